@@ -20,6 +20,7 @@
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
+#include "cmd/control.h"
 #include "cmd/record_options.h"
 #include "cmd/relatives.h"
 #include "cmd/run_name.h"
@@ -27,12 +28,14 @@
 #include "report/number.h"
 #include "report/quality.h"
 
-#define LOOK_MS 500 /* how long the end of the command is waited for at a time */
+#define DRY_NS 500000000u /* calls are counted for so long, to know how many there are */
+#define LOOK_MS 500       /* how long the end of the command is waited for at a time */
 
 struct record {
 	struct record_options *options;
 	sigset_t signals, old_signals;
-	int signal_fd;     /* can be read while one of them is pending */
+	int signal_fd; /* can be read while one of them is pending */
+	struct control control;
 	int forwarded;     /* a signal sent to us alone, to be passed on to the command; 0 = none */
 	const char *saved; /* where the profile is, while names are looked up */
 	pthread_t watcher;
@@ -73,7 +76,14 @@ static bool record_is_over(void *context)
 
 	if (number > 0 && info.si_code <= 0) /* by kill, not by the kernel */
 		r->forwarded = number;
-	return number > 0;
+	return number > 0 || r->control.is_over;
+}
+
+static void record_between(void *context, struct recording *recording)
+{
+	struct record *r = context;
+
+	control_obey(&r->control, recording);
 }
 
 /*
@@ -260,13 +270,16 @@ static struct perf_source_options record_target(const struct record *r)
 		.delay_ns = record_ns(o->delay),
 		.ring_bytes = o->ring_bytes,
 		.all_user = o->all_user,
-		.is_traced = o->functions.values.n > 0,
+		.counts = o->is_dry,
+		.is_traced = o->functions.values.n > 0 || o->allocations,
+		.every = o->allocations ? o->every : 0,
+		.held = o->held,
 		.at_returns = o->exits == 1,
 		.arg = (unsigned)o->arg,
 		.adds_results = o->adds_results,
 		.has_fixed_periods = o->has_fixed_periods,
 		.inherits = o->inherits,
-		.wake_fd = r->signal_fd,
+		.wake_fd = r->control.wake_fd,
 	};
 }
 
@@ -281,12 +294,15 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.target = record_target(r),
 		.rules = { o->allow.values.at, o->deny.values.at, o->allow.values.n, o->deny.values.n },
 		.keeps_no_commands = o->is_machine && !o->with_commands,
-		.functions = o->functions.values.at,
-		.n_functions = o->functions.values.n,
+		.functions = o->allocations ? o->allocators.values.at : o->functions.values.at,
+		.n_functions = o->allocations ? o->allocators.values.n : o->functions.values.n,
+		.max_overhead = o->allocations ? 0 : o->max_overhead / 100,
 		.n_workers = (unsigned)o->n_workers,
 		.max_memory = o->max_memory,
 		.unwind = (enum unwind_mode)o->unwind,
-		.duration_ns = o->duration > 0 ? record_ns(o->duration) : 0,
+		.duration_ns = o->is_dry         ? DRY_NS
+			       : o->duration > 0 ? record_ns(o->duration)
+						 : 0,
 		.cpu_before_ns = o->cpu_before_ns,
 		.rank = o->has_rank ? 1 + o->rank : 0,
 		.names = { symbol_options_open(&o->symbols, o->verbosity) },
@@ -301,8 +317,10 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.stream_ns = record_ns(o->stream),
 		.watch = o->watch,
 		.watch_ns = record_ns(o->interval),
+		.refresh_ns = record_ns(o->refresh),
 		.listener = { .context = r,
 			      .is_over = record_is_over,
+			      .between = o->control || o->refresh > 0 ? record_between : NULL,
 			      .progress = shows_progress ? record_progress : NULL,
 			      .note = record_note,
 			      .saved = record_saved,
@@ -327,6 +345,25 @@ static int record_finish(struct record *r, struct recording *recording, struct d
 		code = cmd_fail(diag);
 	record_await_command(r, recording);
 	return code ? code : record_exit_code(r, recording_profile(recording));
+}
+
+static int record_plan(const struct recording_options *options)
+{
+	CLEANUP(text_done) struct text plan = { 0 };
+	struct recording *recording = NULL;
+	struct diag diag = { 0 };
+	int error = options->target.argv ? recording_plan_command(options, &plan, &diag)
+					 : recording_open(options, &recording, &diag);
+
+	if (!error && recording) {
+		error = recording_run(recording, &diag);
+		recording_plan_trace(recording, &plan);
+		recording_close(recording);
+	}
+	if (error)
+		return cmd_fail(&diag);
+	fputs(plan.at, stdout);
+	return EXIT_OK;
 }
 
 static int record_run(struct record *r, const struct recording_options *options)
@@ -360,8 +397,16 @@ static int record_start(struct record_options *options, const char *mode, const 
 	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
 	record_block_signals(&r);
-	struct recording_options recording = record_recording(&r, mode, command_line);
-	int code = record_run(&r, &recording);
+	bool is_typed = options->refresh > 0 && !options->argv && isatty(STDIN_FILENO);
+	struct diag diag = { 0 };
+	int code;
+	if (control_open(&r.control, r.signal_fd, options->control, is_typed, &diag) < 0) {
+		code = cmd_fail(&diag);
+	} else {
+		struct recording_options recording = record_recording(&r, mode, command_line);
+		code = options->is_dry ? record_plan(&recording) : record_run(&r, &recording);
+		control_close(&r.control);
+	}
 	if (r.signal_fd >= 0)
 		close(r.signal_fd);
 	sigaction(SIGPIPE, &pipe, NULL);

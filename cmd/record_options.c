@@ -14,7 +14,10 @@
 #include "recording/workers.h"
 
 #define GO_ON (-1)
-#define NO_SIZE UINT64_MAX    /* of the stack: not said */
+#define NO_SIZE UINT64_MAX /* of the stack: not said */
+#define TRACE_OVERHEAD 5
+#define TRACE_EVERY (512u << 10)
+#define TRACE_EVERY_MAX (1024u << 20)
 #define TRACE_STACK_SIZE 8192 /* calls come in bursts: more of them fit into the rings */
 
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID\n"
@@ -63,6 +66,9 @@ static const char trace_examples[] =
 	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
 	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
 	"  cpprof trace -f 'lookup(Key const&)' -- ./prog\n"
+	"  cpprof trace --alloc --held -p 4711 -d 60   who allocates, and what is not freed\n"
+	"  cpprof trace -f read -p 4711 --refresh 1    how it stands, every second\n"
+	"  cpprof trace -f read -p 4711 --control tell & echo add write > tell\n"
 	"  cpprof report --metric calls                the result is a profile\n";
 
 static const struct option_rivals record_rivals[] = {
@@ -351,6 +357,21 @@ static int record_parse(struct record_options *options, struct command_line *lin
 	return options_parse(line, argc, argv);
 }
 
+static int record_check_trace(const struct record_options *options, const char *command)
+{
+	if (!options->functions.values.n && !options->allocations)
+		return cmd_usage(command, "give a function: -f NAME, or --alloc");
+	if (options->functions.values.n && options->allocations)
+		return cmd_usage(command, "--alloc and -f cannot be used together");
+	if ((options->held || options->allocators.values.n) && !options->allocations)
+		return cmd_usage(command, "--held and --alloc-function go with --alloc");
+	if (options->every == 0 || options->every > TRACE_EVERY_MAX)
+		return cmd_usage(command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
+	if (options->arg > 6)
+		return cmd_usage(command, "--arg must be at most 6");
+	return GO_ON;
+}
+
 static int record_parse_trace(struct record_options *options, struct command_line *line, int argc,
 			      char **argv)
 {
@@ -362,7 +383,27 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
 		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
 		  "add up return values that are above 0" },
+		{ 0, "alloc", OPTION_FLAG, &options->allocations, NULL,
+		  "sample memory allocations instead of calls: bytes and calls by call path" },
+		{ 0, "every", OPTION_SIZE, &options->every, "BYTES",
+		  "with --alloc: one sample per so many bytes, on average (512k)" },
+		{ 0, "held", OPTION_FLAG, &options->held, NULL,
+		  "with --alloc: also show what has not been freed at the end" },
+		{ 0, "alloc-function", OPTION_TEXTS, &options->allocators, "NAME[:N]",
+		  "with --alloc: another function that allocates; its N-th argument is the size (1)" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
+		{ 0, "max-overhead", OPTION_PERCENT, &options->max_overhead, "PCT",
+		  "limit the cost of probes to this share of a CPU; above it, only a sample of the\ncalls is "
+		  "measured (5; 0 = no limit)" },
+		{ 0, "dry-run", OPTION_FLAG, &options->is_dry, NULL,
+		  "show where probes would be set, what a call costs, and how often functions are\ncalled "
+		  "(counted for half a second); record nothing" },
+		{ 0, "refresh", OPTION_DURATION, &options->refresh, "SEC",
+		  "show the results so far, this often; on a terminal, the commands of --control\ncan be "
+		  "typed" },
+		{ 0, "control", OPTION_TEXT, &options->control, "FIFO",
+		  "read commands from this FIFO, which is created if missing: add NAME,\nremove NAME, reset, "
+		  "write, quit" },
 		{ 0, "exits", OPTION_CHOICE, &options->exits, "code|return",
 		  "how the end of a call is seen: in the function's code, or at its return address (code)" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
@@ -383,11 +424,7 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 
 	line->specs = specs;
 	int code = options_parse(line, argc, argv);
-	if (code == GO_ON && !options->functions.values.n)
-		code = cmd_usage(line->command, "give a function: -f NAME");
-	if (code == GO_ON && options->arg > 6)
-		code = cmd_usage(line->command, "--arg must be at most 6");
-	return code;
+	return code == GO_ON ? record_check_trace(options, line->command) : code;
 }
 
 int record_options_parse(struct record_options *options, const char *command, int argc, char **argv)
@@ -415,6 +452,8 @@ int record_options_parse(struct record_options *options, const char *command, in
 		line.about = trace_about;
 		line.examples = trace_examples;
 		options->stack_size = TRACE_STACK_SIZE;
+		options->every = TRACE_EVERY;
+		options->max_overhead = TRACE_OVERHEAD;
 	}
 	int code = is_trace ? record_parse_trace(options, &line, argc, argv)
 			    : record_parse(options, &line, argc, argv);
@@ -442,6 +481,7 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->names);
 	option_list_done(&options->allow);
 	option_list_done(&options->deny);
+	option_list_done(&options->allocators);
 	option_list_done(&options->events);
 	option_list_done(&options->functions);
 	option_list_done(&options->labels);

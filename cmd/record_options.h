@@ -34,6 +34,13 @@ struct record_options {
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */
 	int exits;                    /* trace: 0 in their code, 1 where they return to */
 	bool adds_results;            /* trace */
+	bool allocations, held;       /* trace: of memory; what of it is not freed */
+	bool is_dry;                  /* trace: only what it would do */
+	double refresh;      /* trace: seconds from one look at how it stands to the next; 0 = none */
+	const char *control; /* trace: a FIFO to be told through; NULL = none */
+	double max_overhead; /* trace: percent of a CPU; 0 = any */
+	uint64_t every;      /* trace: bytes from one allocation that is sampled to the next */
+	struct option_list allocators; /* trace: further functions that allocate */
 	uint64_t frequency, period, stack_size, deep_bytes, ring_bytes, max_memory;
 	double duration, delay, checkpoint; /* seconds; 0 = none */
 	bool switch_records;                /* waits are not timed in the kernel */

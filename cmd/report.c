@@ -63,6 +63,8 @@ static const char examples[] =
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view loops                     the loops, and why they may be slow\n"
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
+	"  cpprof report --view calls                     of a trace: how long calls took, by path\n"
+	"  cpprof report --view allocations               of trace --alloc: who allocates\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
 	"  cpprof report --columns total_percent,activations,per_activation    few calls, or many\n"
@@ -271,6 +273,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
 				       .joins = request->joins,
+				       .durations = true,
 				       .rounds = profile->cct.nodes.n <= ROUNDS_NODES_MAX,
 				       .lines = request->lines || request->group == GROUP_LINE ||
 						request->view == TEXT_LOOPS,
@@ -374,14 +377,15 @@ static int check_request(const struct command_line *line, const struct report_re
 		return cmd_usage("report", "--open needs --html OUT.html");
 	if (request->group && request->view != NO_VIEW && request->view != TEXT_FLAT)
 		return cmd_usage("report", "--group-by applies to --view flat only");
-	if (request->view == TEXT_WAITS && request->format == FORMAT_CSV)
-		return cmd_usage("report", "--view waits supports the formats text, md and json");
+	if (request->view >= TEXT_WAITS && request->format == FORMAT_CSV)
+		return cmd_usage("report",
+				 "--view waits, calls and allocations support the formats text, md and json");
 	if (request->html && (request->derived.values.n || request->merged))
 		return cmd_usage(
 			"report",
 			"--derive and --merge-threads are for text; the page has formulas of its own");
 	if ((request->columns.values.n || request->derived.values.n) &&
-	    (request->view == TEXT_QUALITY || request->view == TEXT_WAITS || request->group > GROUP_LINE))
+	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns and --derive do not apply to this view");
 	return -1;
 }
@@ -406,7 +410,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request->view,
-		  "summary|tree|callers|flat|hot|loops|quality|waits", "what to show" },
+		  "summary|tree|callers|flat|hot|loops|quality|waits|calls|allocations", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
 		  "what a row of the flat view is; makes that view the default" },

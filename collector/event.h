@@ -48,6 +48,11 @@ struct sample {
 	uint32_t n_more;
 	uint64_t more[SAMPLE_VALUES_MAX]; /* what it stands for of the events that follow `event` in the list
 					   */
+	uint64_t duration;  /* of a call that was measured, in ns, with all that it called; 0 = it is none */
+	uint64_t block;     /* of an allocation that was sampled: its number; 0 = it is none */
+	uint64_t doubts[2]; /* ... the variances of its weight and of more[0] */
+	uint32_t function;  /* ... or of a call: the number of its function */
+	uint64_t n_stands;  /* how many calls it stands for; 0 = one */
 	uint64_t callee; /* start of a function that has just returned to where the sample is; 0 = none has */
 	bool is_whole;   /* there is no user code below: a kernel thread, or an interrupt of whatever ran */
 	bool in_kernel;  /* the sample hit kernel mode; regs are those of the interrupted user code */

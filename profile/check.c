@@ -63,7 +63,7 @@ static int check_samples(const struct check *check)
 
 	for (size_t i = 0; i < p->cct.values.n; i++) {
 		const struct cct_value *value = &p->cct.values.at[i];
-		if (value->metric == CCT_ACTIVATIONS)
+		if (value->metric == CCT_ACTIVATIONS || value->metric >= CCT_DURATION)
 			continue;
 		if (value->metric >= CCT_ROUND)
 			in_rounds += value->value;

@@ -146,6 +146,7 @@ static void merge_quality(struct merger *m)
 	all->damaged_units += from->damaged_units;
 	all->wakeups += from->wakeups;
 	all->outer += from->outer;
+	all->unseen += from->unseen;
 	all->folded_contexts += from->folded_contexts;
 	all->folded_samples += from->folded_samples;
 	bool is_counted = from->counted && (!m->n_added || all->counted);

@@ -180,7 +180,7 @@ void packed_values_of(const struct packed_values *values, uint32_t node, packed_
 	packed_values_sort(ret);
 	for (size_t i = 1; i < ret->n; i++) {
 		if (packed_values_compare(&ret->at[n], &ret->at[i]) == 0)
-			ret->at[n].value += ret->at[i].value;
+			ret->at[n].value = cct_join(ret->at[n].metric, ret->at[n].value, ret->at[i].value);
 		else
 			ret->at[++n] = ret->at[i];
 	}

@@ -28,6 +28,8 @@ enum section_number {
 	SECTION_ROUNDS = 16,
 	SECTION_SPREAD = 17,
 	SECTION_ACTIVATIONS = 18,
+	SECTION_DURATIONS = 19,
+	SECTION_DOUBTS = 20,
 };
 
 struct section_type {
@@ -68,6 +70,10 @@ void rounds_encode(const struct profile *profile, struct writer *ret);
 int rounds_decode(struct decoder *decoder, struct profile *profile);
 void activations_encode(const struct profile *profile, struct writer *ret);
 int activations_decode(struct decoder *decoder, struct profile *profile);
+void durations_encode(const struct profile *profile, struct writer *ret);
+int durations_decode(struct decoder *decoder, struct profile *profile);
+void doubts_encode(const struct profile *profile, struct writer *ret);
+int doubts_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

@@ -195,7 +195,7 @@ static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter
 		&quality->clipped,         &quality->own_cpu_ns,     &quality->own_peak_kb,
 		&quality->unsymbolized,    &quality->without_lines,  &quality->damaged_units,
 		&quality->wakeups,         &quality->outer,          &quality->counted,
-		&quality->folded_contexts, &quality->folded_samples,
+		&quality->folded_contexts, &quality->folded_samples, &quality->unseen,
 	};
 
 	if (counter < ARRAY_LEN(fields))
@@ -259,6 +259,7 @@ static const struct section_type types[] = {
 	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
 	CODED(CODES, codes, false),         CODED(ROUNDS, rounds, false),
 	CODED(SPREAD, spread, false),       CODED(ACTIVATIONS, activations, false),
+	CODED(DURATIONS, durations, false), CODED(DOUBTS, doubts, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

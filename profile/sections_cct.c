@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/log_scale.h"
 #include "profile/section.h"
 
 static const struct column node_columns[] = {
@@ -25,7 +26,8 @@ static const struct column value_columns[] = {
 };
 static const struct table value_table = TABLE(struct cct_value, value_columns);
 
-/* Samples by round, and new calls: values like the others, of which `metric` is the round, or 0. */
+/* Samples by round, new calls, and how long calls took: values like the others, of which `metric` is the
+ * round, 0, or the class. */
 static const struct column round_columns[] = {
 	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
 	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
@@ -78,32 +80,36 @@ static int cct_section_compare_values(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* Values of metrics, and of what hangs beside them, each from where its numbers begin. */
-enum values_from { OF_METRICS = 0, OF_ROUNDS = CCT_ROUND, OF_ACTIVATIONS = CCT_ACTIVATIONS };
+/* What a table has of the tree's values. The numbers of its rows count from the start. */
+struct cct_part {
+	uint32_t start, end;
+};
+static const struct cct_part metrics_part = { 0, CCT_ROUND };
+static const struct cct_part rounds_part = { CCT_ROUND, CCT_ROUND + CCT_ROUNDS };
+static const struct cct_part activations_part = { CCT_ACTIVATIONS, CCT_ACTIVATIONS + 1 };
+static const struct cct_part doubts_part = { CCT_DOUBT, CCT_DOUBT_END };
+static const struct cct_part durations_part = { CCT_DURATION, CCT_DURATION_CLASS + LOG_SCALE_N };
 
-static bool cct_section_has(const struct cct_value *value, enum values_from from)
+static bool cct_section_has(const struct cct_value *value, const struct cct_part *part)
 {
-	enum values_from own = value->metric >= CCT_ACTIVATIONS ? OF_ACTIVATIONS
-			       : value->metric >= CCT_ROUND     ? OF_ROUNDS
-								: OF_METRICS;
-
-	return own == from;
+	return value->metric >= part->start && value->metric < part->end;
 }
 
-/* Those of one section, sorted by node, thread, metric. By node in linear time: there are few values to a
- * node. */
-static struct cct_value *sorted_values(const struct cct *cct, enum values_from which, size_t *ret_n)
+/*
+ * Those of one part, sorted by node, thread, metric. By node in linear time: there are few values to a node.
+ */
+static struct cct_value *sorted_values(const struct cct *cct, const struct cct_part *part, size_t *ret_n)
 {
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
 	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], which);
+		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], part);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
 	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
-		if (cct_section_has(&cct->values.at[i], which))
+		if (cct_section_has(&cct->values.at[i], part))
 			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
@@ -115,20 +121,20 @@ static struct cct_value *sorted_values(const struct cct *cct, enum values_from w
 
 /* One row at the ends of its columns: as value_columns have it, or round_columns. */
 static void packed_encode_row(const struct cct_value *row, const struct cct_value *last,
-			      enum values_from which, struct writer *columns)
+			      const struct cct_part *part, struct writer *columns)
 {
 	write_sleb(&columns[0], (int64_t)row->node - last->node);
 	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
-	if (which != OF_METRICS)
-		write_uleb(&columns[2], row->metric - which);
+	if (part->start)
+		write_uleb(&columns[2], row->metric - part->start);
 	else
 		write_sleb(&columns[2], (int64_t)row->metric - last->metric);
 	write_uleb(&columns[3], row->value);
 }
 
-/* All rows of one section; with nothing kept, only how long the columns are and how many there are.
+/* All rows of a part; with nothing kept, only how long the columns are and how many there are.
  */
-static size_t packed_encode_rows(const struct profile *profile, enum values_from which,
+static size_t packed_encode_rows(const struct profile *profile, const struct cct_part *part,
 				 struct writer *columns, bool keeps, size_t *ret_sizes)
 {
 	struct cct_value last = { 0 };
@@ -138,9 +144,9 @@ static size_t packed_encode_rows(const struct profile *profile, enum values_from
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
 		packed_values_of(profile->packed, node, &rows);
 		for (size_t i = 0; i < rows.n; i++) {
-			if (!cct_section_has(&rows.at[i], which))
+			if (!cct_section_has(&rows.at[i], part))
 				continue;
-			packed_encode_row(&rows.at[i], &last, which, columns);
+			packed_encode_row(&rows.at[i], &last, part, columns);
 			last = rows.at[i];
 			n++;
 		}
@@ -156,10 +162,10 @@ static size_t packed_encode_rows(const struct profile *profile, enum values_from
 #define ONE_PASS_MAX 1000000 /* values whose columns may be in memory twice for a moment */
 
 /* Of not so many: the columns one by one, then one behind the other. */
-static void packed_encode_few(const struct profile *profile, enum values_from which, struct writer *ret)
+static void packed_encode_few(const struct profile *profile, const struct cct_part *part, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
-	size_t n = packed_encode_rows(profile, which, columns, true, NULL);
+	size_t n = packed_encode_rows(profile, part, columns, true, NULL);
 
 	if (n) {
 		write_uleb(ret, n);
@@ -178,16 +184,16 @@ static void packed_encode_few(const struct profile *profile, enum values_from wh
  * The same tables from values that are packed by node. There may be many millions of them: then the columns
  * are measured first, and written where they belong.
  */
-static void packed_encode(const struct profile *profile, enum values_from which, struct writer *ret)
+static void packed_encode(const struct profile *profile, const struct cct_part *part, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
 
 	if (profile->packed->n < ONE_PASS_MAX) {
-		packed_encode_few(profile, which, ret);
+		packed_encode_few(profile, part, ret);
 		return;
 	}
-	size_t n = packed_encode_rows(profile, which, columns, false, sizes);
+	size_t n = packed_encode_rows(profile, part, columns, false, sizes);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
 	if (n == 0)
@@ -201,46 +207,56 @@ static void packed_encode(const struct profile *profile, enum values_from which,
 	}
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
 		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
-	packed_encode_rows(profile, which, columns, true, sizes);
+	packed_encode_rows(profile, part, columns, true, sizes);
 }
 
 void values_encode(const struct profile *profile, struct writer *ret)
 {
 	if (profile->packed) {
-		packed_encode(profile, OF_METRICS, ret);
+		packed_encode(profile, &metrics_part, ret);
 		return;
 	}
 
 	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, OF_METRICS, &n);
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, &metrics_part, &n);
 	if (n > 0)
 		table_encode(&value_table, values, n, ret);
 }
 
-static void encode_beside(const struct profile *profile, enum values_from which, struct writer *ret)
+static void part_encode(const struct profile *profile, const struct cct_part *part, struct writer *ret)
 {
 	if (profile->packed) {
-		packed_encode(profile, which, ret);
+		packed_encode(profile, part, ret);
 		return;
 	}
 
 	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, which, &n);
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, part, &n);
 
 	for (size_t i = 0; i < n; i++)
-		values[i].metric -= which;
+		values[i].metric -= part->start;
 	if (n > 0)
 		table_encode(&round_table, values, n, ret);
 }
 
 void rounds_encode(const struct profile *profile, struct writer *ret)
 {
-	encode_beside(profile, OF_ROUNDS, ret);
+	part_encode(profile, &rounds_part, ret);
 }
 
 void activations_encode(const struct profile *profile, struct writer *ret)
 {
-	encode_beside(profile, OF_ACTIVATIONS, ret);
+	part_encode(profile, &activations_part, ret);
+}
+
+void durations_encode(const struct profile *profile, struct writer *ret)
+{
+	part_encode(profile, &durations_part, ret);
+}
+
+void doubts_encode(const struct profile *profile, struct writer *ret)
+{
+	part_encode(profile, &doubts_part, ret);
 }
 
 static bool values_are_sorted(const struct cct_value *rows, size_t n)
@@ -253,8 +269,8 @@ static bool values_are_sorted(const struct cct_value *rows, size_t n)
 	return true;
 }
 
-static int decode_beside(struct decoder *decoder, struct profile *profile, enum values_from which,
-			 uint32_t n_kinds)
+static int part_decode(struct decoder *decoder, struct profile *profile, const struct cct_part *part,
+		       const char *what)
 {
 	CLEANUP(freep) void *rows = NULL;
 	size_t n, before = profile->cct.values.n;
@@ -265,9 +281,9 @@ static int decode_beside(struct decoder *decoder, struct profile *profile, enum 
 	bool is_sorted = values_are_sorted(rows, n); /* as we write them: each is there once */
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value *value = (struct cct_value *)rows + i;
-		if (value->metric >= n_kinds)
-			return decoder_refuse(decoder, "row %zu is of round %u", i, value->metric);
-		value->metric += which;
+		if (value->metric >= part->end - part->start)
+			return decoder_refuse(decoder, "row %zu is of %s %u", i, what, value->metric);
+		value->metric += part->start;
 		if (is_sorted) {
 			vec_push(&profile->cct.values, *value);
 			continue;
@@ -281,12 +297,22 @@ static int decode_beside(struct decoder *decoder, struct profile *profile, enum 
 
 int rounds_decode(struct decoder *decoder, struct profile *profile)
 {
-	return decode_beside(decoder, profile, OF_ROUNDS, CCT_ROUNDS);
+	return part_decode(decoder, profile, &rounds_part, "round");
 }
 
 int activations_decode(struct decoder *decoder, struct profile *profile)
 {
-	return decode_beside(decoder, profile, OF_ACTIVATIONS, 1);
+	return part_decode(decoder, profile, &activations_part, "kind");
+}
+
+int durations_decode(struct decoder *decoder, struct profile *profile)
+{
+	return part_decode(decoder, profile, &durations_part, "class");
+}
+
+int doubts_decode(struct decoder *decoder, struct profile *profile)
+{
+	return part_decode(decoder, profile, &doubts_part, "kind");
 }
 
 int values_decode(struct decoder *decoder, struct profile *profile)

@@ -18,6 +18,7 @@ struct builder {
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
+	struct builder_place last;
 	struct map waker_of;            /* name -> metric */
 	size_t max_bytes;               /* of the tree; 0 = any */
 	bool has_started;               /* run.start_ns is known */
@@ -106,6 +107,28 @@ void builder_free(struct builder *builder)
 	map_done(&builder->waker_of);
 	profile_free(builder->profile);
 	free(builder);
+}
+
+void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held)
+{
+	builder->events.allocators = allocators;
+	builder->events.held = held;
+}
+
+void builder_reset(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	profile->quality = (struct profile_quality){ 0 };
+	cct_clear_values(&profile->cct);
+	timeline_done(&builder->timeline);
+	timeline_init(&builder->timeline);
+	growth_reset(&builder->growth);
+}
+
+void builder_hold(struct builder *builder, const uint64_t *numbers, size_t n)
+{
+	growth_hold(&builder->growth, numbers, n);
 }
 
 void builder_note(struct builder *builder, const char *text)
@@ -199,6 +222,7 @@ uint32_t builder_count(struct builder *builder, const struct event *event)
 
 	timeline_add(&builder->timeline, thread, time_ns);
 	quality->samples++;
+	quality->unseen += event->sample.n_stands > 1 ? event->sample.n_stands - 1 : 0;
 	quality->clipped += event->sample.stack_was_clipped;
 	quality->outer += event->sample.n_deep > 0;
 	return thread;
@@ -252,9 +276,41 @@ bool builder_has_exited(const struct builder *builder, uint32_t thread)
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack)
 {
 	uint32_t thread = builder_count(builder, event);
+	uint32_t node = growth_add(&builder->growth, event, thread, &builder->events, stack);
 
-	growth_add(&builder->growth, event, thread, &builder->events, stack);
 	growth_keep_bound(&builder->growth, NULL);
+	builder->last = (struct builder_place){ node, thread };
+}
+
+struct builder_place builder_last(const struct builder *builder)
+{
+	return builder->last;
+}
+
+/* The metrics of a call, as the source has them. */
+void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
+			 const struct trace_sums *sums)
+{
+	const uint64_t values[] = { sums->seen,  sums->wall, sums->off_cpu, sums->wall - sums->off_cpu,
+				    sums->calls, sums->arg,  sums->ret };
+	struct cct *cct = &builder->profile->cct;
+	struct profile_quality *quality = &builder->profile->quality;
+
+	for (uint32_t i = 0; i < ARRAY_LEN(values) && i <= builder->events.n; i++)
+		if (values[i])
+			cct_add_value(cct, node, thread, i, values[i]);
+	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, sums->least);
+	cct_add_value(cct, node, thread, CCT_DURATION_MOST, sums->most);
+	cct_add_value(cct, node, thread, CCT_DURATION_SUM, sums->duration);
+	quality->samples += sums->seen;
+	quality->unseen += sums->calls - sums->seen;
+	builder->growth.by_end[STACK_COMPLETE] += sums->seen;
+	timeline_add_many(&builder->timeline, thread, builder_since_start(builder, now), sums->seen);
+}
+
+void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread, uint32_t class, uint64_t n)
+{
+	cct_add_value(&builder->profile->cct, node, thread, CCT_DURATION_CLASS + class, n);
 }
 
 /* Images are only ever added, so those we have are those at the front. */

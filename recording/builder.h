@@ -8,14 +8,23 @@
 #pragma once
 
 #include "base/real_user.h"
+#include "collector/bpf/trace_layout.h"
 #include "collector/source.h"
 #include "profile/profile.h"
+#include "recording/chosen.h"
 #include "unwinder/unwinder.h"
 
 struct builder;
 /* info is borrowed: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
 struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
+
+/* Samples are allocations by these functions; held: builder_hold will say which were not freed. */
+void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held);
+void builder_hold(struct builder *builder, const uint64_t *numbers, size_t n);
+
+/* Nothing was sampled so far. What is known of processes and threads stays. With one worker only. */
+void builder_reset(struct builder *builder);
 
 /* A sentence for the user that came up later than info; each is kept once. */
 void builder_note(struct builder *builder, const char *text);
@@ -31,6 +40,16 @@ void builder_event(struct builder *builder, const struct event *event);
  * steady state. A thread that was never announced is added when it is met.
  */
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
+/* Where the last one was counted. */
+struct builder_place {
+	uint32_t node, thread;
+};
+struct builder_place builder_last(const struct builder *builder);
+/* Calls that were counted elsewhere, on a complete path: what was measured of them, and how many took how
+ * long. */
+void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
+			 const struct trace_sums *sums);
+void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread, uint32_t class, uint64_t n);
 /* The same without the stack, which the caller keeps; returns the thread's row. */
 uint32_t builder_count(struct builder *builder, const struct event *event);
 /* A thread is back: EVENT_SWITCH, with how long it was away. */

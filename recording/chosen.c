@@ -18,10 +18,16 @@
 
 void chosen_init(struct chosen *chosen, char *const *patterns, size_t n)
 {
-	*chosen = (struct chosen){ .patterns = patterns, .n_patterns = n };
+	*chosen = (struct chosen){ 0 };
 	for (size_t i = 0; i < n; i++)
-		vec_push(&chosen->found,
-			 ((struct chosen_pattern){ .distance = 2 + strlen(patterns[i]) / 4 }));
+		chosen_add_pattern(chosen, patterns[i]);
+}
+
+void chosen_add_pattern(struct chosen *chosen, const char *pattern)
+{
+	vec_push(&chosen->patterns, alloc_text(pattern));
+	vec_push(&chosen->found, ((struct chosen_pattern){ .distance = 2 + strlen(pattern) / 4 }));
+	vec_clear(&chosen->looked_at);
 }
 
 void chosen_done(struct chosen *chosen)
@@ -35,6 +41,9 @@ void chosen_done(struct chosen *chosen)
 		free(chosen->found.at[i].nearest);
 	vec_done(&chosen->found);
 	vec_done(&chosen->looked_at);
+	for (size_t i = 0; i < chosen->patterns.n; i++)
+		free(chosen->patterns.at[i]);
+	vec_done(&chosen->patterns);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------- */
@@ -82,7 +91,7 @@ static const char *chosen_behind_type(const char *bare)
 	return name;
 }
 
-static bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
+bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
 {
 	if (fnmatch(pattern, linkage, 0) == 0 || strcmp(pattern, linkage) == 0)
 		return true;
@@ -97,9 +106,9 @@ static bool chosen_fits(const char *pattern, const char *linkage, const char *re
 static size_t chosen_pattern(const struct chosen *chosen, const struct image *image,
 			     const struct symbol *symbol, const char *readable)
 {
-	for (size_t i = 0; i < chosen->n_patterns; i++) {
-		const char *name = chosen_behind_file(chosen->patterns[i], image_name(image), ':');
-		if (chosen_fits(name ? name : chosen->patterns[i], symbol->name, readable))
+	for (size_t i = 0; i < chosen->patterns.n; i++) {
+		const char *name = chosen_behind_file(chosen->patterns.at[i], image_name(image), ':');
+		if (chosen_fits(name ? name : chosen->patterns.at[i], symbol->name, readable))
 			return i;
 	}
 	return SIZE_MAX;
@@ -119,6 +128,16 @@ static uint64_t chosen_offset(const struct image *image, uint64_t vaddr)
 	return UINT64_MAX;
 }
 
+/* Does a probe there cost more than one that the kernel emulates? */
+static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
+{
+	const struct isa *isa = isa_for_machine(image->elf_machine);
+	struct insn insn;
+
+	return isa && isa->decode(image_bytes(image, vaddr), vaddr, &insn) == 0 &&
+	       !isa_is_emulated(isa, &insn);
+}
+
 /* Returns and jumps to other functions. None if one of them may be missing, or may not be taken. */
 static void chosen_find_exits(struct functions *functions, const struct image *image,
 			      struct chosen_function *ret)
@@ -129,19 +148,31 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	struct cfg cfg;
 
 	ret->is_start = is_sure;
+	ret->end = ret->vaddr;
 	if (!is_sure)
 		return;
+	ret->end = functions->at[index].end;
+	bool is_stepped = false;
+	/* It may get a larger stack from its runtime, and begin once more: the flow of that makes no sense.
+	 */
+	bool is_go = image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
+	ret->n_stepped = chosen_is_stepped(image, ret->vaddr);
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
 	cfg_build(&cfg, &flow);
 	for (size_t i = 0; i < cfg.n_blocks; i++) {
 		const struct cfg_block *block = &cfg.blocks[i];
 		bool leaves = block->end_kind == BLOCK_RETURNS || block->end_kind == BLOCK_TAIL_CALLS;
+		if (is_go && block->tail_target == ret->vaddr)
+			continue;
 		is_sure &= block->end_kind != BLOCK_UNRESOLVED && (leaves || !block->tail_target);
-		if (leaves && (block->is_reached || block->is_guess))
+		if (leaves && (block->is_reached || block->is_guess)) {
 			vec_push(&ret->exits, chosen_offset(image, block->last));
+			is_stepped |= chosen_is_stepped(image, block->last);
+		}
 	}
-	is_sure &= flow.verdict == FLOW_PASSES;
+	ret->n_stepped += is_stepped;
+	is_sure &= flow.verdict == FLOW_PASSES || is_go;
 	if (!is_sure)
 		vec_clear(&ret->exits);
 	cfg_done(&cfg);
@@ -163,8 +194,9 @@ struct chosen_search {
 
 static bool chosen_has(const struct chosen_search *search, uint64_t vaddr)
 {
-	for (size_t i = search->first; i < search->chosen->functions.n; i++)
-		if (search->chosen->functions.at[i].vaddr == vaddr)
+	for (size_t i = 0; i < search->chosen->functions.n; i++)
+		if (search->chosen->functions.at[i].image == search->id &&
+		    search->chosen->functions.at[i].vaddr == vaddr)
 			return true;
 	return false;
 }
@@ -177,9 +209,11 @@ static void chosen_add(struct chosen_search *search, uint64_t vaddr, const char 
 				      .entry = chosen_offset(search->image, vaddr),
 				      .pattern = pattern };
 
-	if (it.entry == UINT64_MAX || chosen_has(search, vaddr))
+	if (it.entry == UINT64_MAX)
 		return;
 	chosen->found.at[pattern].n++;
+	if (chosen_has(search, vaddr))
+		return;
 	if (chosen->functions.n >= search->max) {
 		chosen->n_more++;
 		return;
@@ -197,10 +231,10 @@ static void chosen_add(struct chosen_search *search, uint64_t vaddr, const char 
 /* A name that nothing has may be one that is misspelt. */
 static void chosen_compare(struct chosen *chosen, const char *name)
 {
-	for (size_t i = 0; i < chosen->n_patterns; i++) {
+	for (size_t i = 0; i < chosen->patterns.n; i++) {
 		struct chosen_pattern *found = &chosen->found.at[i];
-		bool is_name = !found->n && !strpbrk(chosen->patterns[i], "*?[+");
-		size_t distance = is_name ? text_distance(chosen->patterns[i], name) : SIZE_MAX;
+		bool is_name = !found->n && !strpbrk(chosen->patterns.at[i], "*?[+");
+		size_t distance = is_name ? text_distance(chosen->patterns.at[i], name) : SIZE_MAX;
 		if (distance >= found->distance)
 			continue;
 		free(found->nearest);
@@ -229,13 +263,13 @@ static void chosen_look_at_symbols(struct chosen_search *search)
 
 static void chosen_look_at_addresses(struct chosen_search *search)
 {
-	for (size_t i = 0; i < search->chosen->n_patterns; i++) {
+	for (size_t i = 0; i < search->chosen->patterns.n; i++) {
 		const char *text =
-			chosen_behind_file(search->chosen->patterns[i], image_name(search->image), '+');
+			chosen_behind_file(search->chosen->patterns.at[i], image_name(search->image), '+');
 		char *end;
 		uint64_t vaddr = text ? strtoull(text, &end, 16) : 0;
 		if (text && *text && !*end)
-			chosen_add(search, vaddr, search->chosen->patterns[i], i);
+			chosen_add(search, vaddr, search->chosen->patterns.at[i], i);
 	}
 }
 

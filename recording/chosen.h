@@ -15,11 +15,12 @@
 struct chosen_function {
 	char *name; /* as reports print it */
 	image_id image;
-	uint64_t vaddr;
+	uint64_t vaddr, end; /* end: of its code in one piece; vaddr = not known */
 	uint64_t entry;      /* offset in the file */
 	VEC(uint64_t) exits; /* the same; none = where they are is not known */
 	size_t pattern;      /* the first that names it */
 	bool is_start;       /* a function begins there */
+	uint32_t n_stepped;  /* of the entry and the dearest exit: those that the kernel steps over */
 };
 
 /* What was found of a pattern. */
@@ -30,17 +31,19 @@ struct chosen_pattern {
 };
 
 struct chosen {
-	char *const *patterns;
-	size_t n_patterns;
+	VEC(char *) patterns;
 	VEC(struct chosen_function) functions; /* their indices are their numbers */
 	VEC(struct chosen_pattern) found;      /* by pattern */
 	size_t n_more;                         /* that there was no room for */
 	VEC(image_id) looked_at;
 };
 
-/* The patterns are borrowed. max: functions at most. */
 void chosen_init(struct chosen *chosen, char *const *patterns, size_t n);
 void chosen_done(struct chosen *chosen);
+/* One more; every image has to be looked through again. */
+void chosen_add_pattern(struct chosen *chosen, const char *pattern);
+/* Does a pattern, without FILE:, name this? readable: NULL = it is not mangled. */
+bool chosen_fits(const char *pattern, const char *linkage, const char *readable);
 /*
  * Looks an image through, the first time it is asked for. Returns the index of the first function that is
  * new; all from there on are of this image.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/growth.h"
 
+#include <string.h>
+
 #define PATHS_MAX 1024  /* threads whose path in the tree is kept */
 #define CALLS_MAX 65536 /* ... that live at the same time and whose calls are told apart */
 
@@ -21,6 +23,15 @@ void growth_done(struct growth *growth)
 	vec_done(&growth->calls);
 	map_done(&growth->calls_of);
 	map_done(&growth->wait_of);
+	map_done(&growth->block_of);
+	vec_done(&growth->blocks);
+}
+
+void growth_reset(struct growth *growth)
+{
+	memset(growth->by_end, 0, sizeof(growth->by_end));
+	map_done(&growth->block_of);
+	vec_clear(&growth->blocks);
 }
 
 void growth_forget(struct growth *growth, pid_t tid)
@@ -141,17 +152,82 @@ static void growth_add_weight(struct growth *growth, const struct event *event, 
 		cct_add_value(growth->cct, node, thread, events->wall, sample->weight);
 	for (uint32_t i = 0; i < sample->n_more && sample->event + i + 1 < events->n; i++)
 		cct_add_value(growth->cct, node, thread, 2 + sample->event + i, sample->more[i]);
+	if (sample->duration)
+		cct_add_duration(growth->cct, node, thread, sample->duration,
+				 sample->n_stands ? sample->n_stands : 1);
 	if (!sample->is_call)
 		cct_add_value(growth->cct, node, thread, CCT_ROUND + sample->round % CCT_ROUNDS, 1);
 }
 
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
-		const struct growth_events *events, const struct stack *stack)
+/* ---- allocations --------------------------------------------------------------------------------------- */
+
+static bool growth_is_allocator(const struct chosen *allocators, image_id image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < allocators->functions.n; i++) {
+		const struct chosen_function *f = &allocators->functions.at[i];
+		if (f->image == image && vaddr >= f->vaddr && vaddr < f->end)
+			return true;
+	}
+	return false;
+}
+
+/* Is it one that another allocation function makes for itself? That is counted already. */
+static bool growth_is_inside(const struct chosen *allocators, const struct stack *stack)
+{
+	for (size_t i = 1; i < stack->frames.n; i++) {
+		const struct frame *frame = &stack->frames.at[i];
+		if (growth_is_allocator(allocators, frame->image, frame->vaddr - (frame->is_return ? 1 : 0)))
+			return true;
+	}
+	return false;
+}
+
+static void growth_add_block(struct growth *growth, const struct event *event, uint32_t node, uint32_t thread,
+			     const struct growth_events *events)
+{
+	const struct sample *sample = &event->sample;
+	struct growth_block block = {
+		node, thread, sample->weight, sample->more[0], { sample->doubts[0], sample->doubts[1] }
+	};
+
+	cct_add_value(growth->cct, node, thread, 1, block.bytes);
+	cct_add_value(growth->cct, node, thread, 2, block.calls);
+	cct_add_value(growth->cct, node, thread, CCT_DOUBT_BYTES, block.doubts[0]);
+	cct_add_value(growth->cct, node, thread, CCT_DOUBT_CALLS, block.doubts[1]);
+	if (!events->held)
+		return;
+	map_put(&growth->block_of, sample->block, (uint32_t)growth->blocks.n);
+	vec_push(&growth->blocks, block);
+}
+
+void growth_hold(struct growth *growth, const uint64_t *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t index = map_find(&growth->block_of, numbers[i]);
+		if (index == MAP_NONE) /* its sample was lost */
+			continue;
+		const struct growth_block *block = &growth->blocks.at[index];
+		cct_add_value(growth->cct, block->node, block->thread, 3, block->bytes);
+		cct_add_value(growth->cct, block->node, block->thread, 4, block->calls);
+		cct_add_value(growth->cct, block->node, block->thread, CCT_DOUBT_HELD_BYTES,
+			      block->doubts[0]);
+		cct_add_value(growth->cct, block->node, block->thread, CCT_DOUBT_HELD_CALLS,
+			      block->doubts[1]);
+	}
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------- */
+
+uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		    const struct growth_events *events, const struct stack *stack)
 {
 	uint32_t node = growth_add_stack(growth, event->tid, stack);
 
 	cct_add_value(growth->cct, node, thread, 0, 1);
-	if (events->off_cpu && 1 + event->sample.event == events->off_cpu)
+	if (event->sample.block && events->allocators) {
+		if (!growth_is_inside(events->allocators, stack))
+			growth_add_block(growth, event, node, thread, events);
+	} else if (events->off_cpu && 1 + event->sample.event == events->off_cpu)
 		growth_begin_wait(growth, event->tid, node);
 	else
 		growth_add_weight(growth, event, node, thread, events);
@@ -160,6 +236,7 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 	growth_add_calls(growth, event->tid, thread, node, stack);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
+	return node;
 }
 
 /* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "collector/source.h"
+#include "recording/chosen.h"
 #include "unwinder/activations.h"
 #include "unwinder/cct_fold.h"
 
@@ -14,6 +15,15 @@ struct growth_events {
 	size_t n;
 	uint32_t off_cpu, waits, wall, runnable, sampled;
 	bool has_near_waits; /* source_info has it */
+	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
+	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
+	bool held;
+};
+
+/* An allocation that was sampled, and may be found not freed at the end. */
+struct growth_block {
+	uint32_t node, thread;
+	uint64_t bytes, calls, doubts[2];
 };
 
 struct growth {
@@ -30,6 +40,8 @@ struct growth {
 	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
 			       know */
 	uint64_t by_end[STACK_END_N];
+	struct map block_of; /* number -> blocks */
+	VEC(struct growth_block) blocks;
 	size_t max_bytes; /* of the tree; 0 = any */
 	size_t fold_at;   /* ... and where it is folded next, if that is more */
 	uint64_t n_folded;
@@ -38,8 +50,9 @@ struct growth {
 void growth_done(struct growth *growth);
 struct growth_events growth_events_of(const struct source_info *info);
 /* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
-void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
-		const struct growth_events *events, const struct stack *stack);
+/* Returns the node. */
+uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
+		    const struct growth_events *events, const struct stack *stack);
 /* The thread is gone, or what it runs. */
 void growth_forget(struct growth *growth, pid_t tid);
 /* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
@@ -47,3 +60,7 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);
+/* Nothing was added so far; the tree has no values. */
+void growth_reset(struct growth *growth);
+/* These blocks are held. */
+void growth_hold(struct growth *growth, const uint64_t *numbers, size_t n);

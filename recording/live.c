@@ -67,7 +67,7 @@ static int live_export(const struct live *live, const struct live_input *input, 
 	choice.mode = live->mode;
 	choice.options.labels = live->labels;
 	choice.options.n_labels = live->n_labels;
-	if (!live->path) {
+	if (!live->path && !live->is_whole) {
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;
 	}

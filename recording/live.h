@@ -21,6 +21,7 @@
 struct live {
 	const struct exporter *exporter; /* NULL = there is nothing to do */
 	const char *path;                /* the watched file; NULL = a stream */
+	bool is_whole;                   /* a stream tells all so far, not only what is new */
 	mode_t mode;                     /* of that file, as in export_choice */
 	char *const *labels;             /* as in export_options */
 	size_t n_labels;

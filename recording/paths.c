@@ -105,7 +105,7 @@ static int paths_look_for_functions(struct paths *paths, const struct paths_requ
 static int paths_check_names(const struct paths *paths, const struct paths_request *request,
 			     struct diag *diag)
 {
-	for (size_t i = 0; i < paths->chosen.n_patterns; i++) {
+	for (size_t i = 0; i < paths->chosen.patterns.n; i++) {
 		const struct chosen_pattern *found = &paths->chosen.found.at[i];
 		if (found->n)
 			continue;

@@ -59,7 +59,7 @@ static void recording_event(struct recording *r, const struct event *given)
 
 	if (given->time_ns >= r->epoch_end_ns && r->epoch_end_ns)
 		recording_epoch_tick(r, given->time_ns);
-	if (!event)
+	if (!event || (event->kind == EVENT_SAMPLE && event->time_ns < r->reset_ns))
 		return;
 	workers_expect(r->workers, r->source->next);
 	workers_event(r->workers, event);
@@ -85,14 +85,15 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 	const struct recording_listener *listener = &r->options.listener;
 
 	return (listener->is_over && listener->is_over(listener->context)) ||
-	       (r->end_ns && now >= r->end_ns) || r->has_no_reader;
+	       (r->end_ns && now >= r->end_ns) || r->has_no_reader || r->has_nothing;
 }
 
 /* Until the next look at the clock, or until something is due before. What is overdue waits for a child that
  * is still at work: it does not count. */
 static int recording_wait_ms(const struct recording *r, uint64_t now)
 {
-	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns };
+	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns,
+				 budget_due(&r->budget) };
 	uint64_t next = now + TICK_MS * CLOCK_NS_PER_MS;
 
 	for (size_t i = 0; i < ARRAY_LEN(due); i++)
@@ -114,6 +115,8 @@ static void recording_tick(struct recording *r)
 	recording_tell_progress(r, now);
 	if (recording_is_live(r) && r->epoch_end_ns && now >= r->epoch_end_ns + LATE_NS)
 		recording_epoch_tick(r, now - LATE_NS);
+	if (r->options.listener.between && !r->is_stopped)
+		r->options.listener.between(r->options.listener.context, r);
 	if (recording_is_live(r))
 		recording_live_tick(r, now);
 	r->wait_ms = recording_wait_ms(r, now);
@@ -158,10 +161,20 @@ static int recording_loop(struct recording *r, struct diag *diag)
 	return 0;
 }
 
+static int recording_refuse_allocations(struct diag *diag)
+{
+	diag_set(diag, -ENOENT, "no allocation function was found");
+	diag_why(diag, "a static program without symbols does not tell which of its functions allocate");
+	diag_hint(diag, "name them: --alloc-function FILE+0xVADDR");
+	return -ENOENT;
+}
+
 int recording_run(struct recording *r, struct diag *diag)
 {
 	int error = recording_loop(r, diag);
 
+	if (!error && r->options.target.every && !r->trace.chosen.functions.n)
+		error = recording_refuse_allocations(diag);
 	if (!recording_is_live(r))
 		recording_file_notes(r);
 	return error;
@@ -272,6 +285,8 @@ int recording_finish(struct recording *r, struct diag *diag)
 {
 	prefetch_end(&r->prefetch);
 	workers_cut_waits(r->workers, r->stopped_ns);
+	if (recording_is_live(r))
+		recording_live_hold(r);
 	r->profile = workers_finish(r->workers);
 	r->profile->run.mode = intern_add(&r->profile->strings, r->options.mode);
 	r->profile->run.command_line = intern_add(&r->profile->strings, r->options.command_line);
@@ -314,6 +329,8 @@ void recording_close(struct recording *r)
 	live_done(&r->live);
 	trace_done(&r->trace);
 	machine_free(r->machine);
+	allocators_done(&r->allocators);
+	known_paths_done(&r->known);
 	workers_free(r->workers);
 	code_log_free(r->code);
 	source_close(r->source);

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "base/text.h"
 #include "collector/live/perf_source.h"
 #include "collector/perfdata/perf_file.h"
 #include "profile/resolve.h"
@@ -33,6 +34,7 @@ enum recording_part {
 };
 
 /* Any of them may be NULL. */
+struct recording;
 struct recording_listener {
 	void *context;
 	/* Shall the recording end now? Asked at least twice a second until it says yes, and whenever
@@ -40,6 +42,8 @@ struct recording_listener {
 	bool (*is_over)(void *context);
 	/* About once a second. It costs waiting for the workers: NULL if nobody looks. */
 	void (*progress)(void *context, uint64_t elapsed_ns, const struct profile_quality *quality);
+	/* Between events: whoever runs the recording may change it now. NULL = nobody does. */
+	void (*between)(void *context, struct recording *recording);
 	/* A sentence for the user. */
 	void (*note)(void *context, const char *text);
 	/*
@@ -65,8 +69,10 @@ struct recording_options {
 	/* Live processes, or a recording of them: */
 	struct perf_source_options target;
 	char *const *functions; /* with target.is_traced: whose calls, as patterns of recording/chosen.h */
-	size_t n_functions;
-	const char *file; /* a perf.data, "-" = standard input; NULL = live */
+	size_t n_functions;     /* with target.every: allocation functions besides the usual ones, as NAME or
+				   NAME:N */
+	double max_overhead;    /* with target.is_traced: share of a CPU that probes may cost; 0 = any */
+	const char *file;       /* a perf.data, "-" = standard input; NULL = live */
 	struct perf_file_options file_options;
 	struct machine_rules rules; /* with target.is_machine, or is_machine */
 	bool is_machine;            /* the file is of a whole machine */
@@ -101,6 +107,7 @@ struct recording_options {
 	uint64_t stream_ns;     /* ndjson to standard output, this often; 0 = never */
 	const char *watch;      /* a file to rewrite with an export, by its name; NULL = none */
 	uint64_t watch_ns;      /* this often */
+	uint64_t refresh_ns;    /* of a trace: how it stands, to standard output, this often; 0 = never */
 
 	struct recording_listener listener;
 };
@@ -119,6 +126,16 @@ void recording_checkpoint_to(struct recording *recording, const char *path);
 int recording_finish(struct recording *recording, struct diag *diag);
 int recording_save(struct recording *recording, struct diag *diag);
 void recording_close(struct recording *recording);
+
+/* Of a trace that counted: what one that measures would do. */
+void recording_plan_trace(struct recording *recording, struct text *ret);
+/* The same for a command that is not started: in its own file. */
+int recording_plan_command(const struct recording_options *options, struct text *ret, struct diag *diag);
+/* Of a trace, between events: more functions, or fewer; everything anew; the profile so far is written. */
+void recording_trace_more(struct recording *recording, const char *name);
+void recording_trace_less(struct recording *recording, const char *name);
+void recording_reset(struct recording *recording);
+void recording_write_now(struct recording *recording);
 
 /* Of the source. */
 const struct source_info *recording_info(const struct recording *recording);

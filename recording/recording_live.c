@@ -77,6 +77,20 @@ static void recording_tell_source(void *context, const struct event *event, cons
 		perf_source_look_again(source, event->pid);
 }
 
+/* The kernel can count on paths that it knows, where calls end in the functions' own code. */
+static bool recording_learns(const struct recording *r)
+{
+	const struct perf_source_options *target = &r->options.target;
+
+	return target->is_traced && !target->every && !target->at_returns && !target->counts;
+}
+
+static void recording_learn(void *context, const struct event *event, struct builder_place place,
+			    const struct depend *depend)
+{
+	known_paths_learn(context, event, place.node, place.thread, depend);
+}
+
 static void recording_start_workers(struct recording *r)
 {
 	struct code_log_options log = { .read = recording_read_memory,
@@ -85,14 +99,24 @@ static void recording_start_workers(struct recording *r)
 					.write_context = r->source };
 
 	r->code = code_log_new(&log);
-	struct workers_options options = { .n_workers = r->options.n_workers,
-					   .max_memory = recording_max_memory(&r->options),
-					   .unwinding = { .mode = r->options.unwind,
-							  .store = r->names.symbolize.store },
-					   .code = { code_log_read, r->code },
-					   .walked = recording_tell_source,
-					   .walked_context = r->source };
+	/* Which functions are traced is known to this thread only. */
+	struct workers_options options = {
+		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
+		/* Nor may its nodes get other numbers. */
+		.max_memory = r->options.target.is_traced ? 0 : recording_max_memory(&r->options),
+		.unwinding = { .mode = r->options.unwind, .store = r->names.symbolize.store },
+		.code = { code_log_read, r->code },
+		.walked = recording_tell_source,
+		.walked_context = r->source
+	};
+	bool learns = recording_learns(r);
+	options.unwinding.notes_words = learns;
+	options.placed = learns ? recording_learn : NULL;
+	options.placed_context = &r->known;
+	known_paths_init(&r->known, learns ? perf_source_probe(r->source) : NULL, r->source->info.isa);
 	r->workers = workers_new(r->images, &r->source->info, &options);
+	if (r->options.target.every)
+		builder_allocators(workers_builder(r->workers), &r->trace.chosen, r->options.target.held);
 }
 
 static void recording_start_machine(struct recording *r)
@@ -125,12 +149,19 @@ static void recording_plan(struct recording *r)
 				       : getpid());
 	r->output.mode = o->mode_bits;
 	r->start_ns = r->source->info.start_ns;
+	budget_init(&r->budget, o->max_overhead, r->start_ns);
 	if (o->duration_ns)
 		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
 	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
 	r->live.mode = o->mode_bits;
+	if (o->refresh_ns) {
+		r->live.exporter = &exporter_screen;
+		r->live.is_whole = true;
+		r->live.interval_ns = o->refresh_ns;
+		r->live.next_ns = r->start_ns + o->refresh_ns;
+	}
 	r->live.labels = o->labels;
 	r->live.n_labels = o->n_labels;
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
@@ -146,6 +177,22 @@ static void recording_trace_command(void *context, struct source *source, pid_t 
 		trace_file(&r->trace, r->images, source, pid, path);
 }
 
+void recording_init_trace(struct recording *r)
+{
+	const struct recording_options *o = &r->options;
+
+	if (!o->target.every) {
+		trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+		r->trace.counts = o->target.counts;
+		return;
+	}
+	allocators_init(&r->allocators, o->functions, o->n_functions);
+	trace_init(&r->trace, r->allocators.patterns.at, r->allocators.patterns.n, false);
+	r->trace.grants = r->allocators.grants.at;
+	r->trace.held = o->target.held;
+	r->trace.n_named = o->n_functions;
+}
+
 int recording_live_open(struct recording *r, struct diag *diag)
 {
 	const struct recording_options *o = &r->options;
@@ -153,7 +200,7 @@ int recording_live_open(struct recording *r, struct diag *diag)
 
 	struct perf_source_options target = o->target;
 
-	trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+	recording_init_trace(r);
 	if (target.is_traced) {
 		target.before_start = recording_trace_command;
 		target.before_context = r;
@@ -196,6 +243,10 @@ static void recording_tell_trace(struct recording *r)
 static void recording_trace(struct recording *r, const struct event *event)
 {
 	trace_event(&r->trace, r->images, r->source, event);
+	/* Other code may be there now; a number may be another thread's. */
+	if ((event->kind == EVENT_MAPPING && event->mapping.is_executable) || event->kind == EVENT_EXEC ||
+	    event->kind == EVENT_EXIT)
+		known_paths_forget(&r->known);
 	recording_tell_trace(r);
 }
 
@@ -231,6 +282,7 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 /* With it the workers are idle, until the next event. */
 static struct profile *recording_so_far(struct recording *r)
 {
+	known_paths_fetch(&r->known, workers_builder(r->workers), clock_now_ns());
 	struct profile *profile = workers_profile(r->workers);
 
 	recording_live_describe(r, profile);
@@ -258,8 +310,14 @@ void recording_live_tick(struct recording *r, uint64_t now)
 		r->has_told_missing = true;
 		snprintf(text, sizeof(text), "tracing %zu functions; Ctrl-C ends and writes",
 			 r->trace.chosen.functions.n);
-		recording_note(r, text);
-		trace_note_missing(&r->trace);
+		r->has_nothing = r->options.target.every && !r->trace.chosen.functions.n;
+		if (!r->has_nothing)
+			recording_note(r, text);
+		trace_note_missing(&r->trace, r->images, &r->names.symbolize);
+		recording_tell_trace(r);
+	}
+	if (r->options.target.is_traced && !r->is_stopped) {
+		budget_tick(&r->budget, &r->trace, perf_source_probe(r->source), now);
 		recording_tell_trace(r);
 	}
 	if (live_is_due(&r->live, now)) {
@@ -277,12 +335,24 @@ void recording_live_tick(struct recording *r, uint64_t now)
 static void recording_conclude_trace(struct recording *r, struct profile *profile)
 {
 	if (r->options.target.argv)
-		trace_note_missing(&r->trace);
+		trace_note_missing(&r->trace, r->images, &r->names.symbolize);
 	trace_note_calls(&r->trace, r->source);
 	for (const char *note; (note = trace_next_note(&r->trace));) {
 		recording_note(r, note);
 		vec_push(&profile->notes, intern_add(&profile->strings, note));
 	}
+}
+
+void recording_live_hold(struct recording *r)
+{
+	CLEANUP(freep) uint64_t *numbers = NULL;
+	size_t n = 0;
+
+	known_paths_fetch(&r->known, workers_builder(r->workers),
+			  r->stopped_ns ? r->stopped_ns : clock_now_ns());
+	if (r->options.target.held)
+		n = perf_source_blocks(r->source, &numbers);
+	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
 /* Events that had to share counters: what was counted of each, for the whole time. */

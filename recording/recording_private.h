@@ -4,8 +4,11 @@
  */
 #pragma once
 
+#include "recording/allocators.h"
+#include "recording/budget.h"
 #include "recording/checkpoint.h"
 #include "recording/code_log.h"
+#include "recording/known_paths.h"
 #include "recording/live.h"
 #include "recording/machine.h"
 #include "recording/prefetch.h"
@@ -29,6 +32,11 @@ struct recording {
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
 	struct machine *machine;                /* of what is counted; NULL = of everything */
+	struct allocators allocators;           /* if target.every */
+	struct known_paths known;               /* if target.is_traced */
+	struct budget budget;                   /* if target.is_traced */
+	uint64_t reset_ns;                      /* what was measured before is forgotten; 0 = nothing is */
+	bool has_nothing;                       /* to trace: it is over */
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	int wait_ms;         /* for the next event, as of the last look at the clock; 0 before the first */
@@ -54,6 +62,9 @@ void recording_live_event(struct recording *r, const struct event *event);
 void recording_live_describe(struct recording *r, struct profile *profile);
 /* What is due by now: checkpoints, exports, names. */
 void recording_live_tick(struct recording *r, uint64_t now);
+void recording_init_trace(struct recording *r);
+/* Of allocations: which were not freed. Before the profile is finished. */
+void recording_live_hold(struct recording *r);
 void recording_live_finish(struct recording *r, struct profile *profile);
 /* The wall clock has gone on without us. */
 void recording_live_set_clock(struct recording *r);

@@ -3,6 +3,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fnmatch.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,8 @@
 #include "collector/live/perf_source.h"
 #include "collector/probe/perf_probe.h"
 #include "collector/process/target.h"
+#include "recording/inlined.h"
+#include "recording/needed.h"
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, bool at_returns)
 {
@@ -30,17 +34,45 @@ void trace_done(struct trace *trace)
 	chosen_done(&trace->chosen);
 }
 
+void trace_note(struct trace *trace, char *note)
+{
+	vec_push(&trace->notes, note);
+}
+
 const char *trace_next_note(struct trace *trace)
 {
 	return trace->n_told < trace->notes.n ? trace->notes.at[trace->n_told++] : NULL;
 }
 
-void trace_note_calls(struct trace *trace, const struct source *source)
+/* What was counted is exact; of which path it is was sampled. */
+static void trace_note_allocations(struct trace *trace, const struct source *source)
 {
-	uint64_t unended = 0, unseen = 0;
+	uint64_t n = 0, bytes = 0;
 
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		struct trace_count count = perf_source_trace_count(source, i);
+		n += count.entries;
+		bytes += count.bytes;
+	}
+	vec_push(&trace->notes,
+		 alloc_printf("%llu calls of allocation functions asked for %llu bytes; those that one of "
+			      "them made for another are among them",
+			      (unsigned long long)n, (unsigned long long)bytes));
+}
+
+void trace_note_calls(struct trace *trace, struct source *source)
+{
+	uint64_t unended = 0, unseen = 0;
+
+	if (trace->grants) {
+		trace_note_allocations(trace, source);
+		return;
+	}
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
+		struct trace_count count = perf_source_trace_count(source, i);
+		/* Of those that are watched at times, we have cut calls in two ourselves. */
+		if (perf_source_probe(source)->links.state[i] == PROBE_AT_TIMES)
+			continue;
 		unended += count.entries > count.exits ? count.entries - count.exits : 0;
 		unseen += count.strange;
 	}
@@ -54,17 +86,37 @@ void trace_note_calls(struct trace *trace, const struct source *source)
 				      (unsigned long long)unseen));
 }
 
-size_t trace_note_missing(struct trace *trace)
+/* In what is looked through already: the first image that knows. */
+static bool trace_note_inlined(struct trace *trace, struct images *images,
+			       const struct symbolizer_options *symbolize, const char *pattern)
+{
+	for (size_t i = 0; symbolize && i < trace->chosen.looked_at.n; i++) {
+		CLEANUP(text_done) struct text where = { 0 };
+		struct image *image = images_get(images, trace->chosen.looked_at.at[i]);
+		if (!image || image->kind != IMAGE_ELF || !inlined_find(symbolize, image, pattern, &where))
+			continue;
+		vec_push(&trace->notes,
+			 alloc_printf("'%s' has no code of its own: it was inlined into %s; trace that",
+				      pattern, where.at));
+		return true;
+	}
+	return false;
+}
+
+size_t trace_note_missing(struct trace *trace, struct images *images,
+			  const struct symbolizer_options *symbolize)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < trace->chosen.n_patterns; i++) {
+	for (size_t i = 0; i < trace->chosen.patterns.n; i++) {
 		const struct chosen_pattern *found = &trace->chosen.found.at[i];
-		if (found->n)
+		if (found->n || (trace->grants && i >= trace->n_named))
 			continue;
 		n++;
+		if (trace_note_inlined(trace, images, symbolize, trace->chosen.patterns.at[i]))
+			continue;
 		vec_push(&trace->notes,
-			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns[i],
+			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns.at[i],
 				      found->nearest ? "; did you mean '" : "",
 				      found->nearest ? found->nearest : "", found->nearest ? "'?" : ""));
 	}
@@ -125,6 +177,11 @@ static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct 
 	return image_section(image, ".gcc_except_table") != NULL;
 }
 
+static bool trace_is_go(const struct image *image)
+{
+	return image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
+}
+
 /*
  * Why returns may not be probed; NULL if they may. While they are, the kernel's address stands on the stack:
  * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
@@ -135,13 +192,36 @@ static const char *trace_no_returns(const struct trace *trace, pid_t pid, const 
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
 	CLEANUP(freep) char *status = target_read_file(path, NULL);
 
-	if (image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo"))
+	if (trace_is_go(image))
 		return "a Go program crashes when its returns are probed";
 	if (trace_may_unwind(trace, pid, image))
 		return "a program that throws an exception crashes when its returns are probed";
 	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
 		return "a seccomp filter may kill the process when its returns are probed";
 	return NULL;
+}
+
+/* Its calls are counted where they begin; where they end, blocks are seen that shall be followed. */
+static void trace_want_allocator(struct trace *trace, const struct image *image, size_t number,
+				 struct trace_wanted *wanted)
+{
+	const struct chosen_function *f = &trace->chosen.functions.at[number];
+	struct trace_grant grant = trace->grants[f->pattern];
+	bool gives = grant.size != TRACE_GRANT_NONE, is_followed = trace->held && gives;
+
+	if (!gives && !trace->held)
+		return;
+	if (is_followed && !f->exits.n)
+		vec_push(&trace->notes,
+			 alloc_printf("blocks of %s in '%s' are not followed: its code does not "
+				      "tell where it ends",
+				      f->name, image->path));
+	vec_push(&wanted->functions, ((struct probe_function){ .number = (uint32_t)number,
+							       .entry = f->entry,
+							       .exits = f->exits.at,
+							       .n_exits = f->exits.n,
+							       .has_no_end = !is_followed || !f->exits.n,
+							       .grant = grant }));
 }
 
 /* What of the image is to be probed; what cannot be is noted. */
@@ -151,7 +231,7 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 	const char *no_returns = trace_no_returns(trace, pid, image);
 	struct trace_wanted wanted = { 0 };
 
-	for (size_t i = 0; i < trace->chosen.functions.n; i++) {
+	for (size_t i = trace->first_new; i < trace->chosen.functions.n; i++) {
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
 		if (f->image != id)
 			continue;
@@ -159,6 +239,8 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 			trace_refuse(trace, f, image, "no function begins there");
 		else if (trace->at_returns && no_returns)
 			trace_refuse(trace, f, image, no_returns);
+		else if (trace->grants)
+			trace_want_allocator(trace, image, i, &wanted);
 		else if (!trace->at_returns && !f->exits.n)
 			trace_refuse(
 				trace, f, image,
@@ -168,9 +250,19 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 				 ((struct probe_function){ .number = (uint32_t)i,
 							   .entry = f->entry,
 							   .exits = f->exits.at,
-							   .n_exits = trace->at_returns ? 0 : f->exits.n }));
+							   .n_exits = trace->at_returns ? 0 : f->exits.n,
+							   .has_no_end = trace->counts,
+							   .is_go = trace_is_go(image) }));
 	}
 	return wanted;
+}
+
+static bool trace_is_set(const struct trace *trace, pid_t pid, image_id image)
+{
+	for (size_t i = 0; i < trace->sets.n; i++)
+		if (trace->sets.at[i].pid == pid && trace->sets.at[i].image == image)
+			return true;
+	return false;
 }
 
 /* A function that is refused is left out. */
@@ -182,10 +274,10 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	size_t refused;
 	int error;
 
-	if (wanted.functions.n && !path) {
+	if (wanted.functions.n && !path && kill(pid, 0) == 0) /* else it has ended */
 		trace_refuse(trace, NULL, image, "the file was replaced, or is not visible to cpprof");
+	if (!path)
 		vec_clear(&wanted.functions);
-	}
 	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,
 								wanted.functions.n, &refused))) {
 		bool is_one = refused < wanted.functions.n;
@@ -197,15 +289,18 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 		wanted.functions.at[refused] = wanted.functions.at[--wanted.functions.n];
 	}
 	vec_done(&wanted.functions);
-	vec_push(&trace->sets, ((struct trace_set){ pid, id }));
+	if (!trace_is_set(trace, pid, id))
+		vec_push(&trace->sets, ((struct trace_set){ pid, id }));
 }
 
-static bool trace_is_set(const struct trace *trace, pid_t pid, image_id image)
+/* The process will have it. */
+static void trace_expect(struct trace *trace, struct images *images, struct source *source, pid_t pid,
+			 image_id image)
 {
-	for (size_t i = 0; i < trace->sets.n; i++)
-		if (trace->sets.at[i].pid == pid && trace->sets.at[i].image == image)
-			return true;
-	return false;
+	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
+	trace->is_starting = true;
+	trace_set(trace, source, pid, images_get(images, image), image, NULL);
+	trace->is_starting = false;
 }
 
 void trace_file(struct trace *trace, struct images *images, struct source *source, pid_t pid,
@@ -213,14 +308,65 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 {
 	CLEANUP(freep) char *real = realpath(path, NULL);
 	struct diag ignored = { 0 };
+	needed_paths libraries = { 0 };
 	image_id image;
 
 	if (!real || images_open(images, real, &image, &ignored) < 0)
 		return;
-	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
-	trace->is_starting = true;
-	trace_set(trace, source, pid, images_get(images, image), image, NULL);
-	trace->is_starting = false;
+	trace_expect(trace, images, source, pid, image);
+	needed_find(images, image, &libraries);
+	for (size_t i = 0; i < libraries.n; i++) {
+		if (images_open(images, libraries.at[i], &image, &ignored) >= 0)
+			trace_expect(trace, images, source, pid, image);
+		free(libraries.at[i]);
+	}
+	vec_done(&libraries);
+}
+
+/* ---- changes --------------------------------------------------------------------------------------- */
+
+/* Is it what this pattern names? */
+static bool trace_is_named(const struct trace *trace, const struct chosen_function *f, const char *name)
+{
+	return strcmp(trace->chosen.patterns.at[f->pattern], name) == 0 || fnmatch(name, f->name, 0) == 0 ||
+	       strcmp(f->name, name) == 0;
+}
+
+static size_t trace_change(struct trace *trace, struct source *source, const char *name,
+			   enum probe_state state)
+{
+	struct probe_links *links = &perf_source_probe(source)->links;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
+		if (!trace_is_named(trace, &trace->chosen.functions.at[i], name))
+			continue;
+		n += links->state[i] != state;
+		probe_links_change(links, i, state);
+	}
+	return n;
+}
+
+size_t trace_remove(struct trace *trace, struct source *source, const char *name)
+{
+	return trace_change(trace, source, name, PROBE_NEVER);
+}
+
+size_t trace_add(struct trace *trace, struct images *images, struct source *source, const char *name)
+{
+	size_t n_sets = trace->sets.n, n = trace_change(trace, source, name, PROBE_ALWAYS);
+
+	trace->first_new = trace->chosen.functions.n;
+	chosen_add_pattern(&trace->chosen, name);
+	for (size_t i = 0; i < n_sets; i++)
+		chosen_look(&trace->chosen, images, trace->sets.at[i].image, TRACE_FUNCTIONS_MAX);
+	n += trace->chosen.functions.n - trace->first_new;
+	for (size_t i = 0; i < n_sets; i++) {
+		struct trace_set set = trace->sets.at[i];
+		trace_set(trace, source, set.pid, images_get(images, set.image), set.image, NULL);
+	}
+	trace->first_new = 0;
+	return n;
 }
 
 /* ---- what happens ---------------------------------------------------------------------------------- */
@@ -266,8 +412,10 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 			trace_fork(trace, images, source, event->fork.parent_pid, event->pid);
 		return;
 	case EVENT_EXIT:
-		if (event->pid == event->tid)
+		if (event->pid == event->tid) {
 			trace_forget(trace, event->pid);
+			probe_links_forget(&perf_source_probe(source)->links, event->pid);
+		}
 		return;
 	case EVENT_EXEC: /* probes are of a file in a process, whatever that runs */
 	case EVENT_SAMPLE:

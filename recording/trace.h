@@ -5,8 +5,11 @@
  */
 #pragma once
 
+#include "base/text.h"
+#include "collector/bpf/trace_layout.h"
 #include "collector/event.h"
 #include "recording/chosen.h"
+#include "symbolize/request.h"
 
 struct source;
 
@@ -17,23 +20,38 @@ struct trace_set {
 
 struct trace {
 	struct chosen chosen;
-	VEC(struct trace_set) sets; /* whose probes are set */
-	bool at_returns;            /* calls end where functions return to */
-	bool is_starting;           /* the command does not run yet: what its process has mapped is ours */
-	VEC(char *) notes;          /* what could not be had, one sentence each; for the user */
-	size_t n_told;              /* of them: how many somebody has read */
+	VEC(struct trace_set) sets;       /* whose probes are set */
+	const struct trace_grant *grants; /* by pattern: they are allocation functions; NULL = they are not */
+	bool held;                        /* ... whose blocks are followed */
+	size_t n_named;                   /* ... how many of them, the first ones, the user has named */
+	bool at_returns;                  /* calls end where functions return to */
+	bool counts;                      /* only where calls begin */
+	size_t first_new;                 /* functions before this one have their probes already */
+	bool is_starting;  /* the command does not run yet: what its process has mapped is ours */
+	VEC(char *) notes; /* what could not be had, one sentence each; for the user */
+	size_t n_told;     /* of them: how many somebody has read */
 };
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, bool at_returns);
 void trace_done(struct trace *trace);
 void trace_event(struct trace *trace, struct images *images, struct source *source,
 		 const struct event *event);
-/* The file that a process is about to run. */
+/* The file that a process is about to run, with the libraries it needs. */
 void trace_file(struct trace *trace, struct images *images, struct source *source, pid_t pid,
 		const char *path);
-/* Adds a note for each pattern that names nothing so far. Returns how many there are. */
-size_t trace_note_missing(struct trace *trace);
+/* Also what this pattern names, or not that any more; how many functions there are that were not, or were. */
+size_t trace_add(struct trace *trace, struct images *images, struct source *source, const char *name);
+size_t trace_remove(struct trace *trace, struct source *source, const char *name);
+/* Adds a note for each pattern that names nothing so far. Returns how many there are. symbolize: how to look
+ * for what was inlined; NULL = not. */
+size_t trace_note_missing(struct trace *trace, struct images *images,
+			  const struct symbolizer_options *symbolize);
+/* What would be probed, what it costs, and how often it was called in so many seconds; 0 = nobody counted. */
+void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,
+		struct text *ret);
 /* Adds notes about calls that are not in the profile. */
-void trace_note_calls(struct trace *trace, const struct source *source);
+void trace_note_calls(struct trace *trace, struct source *source);
+/* One more, which is taken. */
+void trace_note(struct trace *trace, char *note);
 /* The next note that nobody has read; NULL if there is none. */
 const char *trace_next_note(struct trace *trace);

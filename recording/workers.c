@@ -114,6 +114,10 @@ static void workers_walk(struct workers *workers, const struct event *event)
 
 	struct stack_use use = { stack->end, stack->reach, stack->elsewhere, stack->has_jit };
 	builder_sample(workers->builder, event, stack);
+	if (workers->options.placed)
+		workers->options.placed(workers->options.placed_context, event,
+					builder_last(workers->builder),
+					unwinder_depend(worker_unwinder(workers->all.at[0])));
 	if (workers->options.walked)
 		workers->options.walked(workers->options.walked_context, event, &use);
 }

@@ -26,6 +26,10 @@ struct workers_options {
 	 * the sample's thread has ended by then. May be NULL. */
 	void (*walked)(void *context, const struct event *event, const struct stack_use *use);
 	void *walked_context;
+	/* With one worker that notes what walks depend on: where a sample was counted. NULL = nobody asks. */
+	void (*placed)(void *context, const struct event *event, struct builder_place place,
+		       const struct depend *depend);
+	void *placed_context;
 	/* Bound on the memory of the calling context trees, all together; what is cold is folded when it is
 	 * reached (unwinder/cct_fold.h). 0 = none. */
 	uint64_t max_memory;

@@ -121,9 +121,15 @@ static void add_cost(const struct profile *profile, struct text *ret)
 			number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
 }
 
-static bool quality_is_traced(const struct profile *profile)
+/* Every call of some functions, or a sample of allocations. */
+static bool quality_is_trace(const struct profile *profile)
 {
 	return strcmp(intern_text(&profile->strings, profile->run.mode), "trace") == 0;
+}
+
+static bool quality_is_traced(const struct profile *profile)
+{
+	return quality_is_trace(profile) && quality_is_clock(profile);
 }
 
 const char *quality_unit(const struct profile *profile)
@@ -144,6 +150,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 		add_ends(quality, ret);
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
+	if (quality->unseen)
+		text_printf(ret, ", and stand for %s that were not measured",
+			    number_count(quality->unseen, number));
 	if (quality_between(profile) > 0)
 		text_printf(ret, ", %s of CPU time was not sampled (%s)",
 			    number_percent(quality_between(profile), number),
@@ -157,7 +166,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (profile->run.is_resolved && quality->samples > 0)
 		text_printf(ret, ", %s unsymbolised",
 			    number_percent(number_share(quality->unsymbolized, quality->samples), number));
-	if (quality_rate(profile) > 0 && !quality_is_traced(profile))
+	if (quality_rate(profile) > 0 && !quality_is_trace(profile))
 		text_printf(ret, ", %.0f Hz", quality_rate(profile));
 	add_cost(profile, ret);
 	if (profile->run.is_checkpoint)
@@ -328,6 +337,8 @@ const char *quality_hint(const struct profile *profile)
 
 const char *quality_no_samples(const struct profile *profile)
 {
+	if (quality_is_trace(profile) && !quality_is_traced(profile))
+		return "nothing was allocated while it was watched that was sampled; try a smaller --every";
 	if (quality_is_traced(profile))
 		return "no call of the traced functions ended during the recording";
 	if (profile->quality.lost > 0)

@@ -400,6 +400,14 @@ static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *
 
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
+		if (value.metric >= CCT_DURATION) {
+			if (fuse->options->durations)
+				vec_push(
+					&fuse->tree->durations,
+					((struct scope_value){ fuse->landings[value.node].scope, value.thread,
+							       value.metric - CCT_DURATION, value.value }));
+			continue;
+		}
 		uint32_t scope = fuse->landings[value.node].scope, metric = fuse_metric(fuse, value.metric);
 		if (metric == UINT32_MAX)
 			continue;

@@ -29,6 +29,7 @@ struct fuse_options {
 	bool lines;       /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
 	bool rounds;      /* the tree gets CCT_ROUNDS more metrics, behind the others: samples by round */
 	bool activations; /* the tree gets one more, before those: new calls of functions */
+	bool durations;   /* the tree gets how long calls took */
 	bool addresses;   /* with lines: one for each address, also where no line is known */
 	bool joins;       /* who fuses a profile: parallel regions are put where they are written, join.h */
 };

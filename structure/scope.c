@@ -54,6 +54,7 @@ void scope_tree_done(struct scope_tree *tree)
 	vec_done(&tree->frames);
 	vec_done(&tree->calls);
 	vec_done(&tree->values);
+	vec_done(&tree->durations);
 }
 
 /* ---- making one --------------------------------------------------------------------------------- */

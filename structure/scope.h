@@ -71,9 +71,10 @@ struct scope_value {
  */
 struct scope_tree {
 	VEC(struct scope_row) scopes;
-	VEC(struct scope_frame) frames; /* each once, in the order of the scopes that show it first */
-	VEC(struct scope_call) calls;   /* each once; 0 is none */
-	VEC(struct scope_value) values; /* sorted by scope, thread, metric */
+	VEC(struct scope_frame) frames;    /* each once, in the order of the scopes that show it first */
+	VEC(struct scope_call) calls;      /* each once; 0 is none */
+	VEC(struct scope_value) values;    /* sorted by scope, thread, metric */
+	VEC(struct scope_value) durations; /* and doubts, as unwinder/cct.h has them; metrics from 0 */
 	uint32_t n_metrics;
 	uint32_t activations; /* the metric that counts calls of functions; 0 = none does */
 	uint32_t n_rounds;    /* of the metrics, the last ones: samples by round */

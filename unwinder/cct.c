@@ -2,6 +2,7 @@
 #include "unwinder/cct.h"
 
 #include "base/hash.h"
+#include "base/log_scale.h"
 
 /*
  * The two roots are reached by their numbers, never through the hash: nobody is their child by accident.
@@ -158,7 +159,7 @@ uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t
 		vec_push(&cct->values, added);
 		slots_put(&cct->value_slots, slot, index, cct_value_hash_at, cct);
 	} else {
-		cct->values.at[index].value += value;
+		cct->values.at[index].value = cct_join(metric, cct->values.at[index].value, value);
 	}
 	uint32_t hint = cct->nodes.at[node].value;
 	if (metric == 0 ||
@@ -172,6 +173,21 @@ void cct_tell(struct cct *cct)
 	vec_clear(&cct->told);
 	for (size_t i = 0; i < cct->values.n; i++)
 		vec_push(&cct->told, cct->values.at[i].value);
+}
+
+void cct_clear_values(struct cct *cct)
+{
+	vec_clear(&cct->values);
+	slots_done(&cct->value_slots);
+	slots_init(&cct->value_slots);
+}
+
+void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t ns, uint64_t n)
+{
+	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, ns);
+	cct_add_value(cct, node, thread, CCT_DURATION_MOST, ns);
+	cct_add_value(cct, node, thread, CCT_DURATION_SUM, ns * n);
+	cct_add_value(cct, node, thread, CCT_DURATION_CLASS + log_scale_class(ns), n);
 }
 
 void cct_scale(struct cct *cct, uint32_t metric, double factor)

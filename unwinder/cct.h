@@ -44,6 +44,37 @@ struct cct_value {
 /* Beside them, too: how many calls of a node's frame were seen to be new (activations.h). */
 #define CCT_ACTIVATIONS (CCT_ROUND + CCT_ROUNDS)
 
+/*
+ * How long calls that were measured took, each with all that it called, in ns: likewise beside the metrics.
+ */
+enum {
+	CCT_DURATION = 0x20000,
+	CCT_DURATION_LEAST = CCT_DURATION,
+	CCT_DURATION_MOST,
+	CCT_DURATION_SUM,
+	CCT_DURATION_CLASS, /* + a class of base/log_scale.h: how many of them there were */
+};
+
+/* How far estimates may be off: the variances of four of them, which add up. */
+enum {
+	CCT_DOUBT = 0x30000,
+	CCT_DOUBT_BYTES = CCT_DOUBT, /* that were asked for */
+	CCT_DOUBT_CALLS,             /* for them */
+	CCT_DOUBT_HELD_BYTES,        /* the same of what was not given back */
+	CCT_DOUBT_HELD_CALLS,
+	CCT_DOUBT_END,
+};
+
+/* Two values of one metric as one: all but the least and the greatest are added up. */
+static inline uint64_t cct_join(uint32_t metric, uint64_t a, uint64_t b)
+{
+	if (metric == CCT_DURATION_LEAST)
+		return a < b ? a : b;
+	if (metric == CCT_DURATION_MOST)
+		return a > b ? a : b;
+	return a + b;
+}
+
 struct cct {
 	VEC(struct cct_node) nodes;
 	VEC(struct cct_value) values; /* in order of first sight; thread is the caller's own index */
@@ -78,5 +109,9 @@ struct cct_path {
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
 /* node: one of the tree's. Returns the number of the value. */
 uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);
+/* All of them are gone; nodes stay. */
+void cct_clear_values(struct cct *cct);
+/* n calls that took that long. */
+void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t ns, uint64_t n);
 /* All values of one metric, times this. */
 void cct_scale(struct cct *cct, uint32_t metric, double factor);

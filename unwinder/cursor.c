@@ -20,6 +20,16 @@ void cursor_begin(struct cursor *cursor, const struct isa *isa, pid_t pid, const
 	memory_begin(&cursor->private_.memory, pid, sp, sample);
 }
 
+void cursor_note_into(struct cursor *cursor, struct cursor_log *log)
+{
+	cursor->private_.log = log;
+	if (!log)
+		return;
+	log->frame = 0;
+	log->is_new = true;
+	log->reg = REG_NONE;
+}
+
 uint64_t cursor_reach(const struct cursor *cursor)
 {
 	return cursor->private_.memory.reach;

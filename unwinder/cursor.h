@@ -59,6 +59,8 @@ struct cursor_piece {
 void cursor_init(struct cursor *cursor, memory_reader read, void *context);
 /* Starts a sample: the cursor stands on its innermost frame, and notes nothing. */
 void cursor_begin(struct cursor *cursor, const struct isa *isa, pid_t pid, const struct sample *sample);
+/* Looks are noted there from now on; NULL = nowhere. */
+void cursor_note_into(struct cursor *cursor, struct cursor_log *log);
 /* End of the outermost word that was read; 0 = none was. */
 uint64_t cursor_reach(const struct cursor *cursor);
 /* All registers of the frame, to be shown to somebody; NULL if looks are noted. */

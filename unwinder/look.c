@@ -174,6 +174,7 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 		walker->managed[kind] =
 			managed_recipe((enum managed_kind)kind, isa, knowledge_recipes(walker->knowledge));
 	walker->recalls = options->walks_in_full ? NULL : recalls_new(isa);
+	walker->depend = options->notes_words ? alloc_zero(1, sizeof(*walker->depend)) : NULL;
 	cursor_init(&walker->cursor, options->read_memory, options->read_context);
 }
 
@@ -184,5 +185,8 @@ void walker_done(struct walker *walker)
 	code_pages_free(walker->code);
 	knowledge_free(walker->knowledge);
 	recalls_free(walker->recalls);
+	if (walker->depend)
+		depend_done(walker->depend);
+	free(walker->depend);
 	pc_table_done(&walker->pcs);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwinder/needs.h"
+
 #define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
 #define PATIENCE 4       /* walks in a row that shared nothing: the thread's stack changes from its root on */
 #define PAUSE 8          /* then only one walk in so many is kept */
@@ -224,10 +226,7 @@ bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope
 		return false;
 	vec_clear(&recalls->log.notes);
 	vec_clear(&recalls->marks);
-	recalls->log.frame = 0;
-	recalls->log.is_new = true;
-	recalls->log.reg = REG_NONE;
-	cursor->private_.log = &recalls->log;
+	cursor_note_into(cursor, &recalls->log);
 	recalls->n_ahead = recall_still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
 	return true;
 }
@@ -312,26 +311,6 @@ static void recall_keep_pages(struct recall *recall, const struct sample *sample
 		recall->pages.at[recall->pages.n++] = sample->deep[i].hash;
 }
 
-/*
- * Which registers and words does the way out depend on? Computed from the outermost step inwards, like
- * liveness: a register that is needed in the caller was found by the step's notes for it, or is the frame's.
- */
-struct needs {
-	uint64_t needed;      /* before the steps looked at so far */
-	uint64_t given, used; /* in the step being looked at */
-	uint64_t frame;       /* left by the last step looked at */
-};
-
-static void needs_end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
-{
-	const uint64_t always_given = 1ull << isa->sp | 1ull << isa->pc;
-
-	if (frame != needs->frame) /* else it was an earlier attempt, whose result was dropped */
-		needs->needed &= ~(needs->given | always_given);
-	needs->needed |= needs->used;
-	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
-}
-
 static void recall_keep_read(struct recall *recall, const struct cursor_note *read, struct mark *mark)
 {
 	vec_push(&recall->reads, *read);
@@ -348,16 +327,7 @@ static void recall_keep_notes(struct recalls *recalls, size_t from, struct needs
 	mark->high = 0;
 	while (recalls->log.notes.n > from) {
 		const struct cursor_note *note = &recalls->log.notes.at[--recalls->log.notes.n];
-		uint64_t bit = note->reg == REG_NONE ? 0 : 1ull << note->reg;
-		bool is_needed = !bit || needs->needed & bit;
-		needs->given |= bit;
-		if (note->kind == NOTE_STEP)
-			needs_end_step(needs, recalls->isa, note->addr);
-		else if (note->kind == NOTE_NEED)
-			needs->needed |= note->value;
-		else if (note->kind == NOTE_USE && is_needed)
-			needs->used |= note->value;
-		else if (note->kind == NOTE_READ && is_needed)
+		if (needs_take(needs, recalls->isa, note))
 			recall_keep_read(recalls->now, note, mark);
 	}
 	mark->n_reads = recalls->now->reads.n;

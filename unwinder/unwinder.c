@@ -141,3 +141,8 @@ void unwinder_observe(struct unwinder *unwinder, walk_observer observer, void *c
 	unwinder->walker.observer = observer;
 	unwinder->walker.observer_context = context;
 }
+
+const struct depend *unwinder_depend(const struct unwinder *unwinder)
+{
+	return unwinder->walker.depend;
+}

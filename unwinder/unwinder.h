@@ -38,3 +38,7 @@ const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
 
 /* NULL: no more. */
 void unwinder_observe(struct unwinder *unwinder, walk_observer observer, void *context);
+
+/* All that the last walk depended on; NULL = it is not noted. */
+struct depend;
+const struct depend *unwinder_depend(const struct unwinder *unwinder);

@@ -461,6 +461,8 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	};
 	uint64_t pc;
 
+	if (walker->depend)
+		walker->depend->is_known = false;
 	cursor_begin(&walker->cursor, walker->isa, event->pid, sample);
 	if (!cursor_reg(&walker->cursor, walker->isa->pc, &pc)) {
 		ret->end = sample->is_whole ? STACK_COMPLETE : STACK_NO_USER_REGS;
@@ -470,16 +472,23 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
 	walk.here = *walk_look(walker, space, event->pid, pc, sample->callee != 0);
+	if (!walk.here.is_mapped && walk_leave_probe(&walk, &pc))
+		walk.here = *walk_look(walker, space, event->pid, pc, true);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
 	}
 	/* What is hidden is no part of what a recall compares. */
-	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden;
+	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden && !walker->depend;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
+	if (walker->depend)
+		depend_begin(walker->depend, &walker->cursor);
 	ret->end = walk_run(&walk);
+	if (walker->depend)
+		depend_end(walker->depend, walker->isa, &walker->cursor,
+			   ret->end == STACK_COMPLETE && !walk.has_jit && !sample->n_hidden);
 	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;

@@ -7,6 +7,7 @@
 
 #include "recipes/knowledge.h"
 #include "unwinder/cursor.h"
+#include "unwinder/depend.h"
 #include "unwinder/hotspot.h"
 #include "unwinder/jit.h"
 #include "unwinder/managed.h"
@@ -29,6 +30,7 @@ struct walker {
 	image_id unknown;         /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct cursor cursor;
 	struct recalls *recalls; /* NULL = every stack is walked in full, without quick steps */
+	struct depend *depend;   /* what the last walk depended on; NULL = not wanted */
 	struct unwinder_stats stats;
 	walk_observer observer;
 	void *observer_context;

@@ -46,3 +46,18 @@ uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 	return cursor_held(&walk->walker->cursor,
 			   recipe_saved(recipes, it) & ~(1ull << walk->walker->isa->ra));
 }
+
+bool walk_leave_probe(struct walk *walk, uint64_t *pc)
+{
+	const struct isa *isa = walk->walker->isa;
+	uint64_t sp;
+
+	if (!walk->sample->n_hidden || !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
+		return false;
+	const struct hidden_return *last = &walk->sample->hidden[0];
+	if (last->stack != sp - (isa->call_pushes_ra ? sizeof(uint64_t) : 0))
+		return false;
+	*pc = last->address;
+	walk->is_interrupted = false;
+	return true;
+}

@@ -31,6 +31,8 @@ void walk_find_sp_from_fp(const struct walk *walk, uint32_t recipe, struct step_
 /* The true return address of the frame with this CFA, if the kernel's own stands in its place and it is
  * known. */
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
+/* A function that has just returned to the kernel's address instead of its own: where it was to return to. */
+bool walk_leave_probe(struct walk *walk, uint64_t *pc);
 
 /* What is known of a pc. It stays where it is until the next walk. */
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,

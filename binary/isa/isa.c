@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/isa/isa.h"
 
+#include <elf.h>
+
 static const struct isa *const isas[] = { &isa_x86_64, &isa_aarch64 };
 
 const struct isa *isa_for_machine(uint16_t elf_machine)
@@ -9,4 +11,16 @@ const struct isa *isa_for_machine(uint16_t elf_machine)
 		if (isas[i]->elf_machine == elf_machine)
 			return isas[i];
 	return NULL;
+}
+
+bool isa_is_emulated(const struct isa *isa, const struct insn *insn)
+{
+	bool is_direct = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH || insn->flow == FLOW_CALL;
+
+	if (insn->is_padding || is_direct)
+		return true;
+	if (isa->elf_machine == EM_AARCH64)
+		return insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP_INDIRECT ||
+		       insn->flow == FLOW_CALL_INDIRECT || insn->is_address;
+	return insn->n_effects == 1 && insn->effect[0].kind == EFFECT_PUSH && insn->effect[0].reg != REG_NONE;
 }

@@ -185,3 +185,9 @@ extern const struct isa isa_x86_64, isa_aarch64;
 const struct isa *isa_for_machine(uint16_t elf_machine);
 /* "zydis" or "xed", as the build chose. */
 const char *x86_decoder_name(void);
+
+/*
+ * Does the kernel do what this instruction does by itself when a probe is set on it? Any other is stepped
+ * over, which takes longer.
+ */
+bool isa_is_emulated(const struct isa *isa, const struct insn *insn);

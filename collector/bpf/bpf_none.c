@@ -95,6 +95,46 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 	return (struct trace_count){ 0 };
 }
 
+void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n)
+{
+	(void)trace, (void)function, (void)n;
+}
+
+void bpf_trace_forget_calls(const struct bpf_trace *trace)
+{
+	(void)trace;
+}
+
+void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key, struct trace_path *path)
+{
+	(void)trace, (void)key, (void)path;
+}
+
+void bpf_trace_forget_paths(const struct bpf_trace *trace)
+{
+	(void)trace;
+}
+
+bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret)
+{
+	(void)trace, (void)number, (void)ret;
+	return false;
+}
+
+void bpf_trace_each_class(const struct bpf_trace *trace,
+			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
+			  void *context)
+{
+	(void)trace, (void)visit, (void)context;
+}
+
+size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret)
+{
+	(void)trace;
+	*ret = NULL;
+	return 0;
+}
+
 int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places)
 {
 	(void)trace, (void)places;

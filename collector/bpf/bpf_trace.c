@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@
 
 struct bpf_trace {
 	struct trace_bpf *skeleton;
-	struct bpf_link *switches; /* NULL = it does not know how long threads wait */
-	bool is_multi;             /* many probes are set at once */
+	struct bpf_program *program; /* that probes run */
+	struct bpf_link *switches;   /* NULL = it does not know how long threads wait */
+	bool is_multi;               /* many probes are set at once */
 };
 
 /* The part of union bpf_attr that BPF_LINK_CREATE reads for many probes. */
@@ -51,10 +53,17 @@ static int trace_load(struct bpf_trace *trace, const struct trace_options *optio
 	struct trace_bpf *skeleton = trace->skeleton;
 
 	skeleton->rodata->options = *options;
+	trace->program = options->every ? skeleton->progs.cpprof_alloc : skeleton->progs.cpprof_trace;
 	if (trace->is_multi)
-		bpf_program__set_expected_attach_type(skeleton->progs.cpprof_trace,
+		bpf_program__set_expected_attach_type(trace->program,
 						      (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
 	bpf_program__set_autoload(skeleton->progs.cpprof_switch, sees_waits);
+	bpf_program__set_autoload(skeleton->progs.cpprof_trace, !options->every);
+	bpf_program__set_autoload(skeleton->progs.cpprof_alloc, options->every != 0);
+	for (uint32_t i = 0; i <= TRACE_LOGS; i++)
+		skeleton->rodata->log_steps[i] = (uint32_t)lround(log2(1 + i / (double)TRACE_LOGS) * 65536);
+	if (!options->held)
+		bpf_map__set_max_entries(skeleton->maps.cpprof_blocks, 1);
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	return error ? error : trace_bpf__load(skeleton);
 }
@@ -82,8 +91,9 @@ int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct 
 	struct diag ignored = { 0 };
 
 	trace->is_multi = trace_kernel_has_multi();
-	int error = trace_open_once(trace, options, n_cpus, true, NULL, &ignored);
-	if (!error)
+	bool sees_waits = !options->every;
+	int error = trace_open_once(trace, options, n_cpus, sees_waits, NULL, &ignored);
+	if (!error && sees_waits)
 		trace->switches = bpf_program__attach(trace->skeleton->progs.cpprof_switch);
 	else if (error != -EPERM)
 		error = trace_open_once(trace, options, n_cpus, false, ret_log, diag);
@@ -129,9 +139,71 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 			sum.abandoned += all[i].abandoned;
 			sum.strange += all[i].strange;
 			sum.dropped += all[i].dropped;
+			sum.bytes += all[i].bytes;
+			sum.known += all[i].known;
 		}
 	free(all);
 	return sum;
+}
+
+void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n)
+{
+	(void)bpf_map_update_elem(bpf_map__fd(trace->skeleton->maps.cpprof_stands), &function, &n, BPF_ANY);
+}
+
+void bpf_trace_forget_calls(const struct bpf_trace *trace)
+{
+	__atomic_add_fetch(&trace->skeleton->bss->generation, 1, __ATOMIC_RELAXED);
+}
+
+void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key, struct trace_path *path)
+{
+	path->generation = trace->skeleton->bss->paths_generation;
+	(void)bpf_map_update_elem(bpf_map__fd(trace->skeleton->maps.cpprof_paths), key, path, BPF_ANY);
+}
+
+void bpf_trace_forget_paths(const struct bpf_trace *trace)
+{
+	__atomic_add_fetch(&trace->skeleton->bss->paths_generation, 1, __ATOMIC_RELAXED);
+}
+
+bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(trace->skeleton->maps.cpprof_sums), &number, ret) == 0;
+}
+
+void bpf_trace_each_class(const struct bpf_trace *trace,
+			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
+			  void *context)
+{
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_classes);
+	struct trace_class_key key, next;
+	bool is_first = true;
+	uint64_t n;
+
+	for (; bpf_map_get_next_key(map, is_first ? NULL : &key, &next) == 0; key = next, is_first = false)
+		if (bpf_map_lookup_elem(map, &next, &n) == 0)
+			visit(context, next.number, next.class, n);
+}
+
+size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret)
+{
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_blocks);
+	struct trace_block_key key, next;
+	size_t n = 0, room = 0;
+	uint64_t number;
+
+	*ret = NULL;
+	for (bool is_first = true; bpf_map_get_next_key(map, is_first ? NULL : &key, &next) == 0;
+	     key = next) {
+		is_first = false;
+		if (bpf_map_lookup_elem(map, &next, &number) < 0 || n == TRACE_BLOCKS_MAX)
+			continue;
+		if (n == room)
+			*ret = alloc_resize(*ret, room = room * 2 + 64, sizeof(**ret));
+		(*ret)[n++] = number;
+	}
+	return n;
 }
 
 /* ---- probes ----------------------------------------------------------------------------------------- */
@@ -139,7 +211,7 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places)
 {
 	struct trace_link_attr attr = {
-		.program = (uint32_t)bpf_program__fd(trace->skeleton->progs.cpprof_trace),
+		.program = (uint32_t)bpf_program__fd(trace->program),
 		.attach_type = ATTACH_UPROBE_MULTI,
 		.path = (uintptr_t)places->path,
 		.offsets = (uintptr_t)places->offsets,
@@ -182,8 +254,7 @@ int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_pla
 	long event = syscall(SYS_perf_event_open, &attr, places->pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (event < 0)
 		return -errno;
-	int link = bpf_link_create(bpf_program__fd(trace->skeleton->progs.cpprof_trace), (int)event,
-				   BPF_PERF_EVENT, &cookie);
+	int link = bpf_link_create(bpf_program__fd(trace->program), (int)event, BPF_PERF_EVENT, &cookie);
 	int error = link < 0 ? -errno : 0;
 	close((int)event); /* the link keeps it */
 	return error ? error : link;

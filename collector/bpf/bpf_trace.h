@@ -26,6 +26,22 @@ bool bpf_trace_sees_waits(const struct bpf_trace *trace);
 int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
 /* Sums over all CPUs. */
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
+/* One call of the function stands for so many from now on. */
+void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n);
+/* Calls that are open will not be seen to end. */
+void bpf_trace_forget_calls(const struct bpf_trace *trace);
+/* Calls with this key and these words are counted under the path's number from now on. */
+void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key,
+		     struct trace_path *path);
+/* All of them are forgotten; what was counted stays. */
+void bpf_trace_forget_paths(const struct bpf_trace *trace);
+/* What was counted under a number. False if nothing can be. */
+bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret);
+void bpf_trace_each_class(const struct bpf_trace *trace,
+			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
+			  void *context);
+/* The numbers of sampled blocks that are not freed; free() them. */
+size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret);
 
 /* Places in one file, all of a kind: parallel arrays. */
 struct bpf_trace_places {

@@ -60,6 +60,13 @@ struct {
 	__type(value, struct deep_outline);
 } cpprof_outline SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct deep_hidden);
+} cpprof_hidden SEC(".maps");
+
 /* Where a thread's stack lies. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -372,6 +379,44 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
+/* ---- hidden return addresses -------------------------------------------------------------------------- */
+
+static __always_inline __u64 read_kernel(__u64 address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
+}
+
+/* Nearly always there are none: nobody probes returns of this process. */
+static __always_inline void write_hidden(void *context, __u64 sp)
+{
+	__u64 task, it, n = 0;
+
+	if (!options.members.utask)
+		return;
+	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
+	it = task ? read_kernel(task + options.members.instances) : 0;
+	if (!it)
+		return;
+	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
+	if (!record)
+		return;
+	for (int i = 0; i < DEEP_HIDDEN_MAX && it; i++) {
+		record->of[i].stack = read_kernel(it + options.members.stack);
+		record->of[i].address = read_kernel(it + options.members.address);
+		it = read_kernel(it + options.members.next);
+		n = i + 1;
+	}
+	record->magic = DEEP_MAGIC_HIDDEN;
+	record->sp = sp;
+	record->n = n;
+	if (n <= DEEP_HIDDEN_MAX)
+		bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
+				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
+}
+
 /* Returns 1: the sample is to be written in any case. */
 SEC("perf_event")
 int cpprof_deep(void *context)
@@ -380,6 +425,7 @@ int cpprof_deep(void *context)
 	__u64 pc, sp = find_sp(context, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
+	write_hidden(context, sp);
 	if (!stack.end)
 		return 1;
 	stack.start = snapshot_end(sp, stack.end);

@@ -10,6 +10,8 @@
 
 #define DEEP_MAGIC_PAGE 0x0165676170707063ull    /* "cppage" and a version */
 #define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
+#define DEEP_MAGIC_HIDDEN 0x0164656469687063ull  /* "cphided" and a version */
+#define DEEP_HIDDEN_MAX 32
 #define DEEP_PAGE 4096
 #define DEEP_PAGE_SHIFT 12
 #define DEEP_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
@@ -32,6 +34,24 @@ struct deep_outline {
 	__u64 hashes[DEEP_PAGES_MAX];
 };
 
+/*
+ * Return addresses that the kernel has put its own in the place of, because somebody probes returns. Written
+ * before the sample, too.
+ */
+struct deep_hidden {
+	__u64 magic, sp, n;
+	struct {
+		__u64 stack;   /* sp at the entry of the function whose it is */
+		__u64 address; /* where it will return to */
+	} of[DEEP_HIDDEN_MAX]; /* innermost first */
+};
+
+/* Where the kernel keeps them: offsets of members. */
+struct deep_members {
+	__u32 utask, instances;     /* of the task, of its uprobe_task; utask 0 = not known */
+	__u32 stack, address, next; /* of a return_instance */
+};
+
 /* Set before the program is loaded. */
 struct deep_options {
 	__u64 first_stack; /* stacks from here on are those that processes start with */
@@ -41,6 +61,7 @@ struct deep_options {
 	__u32 n_written; /* pages of a CPU in 2^DEEP_WINDOW_SHIFT ns: samples must find room in the ring, too
 			  */
 	__u32 is_x86;    /* whose struct pt_regs it is */
+	struct deep_members members;
 };
 
 /* The key of a place: of limits and hints that hold for one part of a process's address space. */

@@ -22,6 +22,8 @@
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct trace_options options = { 0 };
+__u64 generation; /* of probes: calls that began before they were removed and set again are not known any more
+		   */
 
 /* Where these members are differs from kernel to kernel: the loader finds out. */
 struct return_instance {
@@ -45,11 +47,16 @@ struct open_call {
 	__u64 wall, off_cpu;    /* what calls beside it had taken, to be restored */
 	__u64 arg;
 	__u64 entry;
+	__u64 generation, n_stands;
 };
 struct thread {
 	__u64 left;          /* when it left its CPU; 0 = it has one */
 	__u64 off_cpu;       /* all it has waited since it is known */
 	__u64 wall, off_sum; /* of calls that have ended inside the present one */
+	/* Of allocations: */
+	__u64 countdown;                          /* bytes until the next sample; 0 = not drawn yet */
+	__u64 last_frame, last_size, last_return; /* of the last call */
+	__u32 last_function, zero;
 };
 
 struct {
@@ -70,6 +77,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct trace_count);
 } cpprof_counts SEC(".maps");
+/* How many calls of a function one stands for; 0 = itself alone. Set by cpprof. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TRACE_FUNCTIONS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} cpprof_stands SEC(".maps");
 /* The record that is put together: one a CPU, for a probe is not interrupted by another. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -109,9 +123,9 @@ static __always_inline __u64 read_result(void *context)
 	return options.is_x86 ? CONTEXT_WORD(context, 10) : CONTEXT_WORD(context, 0);
 }
 
-static __always_inline __u64 read_x86_argument(void *context)
+static __always_inline __u64 read_x86_argument(void *context, __u32 arg)
 {
-	switch (options.arg) {
+	switch (arg) {
 	case 0:
 		return CONTEXT_WORD(context, 14); /* rdi */
 	case 1:
@@ -128,9 +142,9 @@ static __always_inline __u64 read_x86_argument(void *context)
 	return 0;
 }
 
-static __always_inline __u64 read_a64_argument(void *context)
+static __always_inline __u64 read_a64_argument(void *context, __u32 arg)
 {
-	switch (options.arg) {
+	switch (arg) {
 	case 0:
 		return CONTEXT_WORD(context, 0);
 	case 1:
@@ -147,9 +161,9 @@ static __always_inline __u64 read_a64_argument(void *context)
 	return 0;
 }
 
-static __always_inline __u64 read_argument(void *context)
+static __always_inline __u64 read_argument(void *context, __u32 arg)
 {
-	return options.is_x86 ? read_x86_argument(context) : read_a64_argument(context);
+	return options.is_x86 ? read_x86_argument(context, arg) : read_a64_argument(context, arg);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------ */
@@ -186,19 +200,27 @@ int cpprof_switch(__u64 *context)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-static __always_inline void enter(void *context, const struct call_key *key, struct thread *thread,
+static __always_inline void enter(void *context, const struct call_key *key, int is_go, struct thread *thread,
 				  struct trace_count *count)
 {
 	struct open_call call = { .start = bpf_ktime_get_ns(),
 				  .off_start = thread->off_cpu,
 				  .wall = thread->wall,
 				  .off_cpu = thread->off_sum,
-				  .arg = read_argument(context),
-				  .entry = read_pc(context) };
+				  .arg = read_argument(context, options.arg),
+				  .entry = read_pc(context),
+				  .generation = generation };
+	__u64 *n_stands = bpf_map_lookup_elem(&cpprof_stands, &key->function);
+
+	call.n_stands = n_stands && *n_stands ? *n_stands : 1;
 
 	count->entries++;
-	if (bpf_map_lookup_elem(&cpprof_open, key))
-		count->abandoned++;
+	const struct open_call *before = bpf_map_lookup_elem(&cpprof_open, key);
+	if (before && before->generation == generation) {
+		/* Go: its stack was too small, has moved, and the function begins once more. */
+		count->entries -= is_go;
+		count->abandoned += !is_go;
+	}
 	thread->wall = thread->off_sum = 0;
 	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
 		count->dropped++;
@@ -240,6 +262,8 @@ static __always_inline void send(void *context, struct trace_call *record, struc
 		count->dropped++;
 }
 
+#include "collector/bpf/paths.bpf.h"
+
 static __always_inline void leave(void *context, const struct call_key *key, __u32 site,
 				  struct thread *thread, struct trace_count *count)
 {
@@ -249,8 +273,10 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 
 	if (!record)
 		return;
-	if (!call) {
+	if (!call || call->generation != generation) {
 		count->strange++;
+		if (call)
+			bpf_map_delete_elem(&cpprof_open, key);
 		return;
 	}
 	__u64 off = less(thread->off_cpu, call->off_start);
@@ -263,33 +289,60 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	record->arg = call->arg;
 	record->ret = read_result(context);
 	record->entry = call->entry;
-	record->n_hidden = 0;
+	record->n_hidden = record->block = 0;
+	record->n_stands = call->n_stands;
 	thread->wall = call->wall + record->whole_wall;
 	thread->off_sum = call->off_cpu + off;
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
+	__u32 number;
+	if (options.paths && site == TRACE_EXIT && is_known_path(context, key, &number) &&
+	    count_call(record, number)) {
+		count->known++;
+		return;
+	}
 	if (options.hides)
-		find_hidden(record, key->frame);
+		find_hidden(record, read_sp(context));
 	send(context, record, count);
+}
+
+/*
+ * In Go a call is known by its goroutine and how far its frame is from the end of the goroutine's stack: that
+ * stays the same when the stack moves and when another thread runs it. The goroutine stands for the thread.
+ */
+static __always_inline __u32 find_goroutine(void *context, struct call_key *key)
+{
+	__u64 goroutine = options.is_x86 ? CONTEXT_WORD(context, 1) : CONTEXT_WORD(context, 28), end = 0;
+
+	bpf_probe_read_user(&end, sizeof(end), (void *)(goroutine + 8));
+	key->frame = goroutine * 0x9e3779b97f4a7c15ull + (end - key->frame);
+	return 1u << 31 | (__u32)(goroutine >> 4);
 }
 
 SEC("kprobe")
 int cpprof_trace(void *context)
 {
 	__u64 cookie = bpf_get_attach_cookie(context), ids = bpf_get_current_pid_tgid();
-	__u32 function = (__u32)(cookie >> 2), site = cookie & 3;
+	__u32 function = (__u32)(cookie >> 2) & TRACE_FUNCTION_MASK, site = cookie & 3;
 	struct call_key key = { read_sp(context), (__u32)(ids >> 32), function };
 	struct trace_count *count = bpf_map_lookup_elem(&cpprof_counts, &function);
-	struct thread *thread = find_thread((__u32)ids);
+	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
+	struct thread *thread = find_thread(is_go ? find_goroutine(context, &key) : (__u32)ids);
 
 	if (!count || !thread)
 		return 0;
+	if (options.counts) {
+		count->entries += site == TRACE_ENTRY;
+		return 0;
+	}
 	/* Behind the return, which on x86 took the return address off the stack. */
 	if (site == TRACE_RETURN && options.is_x86)
 		key.frame -= 8;
 	if (site == TRACE_ENTRY)
-		enter(context, &key, thread, count);
+		enter(context, &key, is_go, thread, count);
 	else
 		leave(context, &key, site, thread, count);
 	return 0;
 }
+
+#include "collector/bpf/alloc.bpf.h"

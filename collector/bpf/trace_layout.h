@@ -11,6 +11,7 @@
 #define TRACE_MAGIC 0x01656361727470ull /* "ptrace" and a version */
 #define TRACE_FUNCTIONS_MAX 1024
 #define TRACE_ARG_NONE 255
+#define TRACE_FUNCTION_MASK 0xffffu
 
 /* What a probe is, by its cookie: the function's number and where in it. */
 enum trace_site {
@@ -23,12 +24,50 @@ static inline __u64 trace_cookie(__u32 function, enum trace_site site)
 	return (__u64)function << 2 | (__u64)site;
 }
 
+/* Part of the cookie of a function written in Go, whose stacks move. */
+#define TRACE_COOKIE_GO (1ull << 35)
+
+/*
+ * Of an allocation function: which of its arguments say how much it gives and which block it takes back. It
+ * is part of the cookie.
+ */
+struct trace_grant {
+	__u8 size;    /* number of an argument, from 0; TRACE_GRANT_NONE */
+	__u8 count;   /* how many times that */
+	__u8 freed;   /* the address of a block that is given back */
+	__u8 pointer; /* where the address of the new block is put; none = it is the result */
+};
+#define TRACE_GRANT_NONE 7
+#define TRACE_GRANT_SHIFT 40
+static inline __u64 trace_grant_bits(struct trace_grant grant)
+{
+	return ((__u64)grant.size | (__u64)grant.count << 4 | (__u64)grant.freed << 8 |
+		(__u64)grant.pointer << 12)
+	       << TRACE_GRANT_SHIFT;
+}
+static inline struct trace_grant trace_grant_of(__u64 cookie)
+{
+	__u64 bits = cookie >> TRACE_GRANT_SHIFT;
+
+	return (struct trace_grant){ bits & 7, bits >> 4 & 7, bits >> 8 & 7, bits >> 12 & 7 };
+}
+
+/* Logarithms of numbers from 1 to 2, in 65536ths: log2(1 + i / TRACE_LOGS). */
+#define TRACE_LOGS 256
+
 /* A return address that the kernel has put its own in the place of, for a probe of returns. */
 struct trace_hidden {
 	__u64 stack;   /* sp at the entry of the function whose it is */
 	__u64 address; /* where it will return to */
 };
 #define TRACE_HIDDEN_MAX 32
+
+/* A block that was sampled and is not freed. */
+struct trace_block_key {
+	__u64 address;
+	__u32 process, zero;
+};
+#define TRACE_BLOCKS_MAX 262144
 
 /* A call that has ended; it comes with the sample of its end. Times in ns. */
 struct trace_call {
@@ -40,7 +79,38 @@ struct trace_call {
 	__u64 arg, ret;
 	__u64 entry;    /* where the function begins, at run time */
 	__u64 n_hidden; /* of its callers, innermost first */
+	__u64 n_stands; /* how many calls it stands for: those that were not watched, and itself */
+	__u64 block;    /* of an allocation: its own number, and its size is arg; else 0 */
 	struct trace_hidden hidden[TRACE_HIDDEN_MAX];
+};
+
+/*
+ * A call path that is known again: what the walk of a stack depended on, at the end of a call. Its number
+ * says where it is counted.
+ */
+#define TRACE_PATH_WORDS 48
+#define TRACE_PATHS_MAX 16384
+struct trace_path_key {
+	__u64 frame; /* sp */
+	__u32 thread, function;
+};
+struct trace_path {
+	__u64 generation;
+	__u64 pc, fp, ra;
+	__u32 number, n_words;
+	__u32 uses_fp, uses_ra;
+	struct {
+		__u64 addr, value;
+	} words[TRACE_PATH_WORDS];
+};
+/* What was counted of a path; durations with all that was called. */
+struct trace_sums {
+	__u64 seen, calls; /* calls: with those that others stand for */
+	__u64 wall, off_cpu, arg, ret, duration;
+	__u64 least, most;
+};
+struct trace_class_key {
+	__u32 number, class; /* of a path; of base/log_scale.h */
 };
 
 /* What happened to a function's calls, by CPU. */
@@ -50,6 +120,8 @@ struct trace_count {
 			    exceptions) */
 	__u64 strange;   /* exits without an entry: entered before the probes were there */
 	__u64 dropped;   /* no room in the ring, or in the table of open calls */
+	__u64 known;     /* on paths that were known: counted, and not sent */
+	__u64 bytes;     /* that were asked for, of allocation functions */
 };
 
 /* Set before the program is loaded. */
@@ -57,4 +129,8 @@ struct trace_options {
 	__u32 is_x86; /* whose struct pt_regs it is */
 	__u32 hides;  /* probes of returns are used: return addresses must be looked up */
 	__u32 arg;    /* number of the argument to be read, from 0; TRACE_ARG_NONE = none */
+	__u32 paths;  /* paths are known again */
+	__u32 counts; /* entries are counted, and nothing else is done */
+	__u32 held;   /* of allocations: blocks are followed until they are freed */
+	__u64 every;  /* of allocations: bytes from one sample to the next, on average, times ln 2 */
 };

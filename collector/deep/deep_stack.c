@@ -44,6 +44,11 @@ struct deep_stacks {
 	uint64_t sp, first, end, thread;
 	VEC(uint64_t) hashes;
 	VEC(struct stack_page) pages; /* of the last sample */
+	/* Hidden return addresses that wait for their sample; hidden_sp: whose. */
+	pid_t hidden_tid;
+	uint64_t hidden_sp;
+	uint32_t n_hidden;
+	struct hidden_return hidden[DEEP_HIDDEN_MAX];
 };
 
 struct deep_stacks *deep_stacks_new(void)
@@ -138,6 +143,22 @@ static void deep_take_outline(struct deep_stacks *stacks, pid_t tid, struct read
 		vec_push(&stacks->hashes, read_u64(r));
 }
 
+static void deep_take_hidden(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	uint64_t n;
+
+	stacks->hidden_tid = tid;
+	stacks->hidden_sp = read_u64(r);
+	stacks->n_hidden = 0;
+	n = read_u64(r);
+	if (r->failed || n > DEEP_HIDDEN_MAX || n > reader_left(r) / 16)
+		return;
+	for (; stacks->n_hidden < n; stacks->n_hidden++) {
+		uint64_t stack = read_u64(r);
+		stacks->hidden[stacks->n_hidden] = (struct hidden_return){ stack, read_u64(r) };
+	}
+}
+
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
@@ -147,6 +168,20 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_page(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_OUTLINE)
 		deep_take_outline(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_HIDDEN)
+		deep_take_hidden(stacks, tid, &r);
+}
+
+/* Good for one sample. */
+static void deep_join_hidden(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			     struct sample *sample)
+{
+	if (stacks->n_hidden && tid == stacks->hidden_tid && regs_known(&sample->regs, isa->sp) &&
+	    sample->regs.value[isa->sp] == stacks->hidden_sp) {
+		sample->hidden = stacks->hidden;
+		sample->n_hidden = stacks->n_hidden;
+	}
+	stacks->n_hidden = 0;
 }
 
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
@@ -155,6 +190,8 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 	bool is_its_own = tid == stacks->tid && regs_known(&sample->regs, isa->sp) &&
 			  sample->regs.value[isa->sp] == stacks->sp;
 
+	if (!sample->n_hidden)
+		deep_join_hidden(stacks, tid, isa, sample);
 	vec_clear(&stacks->hashes); /* an outline is good for one sample */
 	vec_clear(&stacks->pages);
 	if (!n || !is_its_own)
@@ -191,7 +228,8 @@ void deep_wait_add(struct deep_wait *wait, struct order *order, const struct dee
 		deep_wait_end(wait, order, -1, 0);
 	it.offset = wait->bytes.len;
 	it.len = record.len;
-	it.is_outline = read_u64(&r) == DEEP_MAGIC_OUTLINE;
+	uint64_t magic = read_u64(&r);
+	it.is_outline = magic == DEEP_MAGIC_OUTLINE || magic == DEEP_MAGIC_HIDDEN;
 	write_bytes(&wait->bytes, record);
 	vec_push(&wait->records, it);
 }

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collector/bpf/kernel_types.h"
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
 
@@ -24,11 +25,25 @@ static uint32_t deep_highest(const int *cpus, size_t n)
 	return (uint32_t)most + 1;
 }
 
+/* Kernels without type information, or that keep them elsewhere: they are not looked for. */
+static void deep_find_members(struct deep_members *ret)
+{
+	struct kernel_member members[] = { { .structure = "task_struct", .name = "utask" },
+					   { .structure = "uprobe_task", .name = "return_instances" },
+					   { .structure = "return_instance", .name = "stack" },
+					   { .structure = "return_instance", .name = "orig_ret_vaddr" },
+					   { .structure = "return_instance", .name = "next" } };
+
+	if (kernel_types_find(members, ARRAY_LEN(members)))
+		*ret = (struct deep_members){ members[0].offset, members[1].offset, members[2].offset,
+					      members[3].offset, members[4].offset };
+}
+
 static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
 		     struct diag *diag)
 {
 	const uint64_t n_pages = (want->bytes + DEEP_PAGE - 1) / DEEP_PAGE;
-	const struct deep_options options = {
+	struct deep_options options = {
 		.snapshot = want->snapshot,
 		.n_pages = (uint32_t)(n_pages < DEEP_PAGES_MAX ? n_pages : DEEP_PAGES_MAX),
 		.n_first = DEEP_PAGES_FIRST,
@@ -37,6 +52,7 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 		.is_x86 = want->isa->elf_machine == EM_X86_64,
 	};
 
+	deep_find_members(&options.members);
 	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), &deep->program, ret_log, diag);
 }
 

@@ -187,12 +187,20 @@ static void setup_describe_calls(struct source_info *info, const struct perf_sou
 	static const char *const names[][2] = { { "wall", "ns" },        { "off-cpu", "ns" },
 						{ "cpu", "ns" },         { "calls", "count" },
 						{ "argument", "count" }, { "result", "count" } };
+	static const char *const blocks[][2] = { { "bytes", "bytes" },
+						 { "allocations", "count" },
+						 { "held-bytes", "bytes" },
+						 { "held-allocations", "count" } };
 	size_t n = options->adds_results ? 6 : options->arg ? 5 : 4;
 
+	if (options->every)
+		n = options->held ? 4 : 2;
 	for (size_t i = 0; i < n; i++) {
-		struct source_event event = { .period = 1, .excludes_kernel = true };
-		snprintf(event.name, sizeof(event.name), "%s", names[i][0]);
-		snprintf(event.unit, sizeof(event.unit), "%s", names[i][1]);
+		const char *const *name = options->every ? blocks[i] : names[i];
+		struct source_event event = { .period = options->every && i == 0 ? options->every : 1,
+					      .excludes_kernel = true };
+		snprintf(event.name, sizeof(event.name), "%s", name[0]);
+		snprintf(event.unit, sizeof(event.unit), "%s", name[1]);
 		vec_push(&info->events, event);
 	}
 }
@@ -307,14 +315,20 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	struct perf_probe_want want = { .isa = live->source.info.isa,
 					.arg = options->arg,
 					.at_returns = options->at_returns,
+					.every = options->every,
+					.counts = options->counts,
+					.paths = !options->every && !options->at_returns,
+					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
 					.anchors = events->anchors.at,
 					.n_cpus = events->cpus.n };
 
 	live->adds_results = options->adds_results;
+	live->every = perf_probe_every(options->every);
+	live->random = live->source.info.start_ns;
 	int error = perf_probe_open(&events->probe, &want, NULL, diag);
-	if (!error && !bpf_trace_sees_waits(events->probe.program))
+	if (!error && !options->every && !bpf_trace_sees_waits(events->probe.program))
 		source_info_note(&live->source.info,
 				 "this kernel does not report when threads wait: off-cpu time is shown as 0");
 	return error;

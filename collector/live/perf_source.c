@@ -5,6 +5,7 @@
 #include "collector/live/perf_source_private.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -37,6 +38,29 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
 
+/* One of the two whole numbers beside it, so that on average it is the number itself. */
+static uint64_t live_round(struct perf_live *live, double number)
+{
+	live->random = live->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint64_t)(number + (double)(live->random >> 11) * 0x1p-53);
+}
+
+/*
+ * The metrics of an allocation. It is a sample with the chance 1 - exp(-size / every), and stands for all
+ * that were none.
+ */
+static void live_finish_block(struct perf_live *live, const struct trace_call *call, struct sample *sample)
+{
+	double chance = -expm1(-(double)call->arg / live->every);
+	double n = 1 / chance, bytes = (double)call->arg * n;
+
+	sample->block = call->block;
+	sample->weight = live_round(live, bytes);
+	sample->more[sample->n_more++] = live_round(live, n);
+	sample->doubts[0] = live_round(live, (1 - chance) * bytes * bytes);
+	sample->doubts[1] = live_round(live, (1 - chance) * n * n);
+}
+
 /* The metrics of a call, in the order of setup_describe_calls. */
 static bool live_finish_call(struct perf_live *live, struct sample *sample)
 {
@@ -48,15 +72,23 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 	for (uint32_t i = 0; i < sample->n_hidden; i++)
 		live->hidden[i] = (struct hidden_return){ call.hidden[i].stack, call.hidden[i].address };
 	sample->hidden = live->hidden;
+	if (call.block) {
+		live_finish_block(live, &call, sample);
+		return true;
+	}
 	sample->callee = call.site == TRACE_RETURN ? call.entry : 0;
 	sample->is_call = true;
-	sample->weight = call.wall;
-	sample->more[sample->n_more++] = call.off_cpu < call.wall ? call.off_cpu : call.wall;
-	sample->more[sample->n_more++] = call.wall - sample->more[0];
-	sample->more[sample->n_more++] = 1;
-	sample->more[sample->n_more++] = call.arg;
+	uint64_t n = sample->n_stands = call.n_stands ? call.n_stands : 1;
+	sample->weight = call.wall * n;
+	sample->function = call.function;
+	sample->duration = call.whole_wall ? call.whole_wall : 1;
+	uint64_t off_cpu = call.off_cpu < call.wall ? call.off_cpu : call.wall;
+	sample->more[sample->n_more++] = off_cpu * n;
+	sample->more[sample->n_more++] = (call.wall - off_cpu) * n;
+	sample->more[sample->n_more++] = n;
+	sample->more[sample->n_more++] = call.arg * n;
 	/* Less than nothing is an error. */
-	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret : 0;
+	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;
 	return true;
 }
 
@@ -409,7 +441,13 @@ bool perf_source_wait(struct source *source, int timeout_ms, int *ret_status)
 int perf_source_trace(struct source *source, pid_t pid, const char *path,
 		      const struct probe_function *functions, size_t n, size_t *ret_refused)
 {
-	return perf_probe_set(&perf_live_of(source)->events.probe, pid, path, functions, n, ret_refused);
+	return probe_links_add(&perf_live_of(source)->events.probe.links, pid, path, functions, n,
+			       ret_refused);
+}
+
+struct perf_probe *perf_source_probe(struct source *source)
+{
+	return &perf_live_of(source)->events.probe;
 }
 
 struct trace_count perf_source_trace_count(const struct source *source, uint32_t function)
@@ -417,12 +455,17 @@ struct trace_count perf_source_trace_count(const struct source *source, uint32_t
 	return bpf_trace_count(((const struct perf_live *)source)->events.probe.program, function);
 }
 
+size_t perf_source_blocks(const struct source *source, uint64_t **ret)
+{
+	return bpf_trace_blocks(((const struct perf_live *)source)->events.probe.program, ret);
+}
+
 void perf_source_stop(struct source *source)
 {
 	struct perf_live *live = perf_live_of(source);
 
 	perf_events_disable(&live->events);
-	perf_probe_clear(&live->events.probe);
+	probe_links_clear(&live->events.probe.links);
 	live->pace.is_stopped = true;
 	live->pace.stopped_ns = clock_now_ns();
 }

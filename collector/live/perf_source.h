@@ -43,6 +43,9 @@ struct perf_source_options {
 	bool at_returns;     /* is_traced: calls end where functions return to, not in their own code */
 	unsigned arg;        /* is_traced: number of an argument that is added up, from 1; 0 = none */
 	bool adds_results;
+	bool counts;    /* is_traced: calls are counted where they begin, and nothing else is done */
+	uint64_t every; /* is_traced: allocations are sampled, every so many bytes; 0 = calls are measured */
+	bool held;      /* ... and followed until they are freed */
 	/* is_traced: the command is about to start, as this process; probes may be set. NULL = nobody asks.
 	 */
 	void (*before_start)(void *context, struct source *source, pid_t pid);
@@ -85,11 +88,16 @@ int perf_source_raw_close(struct source *source, const char *command_line, struc
 void perf_source_raw_event(struct source *source, const struct event *event);
 
 struct probe_function;
-/* is_traced: calls of these functions are samples from now on. As perf_probe_set. */
+struct perf_probe;
+/* is_traced: calls of these functions are samples from now on. As probe_links_add. */
 int perf_source_trace(struct source *source, pid_t pid, const char *path,
 		      const struct probe_function *functions, size_t n, size_t *ret_refused);
+/* is_traced: the probes themselves. */
+struct perf_probe *perf_source_probe(struct source *source);
 /* What became of a function's calls. */
 struct trace_count perf_source_trace_count(const struct source *source, uint32_t function);
+/* The numbers of sampled blocks that are not freed; free() them. */
+size_t perf_source_blocks(const struct source *source, uint64_t **ret);
 
 /* No more samples from now on; what was written so far can still be read. */
 void perf_source_stop(struct source *source);

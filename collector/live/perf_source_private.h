@@ -48,6 +48,8 @@ struct perf_live {
 	struct group_reads group_reads;
 	VEC(struct event) before; /* threads that waited when we came; handed out first */
 	bool adds_results;        /* of traced calls */
+	double every;             /* bytes a sample, of allocations; 0 = they are calls */
+	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */
 	struct perf_pace pace;

@@ -19,6 +19,7 @@
 #include "binary/isa/isa.h"
 #include "collector/bpf/bpf_trace.h"
 #include "collector/event.h"
+#include "collector/probe/probe_links.h"
 
 struct perf_probe_fd {
 	int fd;
@@ -29,13 +30,17 @@ struct perf_probe {
 	struct bpf_trace *program; /* NULL = none */
 	struct perf_event_attr attr;
 	VEC(struct perf_probe_fd) outputs; /* one a CPU */
-	VEC(int) links;
+	struct probe_links links;
 };
 
 struct perf_probe_want {
 	const struct isa *isa;
-	bool at_returns;                    /* calls end where functions return to, not in their own code */
-	unsigned arg;                       /* number of an argument to add up, from 1; 0 = none */
+	bool at_returns; /* calls end where functions return to, not in their own code */
+	uint64_t every;  /* allocations are sampled, every so many bytes; 0 = calls are timed */
+	bool paths;      /* paths are known again, if they are learnt */
+	bool counts;     /* entries are counted, and nothing else is done */
+	bool held;       /* ... and followed until they are freed */
+	unsigned arg;    /* number of an argument to add up, from 1; 0 = none */
 	const struct perf_event_attr *like; /* whose clock, registers and stack samples have */
 	const int *cpus, *anchors;          /* whose rings to write into */
 	size_t n_cpus;
@@ -44,24 +49,10 @@ struct perf_probe_want {
 /* As bpf_deep_open. */
 int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want, struct text *ret_log,
 		    struct diag *diag);
+/* How many bytes there are to a sample of allocations, on average: in the kernel, countdowns are whole
+ * numbers. */
+double perf_probe_every(uint64_t wanted);
 void perf_probe_close(struct perf_probe *probe);
-
-/* Entry and exits of one function; vaddrs are not known here: all are offsets in its file. */
-struct probe_function {
-	uint32_t number; /* below TRACE_FUNCTIONS_MAX */
-	uint64_t entry;
-	const uint64_t *exits;
-	size_t n_exits; /* 0 = where it returns to is probed instead */
-};
-/*
- * Sets the probes of these functions of a file, as one process has it, all or none. path: as we see the file.
- * ret_refused, if one of them is to blame: its index; else SIZE_MAX. 0 or -errno.
- */
-int perf_probe_set(struct perf_probe *probe, pid_t pid, const char *path,
-		   const struct probe_function *functions, size_t n, size_t *ret_refused);
-
-/* All probes are removed; records that are written can still be read. */
-void perf_probe_clear(struct perf_probe *probe);
 
 /* What a record's raw part says about a call; false if it is none of ours. */
 bool perf_probe_read(struct bytes raw, struct trace_call *ret);

@@ -44,6 +44,8 @@ static void sum_tree(struct annotator *a)
 			continue;
 		size_t metric = value->metric < CCT_ROUND ? value->metric
 							  : value->metric - CCT_ROUND + m - CCT_ROUNDS;
+		if (value->metric >= CCT_DURATION)
+			continue;
 		a->self[value->node * m + metric] += value->value;
 	}
 	memcpy(a->inclusive, a->self, n * m * sizeof(uint64_t));

@@ -65,6 +65,7 @@ struct exporter {
 	bool needs_lines;     /* the tree must have SCOPE_LINE leaves */
 	bool needs_addresses; /* one for each address */
 	bool joins;           /* parallel regions stand where they are written, unless that is not wanted */
+	bool needs_durations; /* how long calls took */
 	bool needs_spread;    /* how sure the costs of frames are */
 	bool needs_ranks;     /* of a reduced profile, what its slowest ranks spent */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
@@ -74,6 +75,7 @@ struct exporter {
 };
 
 extern const struct exporter *const exporters[]; /* ended by NULL */
+extern const struct exporter exporter_screen;    /* of a trace that runs; not among them */
 /* NULL if there is none. */
 const struct exporter *exporter_named(const char *name);
 /* By the longest suffix of a file name that fits; .gz behind it is no matter. NULL if none does. */

@@ -7,6 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "report/allocations.h"
+#include "report/calls.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
@@ -162,7 +164,7 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 	wait_rows_find(report->profile, report->tree, report->threads, &rows);
 	for (size_t i = 0; i < rows.n && (!report->options->limit || i < report->options->limit); i++) {
 		CLEANUP(text_done) struct text path = { 0 };
-		text_wait_path(report, rows.at[i].scope, &path);
+		text_path(report, rows.at[i].scope, TEXT_PATH_NAMES, &path);
 		json_object(json);
 		json_text_of(json, "kind",
 			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
@@ -173,6 +175,58 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 			json_text_of(json, "woken_by", wait_row_waker(report->profile, &rows.at[i]));
 			json_uint_of(json, "woken_by_ns", rows.at[i].woken_by);
 		}
+		json_end_object(json);
+	}
+	vec_done(&rows);
+}
+
+static void json_rows_put_calls(const struct text_report *report, struct json *json)
+{
+	call_rows rows = { 0 };
+
+	call_rows_find(report->tree, report->threads, &rows);
+	for (size_t i = 0; i < rows.n && (!report->options->limit || i < report->options->limit); i++) {
+		CLEANUP(text_done) struct text path = { 0 };
+		const struct call_row *row = &rows.at[i];
+		text_path(report, row->scope, 0, &path);
+		json_object(json);
+		json_uint_of(json, "calls", row->calls);
+		json_uint_of(json, "sum_ns", row->sum);
+		json_uint_of(json, "min_ns", row->least);
+		json_number_of(json, "mean_ns", row->calls ? (double)row->sum / (double)row->calls : 0);
+		json_uint_of(json, "p50_ns", row->p50);
+		json_uint_of(json, "p90_ns", row->p90);
+		json_uint_of(json, "p99_ns", row->p99);
+		json_uint_of(json, "max_ns", row->most);
+		json_text_of(json, "path", path.at ? path.at : "");
+		json_end_object(json);
+	}
+	vec_done(&rows);
+}
+
+/* Of each estimate the value and the half width of its 95 % interval. */
+static void json_rows_put_allocations(const struct text_report *report, struct json *json)
+{
+	static const char *const names[ALLOCATION_N][2] = { { "bytes", "bytes_margin" },
+							    { "allocations", "allocations_margin" },
+							    { "held_bytes", "held_bytes_margin" },
+							    { "held_allocations",
+							      "held_allocations_margin" } };
+	allocation_rows rows = { 0 };
+	bool is_followed;
+
+	if (allocations_are_in(report->profile, &is_followed))
+		allocation_rows_find(report->tree, report->threads, &rows);
+	for (size_t i = 0; i < rows.n && (!report->options->limit || i < report->options->limit); i++) {
+		CLEANUP(text_done) struct text path = { 0 };
+		text_path(report, rows.at[i].scope, 0, &path);
+		json_object(json);
+		json_uint_of(json, "samples", rows.at[i].samples);
+		for (size_t kind = 0; kind < (is_followed ? ALLOCATION_N : ALLOCATION_HELD_BYTES); kind++) {
+			json_uint_of(json, names[kind][0], rows.at[i].of[kind].value);
+			json_number_of(json, names[kind][1], estimate_margin(&rows.at[i].of[kind]));
+		}
+		json_text_of(json, "path", path.at ? path.at : "");
 		json_end_object(json);
 	}
 	vec_done(&rows);
@@ -194,6 +248,10 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 			json_rows_put_task(report, &costs[i], json);
 	} else if (report->options->view == TEXT_WAITS) {
 		json_rows_put_waits(report, json);
+	} else if (report->options->view == TEXT_CALLS) {
+		json_rows_put_calls(report, json);
+	} else if (report->options->view == TEXT_ALLOCATIONS) {
+		json_rows_put_allocations(report, json);
 	} else if (report->options->view != TEXT_QUALITY && report->costs->n_metrics > 0) {
 		text_build_view(report, &view);
 		row_facts_each(
@@ -245,11 +303,11 @@ static const char *metric_text(const struct text_report *report, bool is_unit)
 
 int report_json(const struct text_input *input, const struct text_options *options, FILE *to)
 {
-	static const char *const views[] = {
-		[TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree",  [TEXT_CALLERS] = "callers",
-		[TEXT_FLAT] = "flat",       [TEXT_HOT] = "hot",    [TEXT_LOOPS] = "loops",
-		[TEXT_QUALITY] = "quality", [TEXT_WAITS] = "waits"
-	};
+	static const char *const views[] = { [TEXT_SUMMARY] = "summary", [TEXT_TREE] = "tree",
+					     [TEXT_CALLERS] = "callers", [TEXT_FLAT] = "flat",
+					     [TEXT_HOT] = "hot",         [TEXT_LOOPS] = "loops",
+					     [TEXT_QUALITY] = "quality", [TEXT_WAITS] = "waits",
+					     [TEXT_CALLS] = "calls",     [TEXT_ALLOCATIONS] = "allocations" };
 	struct text_report report = text_report_of(input, options, NULL);
 	struct json json;
 

@@ -132,6 +132,16 @@ static void markdown_put_view(const struct text_report *report)
 		text_waits(report);
 		text_printf(report->to, "~~~~\n");
 		return;
+	case TEXT_CALLS:
+		text_printf(report->to, "~~~~text\n");
+		text_calls(report, report->options->limit);
+		text_printf(report->to, "~~~~\n");
+		return;
+	case TEXT_ALLOCATIONS:
+		text_printf(report->to, "~~~~text\n");
+		text_allocations(report, report->options->limit);
+		text_printf(report->to, "~~~~\n");
+		return;
 	case TEXT_FLAT:
 		if (!report->options->tasks) {
 			put_table(report);

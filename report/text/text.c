@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/allocations.h"
 #include "report/number.h"
 #include "report/quality.h"
 #include "report/text/text_rows.h"
@@ -75,6 +76,16 @@ static void text_report_put_summary(const struct text_report *report)
 	text_heading(report, "hottest functions");
 	text_report_put_rows(&part);
 
+	bool is_followed;
+	if (report->tree->durations.n) {
+		bool allocates = allocations_are_in(report->profile, &is_followed);
+		text_printf(report->to, "\n");
+		text_heading(report, allocates ? "allocations by path" : "calls by path");
+		if (allocates)
+			text_allocations(report, options.limit);
+		else
+			text_calls(report, options.limit);
+	}
 	options.view = TEXT_HOT;
 	options.limit = report->options->limit;
 	options.sort = VIEW_BY_INCLUSIVE;
@@ -97,6 +108,10 @@ static void text_report_put_view(const struct text_report *report)
 		quality_table(report->profile, &report->options->style, report->to);
 	else if (report->options->view == TEXT_WAITS)
 		text_waits(report);
+	else if (report->options->view == TEXT_CALLS)
+		text_calls(report, report->options->limit);
+	else if (report->options->view == TEXT_ALLOCATIONS)
+		text_allocations(report, report->options->limit);
 	else if (report->options->view == TEXT_FLAT && report->options->tasks)
 		text_tasks(report, report->options->tasks, report->options->limit);
 	else

@@ -23,6 +23,8 @@ enum text_view {
 	TEXT_LOOPS,
 	TEXT_QUALITY,
 	TEXT_WAITS,
+	TEXT_CALLS,
+	TEXT_ALLOCATIONS,
 };
 
 struct columns;

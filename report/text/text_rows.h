@@ -7,6 +7,7 @@
 #include "report/text/text_report.h"
 
 #define TEXT_SUMMARY_ROWS 10 /* functions that a summary names */
+#define TEXT_PATH_NAMES 5    /* of the functions around a wait, the innermost */
 
 /*
  * text_view.c: the rows of the view asked for, in print order; returns how many were too small. A summary's
@@ -31,6 +32,11 @@ struct task_cost {
 struct task_cost *text_task_costs(const struct text_report *report, enum text_tasks tasks, size_t *ret_n);
 void text_tasks(const struct text_report *report, enum text_tasks tasks, size_t limit);
 
-/* text_waits.c: where threads wait; the functions around such a place, the innermost last. */
+/* text_waits.c: where threads wait; the functions around a place, the innermost last: max of them, 0 = all.
+ */
 void text_waits(const struct text_report *report);
-void text_wait_path(const struct text_report *report, uint32_t scope, struct text *ret);
+void text_path(const struct text_report *report, uint32_t scope, size_t max, struct text *ret);
+/* text_calls.c: how long calls took, by path; limit 0 = all. */
+void text_calls(const struct text_report *report, size_t limit);
+/* text_allocations.c: who allocates, likewise. */
+void text_allocations(const struct text_report *report, size_t limit);

@@ -8,26 +8,24 @@
 #include "report/text/text_rows.h"
 #include "report/waits.h"
 
-#define PATH_NAMES 5 /* of the functions around a wait, the innermost */
-
 /* "main > serve > lock", the innermost last. */
-void text_wait_path(const struct text_report *report, uint32_t scope, struct text *ret)
+void text_path(const struct text_report *report, uint32_t scope, size_t max, struct text *ret)
 {
-	uint32_t path[PATH_NAMES];
-	size_t n = 0;
+	VEC(uint32_t) path = { 0 };
 
-	for (; scope && n < PATH_NAMES; scope = report->tree->scopes.at[scope].parent) {
+	for (; scope && (!max || path.n < max); scope = report->tree->scopes.at[scope].parent) {
 		unsigned kind = scope_kind(report->tree, scope);
 		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
-			path[n++] = scope;
+			vec_push(&path, scope);
 	}
 	if (scope)
 		text_printf(ret, report->options->style.utf8 ? "… > " : "... > ");
-	while (n-- > 0) {
-		const struct scope what = scope_at(report->tree, path[n]);
+	for (size_t i = path.n; i-- > 0;) {
+		const struct scope what = scope_at(report->tree, path.at[i]);
 		label_scope(report->profile, &what, ret);
-		text_printf(ret, n ? " > " : "");
+		text_printf(ret, i ? " > " : "");
 	}
+	vec_done(&path);
 }
 
 static void text_waits_put(const struct text_report *report, const struct wait_row *row, uint64_t all)
@@ -36,7 +34,7 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	struct line line = line_start(report->to, &report->options->style);
 	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX];
 
-	text_wait_path(report, row->scope, &path);
+	text_path(report, row->scope, TEXT_PATH_NAMES, &path);
 	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
 		    row->waits ? number_count(row->waits, count) : "",

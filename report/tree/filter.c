@@ -78,11 +78,23 @@ static void filter_move_scopes(struct filtering *f, struct scope_tree *ret)
 	}
 }
 
+static bool filter_keeps(const struct filtering *f, uint32_t scope)
+{
+	return f->is_kept[scope] && (!f->filter->is_place || f->filter->is_place[scope]);
+}
+
 static void filter_move_values(const struct filtering *f, struct scope_tree *ret)
 {
+	for (size_t i = 0; i < f->tree->durations.n; i++) {
+		struct scope_value value = f->tree->durations.at[i];
+		if (!filter_keeps(f, value.scope))
+			continue;
+		value.scope = f->moved_to[value.scope];
+		vec_push(&ret->durations, value);
+	}
 	for (size_t i = 0; i < f->tree->values.n; i++) {
 		struct scope_value value = f->tree->values.at[i];
-		if (!f->is_kept[value.scope] || (f->filter->is_place && !f->filter->is_place[value.scope]))
+		if (!filter_keeps(f, value.scope))
 			continue;
 		value.scope = f->moved_to[value.scope];
 		vec_push(&ret->values, value);

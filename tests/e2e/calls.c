@@ -73,6 +73,14 @@ OWN int sleeper(int ms)
 	return ms;
 }
 
+/* Nearly always short. */
+OWN int uneven(int n)
+{
+	pause_ms(n % 20 == 19 ? 60 : 2);
+	sink++;
+	return n;
+}
+
 OWN int burner(int ms)
 {
 	struct timespec now;
@@ -145,6 +153,8 @@ int main(int argc, char **argv)
 		outer_sleeper(2);
 	for (int i = 0; i < 20; i++)
 		burner(2);
+	for (int i = 0; i < 40; i++)
+		uneven(i);
 	run_threads();
 	run_plugin(argc > 1 ? argv[1] : NULL);
 	puts("done");

@@ -86,6 +86,31 @@ def check_counts(exits):
     check("results", results.get("main>alpha>target") == 400 and results.get("main>beta>target") == 400, results)
 
 
+def call_rows(name):
+    """By path from main on: how long calls took."""
+    report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
+    rows = json.loads(report.stdout)["rows"]
+    return {">".join(path[path.index("main"):] if "main" in (path := row["path"].split(" > ")) else path[-1:]): row for row in rows}
+
+
+def check_percentiles():
+    """Nineteen calls of 2 ms and one of 60 ms: the mean is neither."""
+    for i in range(2):
+        code, errors = trace("-f", "uneven", name=f"u{i}.data")
+        check("trace ends well", code == 0, errors)
+    for files, n in ((["u0.data"], 40), (["u0.data", "u1.data"], 80)):
+        merged = subprocess.run([CPPROF, "merge", "-o", "m.data", *files], capture_output=True, text=True)
+        check("traces are merged", merged.returncode == 0, merged.stderr)
+        row = call_rows("m.data").get("main>uneven", {})
+        check("calls of a path", row.get("calls") == n, row)
+        check("the shortest and the median", 2e6 <= row["min_ns"] <= row["p50_ns"] * 1.04 and (SLOW > 1 or row["p50_ns"] < 20e6), row)
+        check("one in twenty is slow", row["p99_ns"] >= 58e6 and row["max_ns"] >= 60e6, row)
+        check("nine in ten are not", SLOW > 1 or row["p90_ns"] < 30e6, row)
+        check("the mean is between", row["p50_ns"] < row["mean_ns"] < row["p99_ns"] and abs(row["mean_ns"] - row["sum_ns"] / n) < 1, row)
+    text = subprocess.run([CPPROF, "report", "u0.data"], capture_output=True, text=True).stdout
+    check("the report of a trace has percentiles", "p99" in text and "calls by path" in text, text)
+
+
 def check_times(exits):
     code, errors = trace("--exits", exits, "-f", "*sleeper", "-f", "burner")
     check("trace of a command ends well", code == 0, errors)
@@ -106,6 +131,7 @@ struct Key { int k; };
 namespace shop {
 __attribute__((noinline)) int lookup(Key const &key) { if (key.k % 3 == 0) throw std::runtime_error("gone"); return key.k; }
 __attribute__((noinline)) int lookup(long key) { static volatile long sum; sum += key; return (int)sum; }
+inline __attribute__((always_inline)) int tiny(int value) { static volatile int last; last = value; return last * 3; }
 template <class T> __attribute__((noinline)) int twice(T value) { return lookup(long(value)) + lookup(long(value)); }
 }
 int main()
@@ -114,7 +140,7 @@ int main()
 	std::getchar();
 	for (int i = 0; i < 30; i++) {
 		try { sum += shop::lookup(Key{ i }); } catch (std::exception const &) { sum--; }
-		sum += shop::twice(i);
+		sum += shop::twice(i) + shop::tiny(i);
 	}
 	std::printf("%d\\n", sum);
 }
@@ -151,8 +177,54 @@ def check_names():
     for exits in ("code", "return"):
         _, said = run_cxx(f"c+{start + 4:#x}", exits=exits)
         check(f"no probe where no function begins, exits {exits}", "no function begins there" in said, said)
+    _, said = run_cxx("shop::tiny")
+    check("a name that was inlined everywhere, and where it went", "'shop::tiny' has no code of its own: it was inlined into main" in said, said)
     _, said = run_cxx("shop::lokup")
     check("a name that nothing has, and one like it", "no function is named 'shop::lokup'; did you mean 'shop::lookup'?" in said, said)
+
+
+GO = """
+package main
+
+import "fmt"
+
+//go:noinline
+func deepen(n int) int {
+	var room [256]byte
+	room[n%256] = byte(n)
+	if n == 0 {
+		return int(room[0])
+	}
+	return deepen(n-1) + int(room[n%256])
+}
+
+//go:noinline
+func Grower(n int) int { return deepen(n) + 1 }
+
+func main() {
+	done := make(chan int)
+	sum := 0
+	for i := 0; i < 50; i++ {
+		go func() { done <- Grower(2000) }()
+		sum += <-done
+	}
+	fmt.Println(sum != 0)
+}
+"""
+
+
+def check_go():
+    """Goroutines whose stacks grow, and so move, while the function runs."""
+    os.makedirs("gosrc", exist_ok=True)
+    open("gosrc/main.go", "w").write(GO)
+    env = {**os.environ, "GOCACHE": os.path.abspath("gocache"), "GO111MODULE": "off", "GOFLAGS": ""}
+    if not shutil.which("go") or subprocess.run(["go", "build", "-o", "../gomoves", "main.go"], cwd="gosrc", env=env, capture_output=True).returncode:
+        print("skipped: no go compiler")
+        return
+    ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--max-overhead", "0", "-o", "g.data", "--", "./gomoves"], capture_output=True, text=True)
+    calls = values("g.data", "calls")
+    check("Go: calls whose stacks move", sum(n for key, n in calls.items() if key.endswith("main.Grower")) == 50 and ran.stdout == "true\n", (calls, ran.stderr))
+    check("and none that did not return", "did not return" not in ran.stderr, ran.stderr)
 
 
 def check_kill():
@@ -171,6 +243,8 @@ permitted()
 for where in ("code", "return"):
     check_counts(where)
     check_times(where)
+check_percentiles()
+check_go()
 check_names()
 check_kill()
 print(f"tally: {passed} passed, {failed} failed, 0 skipped")

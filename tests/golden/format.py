@@ -142,6 +142,9 @@ def main():
         if value["metric"] == 0:
             ours[name_of(nodes[value["node"]])] += value["value"]
     assert sum(ours.values()) == quality[0], "samples of the tree and the tally"
+    durations = table(parts[18], ["node delta", "thread delta", "kind plain", "value plain"]) if 18 in parts else []
+    for row in durations:
+        assert row["node"] < len(nodes) and row["kind"] < 3 + 976, "durations refer to what is there"
     in_rounds = Counter()
     for row in rounds:
         assert row["round"] < 32

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/log_scale.h"
 #include "tests/test.h"
 
 struct record {
@@ -78,4 +79,23 @@ TEST(sort_by_u64_then_orders_those_of_one_number)
 		CHECK(records[i - 1].key < records[i].key ||
 		      (records[i - 1].key == records[i].key && records[i - 1].rank <= records[i].rank));
 	free(records);
+}
+
+TEST(log_scale_has_a_class_for_every_number_and_none_is_wide)
+{
+	uint64_t seed = 7;
+
+	CHECK_EQ(log_scale_class(UINT64_MAX), LOG_SCALE_N - 1);
+	for (uint32_t class = 0; class < LOG_SCALE_N; class ++) {
+		uint64_t start = log_scale_start(class);
+		CHECK_EQ(log_scale_class(start), class);
+		CHECK(class == 0 || log_scale_class(start - 1) == class - 1);
+		CHECK_EQ(log_scale_class(log_scale_middle(class)), class);
+	}
+	for (int i = 0; i < 10000; i++) {
+		uint64_t number = (next_random(&seed) * 0x10001) >> (next_random(&seed) % 64);
+		uint64_t middle = log_scale_middle(log_scale_class(number));
+		uint64_t off = middle > number ? middle - number : number - middle;
+		CHECK(off <= number / 32 + 1);
+	}
 }

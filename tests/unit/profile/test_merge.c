@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log_scale.h"
 #include "profile/check.h"
 #include "profile/merge.h"
 #include "tests/support/profiles.h"
@@ -42,6 +43,53 @@ TEST(a_profile_merged_with_itself_has_the_same_tree_and_twice_the_costs)
 	CHECK_EQ(sum_of(a, 0), 200);
 	CHECK_EQ(a->quality.samples, 200);
 	CHECK_STR(intern_text(&a->strings, a->run.target), "./solve");
+}
+
+static uint64_t duration_of(const struct profile *p, uint32_t kind, uint32_t *ret_n)
+{
+	uint64_t value = 0;
+
+	*ret_n = 0;
+	for (size_t i = 0; i < p->cct.values.n; i++)
+		if (p->cct.values.at[i].metric == kind) {
+			value = p->cct.values.at[i].value;
+			(*ret_n)++;
+		}
+	return value;
+}
+
+TEST(how_long_calls_took_is_kept_and_merged)
+{
+	OWNED struct profile *a = sample_profile();
+	OWNED struct profile *b = sample_profile();
+	uint32_t slow = CCT_DURATION_CLASS + log_scale_class(5000000), n;
+
+	cct_add_duration(&a->cct, 3, 0, 700, 1);
+	cct_add_duration(&a->cct, 3, 0, 5000000, 2);
+	check_whole(a);
+	cct_add_duration(&b->cct, 3, 0, 90, 1);
+	cct_add_duration(&b->cct, 3, 0, 5000001, 3);
+	OWNED struct profile *merged = profile_new();
+	merged->run.is_resolved = 1;
+	profile_merge(merged, a);
+	profile_merge(merged, b);
+	check_whole(merged);
+	CHECK_EQ(sum_of(merged, CCT_DURATION_SUM), 700 + 2 * 5000000 + 90 + 3 * 5000001ull);
+	CHECK_EQ(sum_of(merged, slow), 5);
+	/* The threads of two runs are two. */
+	(void)duration_of(merged, CCT_DURATION_LEAST, &n);
+	CHECK_EQ(n, 2);
+
+	struct merger *m = merger_new(&(struct merge_options){ .reduces = true });
+	struct diag diag = { 0 };
+	CHECK_EQ(merger_add(m, a, "a", &diag), 0);
+	CHECK_EQ(merger_add(m, b, "b", &diag), 0);
+	OWNED struct profile *reduced = merger_finish(m);
+	profile_unpack(reduced);
+	CHECK_EQ(duration_of(reduced, CCT_DURATION_LEAST, &n), 90);
+	CHECK_EQ(n, 1);
+	CHECK_EQ(duration_of(reduced, CCT_DURATION_MOST, &n), 5000001);
+	CHECK_EQ(duration_of(reduced, slow, &n), 5);
 }
 
 TEST(merging_into_nothing_gives_the_same_profile)

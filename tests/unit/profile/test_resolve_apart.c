@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "binary/elf/symbols.h"
-#include "profile/check.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
@@ -19,10 +18,13 @@ struct apart_case {
 
 static uint64_t address_in_libc(const struct apart_case *c)
 {
-	const char *const name = "qsort";
+	struct symbols *symbols = symbols_read(images_get(c->images, c->libc));
 	uint64_t vaddr = 0;
 
-	symbols_find_exports(images_get(c->images, c->libc), &name, 1, &vaddr);
+	for (size_t i = 0; i < symbols->n && !vaddr; i++)
+		if (strcmp(symbols->at[i].name, "qsort") == 0)
+			vaddr = symbols->at[i].vaddr;
+	symbols_free(symbols);
 	return vaddr;
 }
 
@@ -123,7 +125,6 @@ TEST(a_child_that_dies_costs_the_names_of_one_image)
 	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
 	CHECK_STR(apart_name(&c, c.self, c.in_self), "_start");
 	CHECK(strncmp(apart_name(&c, c.libc, c.in_libc), "libc.so.6+0x", 12) == 0);
-	CHECK_EQ(profile_check(c.profile, "it", &diag), 0);
 	CHECK_EQ(c.profile->notes.n, 1);
 	const char *note = intern_text(&c.profile->strings, c.profile->notes.at[0]);
 	CHECK(strstr(note, "libc.so.6: ") && strstr(note, "did not survive it"));

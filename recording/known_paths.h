@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * known_paths: call paths that the kernel knows again by itself.
+ *
+ * A stack was walked, and what the walk depended on is known: some registers and words. They are given to
+ * the program that sees calls end. If they are the same the next time, the call is on the same path: it is
+ * counted there, and no stack is copied. Such counts are fetched now and then.
+ */
+#pragma once
+
+#include "base/hash.h"
+#include "collector/probe/perf_probe.h"
+#include "recording/builder.h"
+#include "unwinder/depend.h"
+
+struct known_path {
+	uint32_t node, thread;
+	struct trace_sums told; /* what the profile has already */
+};
+
+struct known_paths {
+	struct perf_probe *probe; /* borrowed; NULL = paths are not learnt */
+	const struct isa *isa;
+	VEC(struct known_path) paths; /* by number */
+	struct map number_of;         /* node << 32 | thread */
+	struct map class_of;          /* number << 32 | class -> classes */
+	VEC(uint64_t) classes;        /* what the profile has of each already */
+	uint64_t n_learnt;
+};
+
+void known_paths_init(struct known_paths *known, struct perf_probe *probe, const struct isa *isa);
+void known_paths_done(struct known_paths *known);
+/* The stack of a call has been walked. */
+void known_paths_learn(struct known_paths *known, const struct event *event, uint32_t node, uint32_t thread,
+		       const struct depend *depend);
+/* The code may be different from now on. */
+void known_paths_forget(struct known_paths *known);
+/* What was counted so far is of no use any more. */
+void known_paths_restart(struct known_paths *known, struct builder *builder);
+/* What was counted since the last time is added to the profile. */
+void known_paths_fetch(struct known_paths *known, struct builder *builder, uint64_t now);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * needed: which libraries a program will load when it starts, as far as its files tell: the dynamic linker
+ * has the last word. They are looked for where most systems have them, and where the program and the
+ * environment say.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "binary/elf/image.h"
+
+#define NEEDED_MAX 256
+
+typedef VEC(char *) needed_paths;
+
+/* Paths of all libraries that the file and its libraries need, without doubles. free() each. */
+void needed_find(struct images *images, image_id file, needed_paths *ret);

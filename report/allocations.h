@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * allocations: who allocates, by call path, estimated from a sample, with how far that may be off.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "structure/scope.h"
+
+struct estimate {
+	uint64_t value;
+	double variance;
+};
+/* The half width of its 95 % interval. */
+double estimate_margin(const struct estimate *estimate);
+
+enum allocation_kind {
+	ALLOCATION_BYTES,
+	ALLOCATION_CALLS,
+	ALLOCATION_HELD_BYTES,
+	ALLOCATION_HELD_CALLS,
+	ALLOCATION_N
+};
+struct allocation_row {
+	uint32_t scope;   /* the allocation function, where it was called */
+	uint64_t samples; /* that it was estimated from */
+	struct estimate of[ALLOCATION_N];
+};
+typedef VEC(struct allocation_row) allocation_rows;
+
+/* Are its samples allocations? followed: is it known which were not freed? */
+bool allocations_are_in(const struct profile *profile, bool *ret_followed);
+/* Most bytes first, those that are held before the others. The tree has durations. is_kept: by thread; NULL =
+ * all.
+ */
+void allocation_rows_find(const struct scope_tree *tree, const bool *is_kept, allocation_rows *ret);

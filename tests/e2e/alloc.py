@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cpprof trace --alloc` on a program whose allocations are known: estimates are within their intervals, on average right.
+usage: alloc.py; needs CPPROF and BUILD in the environment."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
+BLOCKS = os.path.join(BUILD, "tests", "e2e", "blocks")
+# By the function that calls: bytes, calls, bytes that are kept.
+TRUE = {
+    "small": (200000 * 48, 200000, 0),
+    "middle": (20000 * 1000, 20000, 10000 * 1000),
+    "large": (100 * 300000, 100, 25 * 300000),
+    "growing": (2000 * 5100, 4000, 2000 * 5000),
+    "threaded": (40000 * 500, 40000, 0),
+}
+passed = failed = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED: {what} {detail}", flush=True)
+
+
+def trace(*options, program=BLOCKS, name="a.data", attach=False):
+    if attach:
+        target = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        tracer = subprocess.Popen([CPPROF, "trace", "--alloc", "-o", name, *options, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+        errors = tracer.stderr.readline()
+        out = target.communicate("\n")[0]
+        return tracer.wait(), out, errors + tracer.communicate()[1]
+    ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program], input="\n", capture_output=True, text=True)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def rows(name="a.data"):
+    """By the function that calls an allocation function: sums of estimates and of variances."""
+    report = subprocess.run([CPPROF, "report", "--view", "allocations", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
+    found = {}
+    for row in json.loads(report.stdout)["rows"]:
+        path = row["path"].split(" > ")
+        caller = path[-2] if len(path) > 1 else path[-1]
+        into = found.setdefault(caller, {})
+        for key, value in row.items():
+            if key.endswith("_margin"):
+                into[key] = (into.get(key, 0) ** 2 + value**2) ** 0.5
+            elif key != "path":
+                into[key] = into.get(key, 0) + value
+    return found
+
+
+def permitted():
+    code, _, errors = trace("-q", name="first.data")
+    if code != 3 and "without libbpf" not in errors:
+        return check("a first trace", code == 0, errors)
+    print("skipped: probes may not be set here: " + errors.strip().replace("\n", " "))
+    sys.exit(77)
+
+
+def check_all():
+    """Every byte is a sample: what is not estimated is exact."""
+    code, out, errors = trace("--every", "1", "--held", "--stack-size", "1k", name="all.data")
+    check("the program's output is right", out == "done\n", out)
+    got = rows("all.data")
+    lost = "lost" in errors and " 0 lost" not in errors
+    for name, (size, calls, held) in TRUE.items():
+        row = got.get(name, {})
+        ok = (row.get("bytes"), row.get("allocations"), row.get("held_bytes")) == (size, calls, held)
+        check(f"{name}: every one, exactly", ok or lost, (row, errors))
+
+
+def check_estimates():
+    """Six samples of the same program: nearly all true values within the intervals, and their mean right."""
+    inside = total = 0
+    sums = {}
+    for i in range(6):
+        code, out, errors = trace("--every", "20k", "--held", attach=i % 2 == 1)
+        check("trace ends well", code == 0 and out == "done\n", errors)
+        got = rows()
+        for name, true in TRUE.items():
+            row = got.get(name, {})
+            for key, value in zip(("bytes", "allocations", "held_bytes"), true):
+                margin = row.get(key + "_margin", 0)
+                inside += abs(row.get(key, 0) - value) <= margin + 2
+                total += 1
+                sums.setdefault((name, key), []).append((row.get(key, 0), margin / 1.96, value))
+    check("estimates are within their intervals (95 %)", inside >= total * 0.88, (inside, total))
+    for (name, key), values in sums.items():
+        mean = sum(v[0] for v in values) / len(values)
+        sigma = (sum(v[1] ** 2 for v in values)) ** 0.5 / len(values)
+        check(f"the mean of {key} of {name} is right", abs(mean - values[0][2]) <= 4 * sigma + 2, (mean, sigma, values[0][2]))
+
+
+def check_own():
+    code, _, errors = trace("--every", "16k", "--alloc-function", "take_own:2")
+    row = rows().get("own", {})
+    check("a function of the program's own", abs(row.get("bytes", 0) - 4000000) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
+    check("what is exact is said", "calls of allocation functions asked for" in errors, errors)
+
+
+def check_static():
+    """By symbol where there is one; without any it is refused."""
+    cc = shutil.which("cc")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "blocks.c")
+    if not cc or subprocess.run([cc, "-O1", "-static", source, "-o", "static", "-lpthread"], capture_output=True).returncode:
+        print("skipped: no static C library")
+        return
+    code, out, errors = trace("--every", "50k", program="./static")
+    row = rows().get("middle", {})
+    check("a static program", code == 0 and abs(row.get("bytes", 0) - 2e7) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
+    subprocess.run(["strip", "static"], check=True)
+    for attach in (False, True):
+        code, out, errors = trace(program="./static", attach=attach)
+        check("a stripped one is refused, with a reason", code != 0 and "static program without symbols" in errors and out == "done\n", (code, errors))
+
+
+def check_musl():
+    if not shutil.which("musl-gcc"):
+        print("skipped: no musl-gcc")
+        return
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "blocks.c")
+    if subprocess.run(["musl-gcc", "-O1", "-g", "-static", source, "-o", "musl"], capture_output=True).returncode:
+        print("skipped: musl-gcc does not link")
+        return
+    code, out, errors = trace("--every", "50k", "--held", program="./musl")
+    got = rows()
+    for name in ("middle", "growing"):
+        row = got.get(name, {})
+        check(f"musl: {name}", abs(row.get("bytes", 0) - TRUE[name][0]) <= 3 * row.get("bytes_margin", 0), (row, errors))
+
+
+def check_jemalloc():
+    library = next((p for p in ("/usr/lib/aarch64-linux-gnu/libjemalloc.so.2", "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2") if os.path.exists(p)), None)
+    if not library:
+        print("skipped: no jemalloc")
+        return
+    ran = subprocess.run([CPPROF, "trace", "--alloc", "--every", "50k", "-o", "a.data", "--", BLOCKS],
+                         input="\n", capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": library})
+    row = rows().get("middle", {})
+    check("jemalloc", abs(row.get("bytes", 0) - 2e7) <= 3 * row.get("bytes_margin", 0), (row, ran.stderr))
+
+
+def dhat_totals():
+    """Bytes by the function of the program that allocates, as valgrind's dhat has counted them."""
+    ran = subprocess.run(["valgrind", "--tool=dhat", "--dhat-out-file=dhat.json", BLOCKS], input="\n", capture_output=True, text=True)
+    if ran.returncode:
+        return None
+    d = json.load(open("dhat.json"))
+    names = [frame.split(": ", 1)[-1].split(" (")[0] for frame in d["ftbl"]]
+    totals = {}
+    for point in d["pps"]:
+        caller = next((names[f] for f in point["fs"] if names[f] in TRUE), None)
+        if caller:
+            totals[caller] = totals.get(caller, 0) + point["tb"]
+    return totals
+
+
+def check_dhat():
+    if not shutil.which("valgrind"):
+        print("skipped: no valgrind")
+        return
+    totals = dhat_totals()
+    if totals is None:
+        print("skipped: dhat does not run here")
+        return
+    trace("--every", "20k")
+    got = rows()
+    for name in TRUE:
+        row = got.get(name, {})
+        # dhat counts what a realloc adds, we count what it asks for.
+        true = totals.get(name, 0) + (2000 * 100 if name == "growing" else 0)
+        check(f"dhat's bytes of {name}", abs(row.get("bytes", 0) - true) <= 2 * row.get("bytes_margin", 0) + 2, (row, true))
+
+
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+permitted()
+check_all()
+check_estimates()
+check_own()
+check_static()
+check_musl()
+check_jemalloc()
+check_dhat()
+print(f"tally: {passed} passed, {failed} failed, 0 skipped")
+sys.exit(1 if failed else 0)

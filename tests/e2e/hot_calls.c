@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hot_calls: one function that is called so often that measuring it costs too much, beside one that is called
+ * rarely. Says at the end how often each was called. usage: hot_calls SECONDS PAUSE
+ *
+ * PAUSE: how long the frequent one takes, in loops.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define OWN __attribute__((noinline, noclone, noipa))
+
+static volatile unsigned sink;
+
+OWN int frequent(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink += i;
+	return (int)sink;
+}
+
+OWN int rare(unsigned n)
+{
+	sink += n;
+	return (int)sink;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int main(int argc, char **argv)
+{
+	double end = now() + (argc > 1 ? atof(argv[1]) : 5);
+	unsigned pause = argc > 2 ? (unsigned)atoi(argv[2]) : 100;
+	unsigned long n_frequent = 0, n_rare = 0;
+
+	while (now() < end) {
+		for (int i = 0; i < 1000; i++, n_frequent++)
+			frequent(pause);
+		rare(1);
+		n_rare++;
+	}
+	printf("frequent %lu rare %lu\n", n_frequent, n_rare);
+	return 0;
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`cpprof trace` beside others: the same counts as uftrace, stacks that stay whole while bpftrace probes returns, the two stories of
+examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS]; needs CPPROF and BUILD in the environment."""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
+HERE = os.path.dirname(os.path.abspath(__file__))
+CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
+KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+passed = failed = 0
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED: {what} {detail}", flush=True)
+
+
+def permitted():
+    tried = subprocess.run([CPPROF, "trace", "-q", "-f", "main", "-o", "first.data", "--", CALLS], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if tried.returncode == 3 or "without libbpf" in tried.stderr:
+        print("skipped: probes may not be set here: " + tried.stderr.strip().replace("\n", " "))
+        sys.exit(77)
+
+
+def rows(name):
+    report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
+    return json.loads(report.stdout)["rows"]
+
+
+def by_function(name):
+    found = {}
+    for row in rows(name):
+        function = row["path"].split(" > ")[-1]
+        found[function] = found.get(function, 0) + row["calls"]
+    return found
+
+
+def check_stories():
+    """A wait by sixteen paths of which one costs; a lookup that is slow from one caller."""
+    examples = os.path.join(BUILD, "examples")
+    ran = subprocess.run([CPPROF, "trace", "-f", "await", "-o", "w.data", "--", os.path.join(examples, "exchange")], capture_output=True, text=True)
+    got = rows("w.data")
+    check("sixteen paths to one wait", len(got) == 16 and all(row["calls"] == 20 for row in got), (ran.stderr, got))
+    first, rest = got[0], got[1:]
+    check("one of them costs", first["path"].endswith("exchange_energy > from_west > await") and first["p50_ns"] > 5e6, first)
+    check("the others do not", all(row["p50_ns"] < 4e6 for row in rest), rest)
+    ran = subprocess.run([CPPROF, "trace", "-f", "find_name", "--stack-size", "1k", "-o", "l.data", "--", os.path.join(examples, "lookup")], capture_output=True, text=True)
+    got = {row["path"].split(" > ")[-2]: row for row in rows("l.data")}
+    check("calls by caller", {k: r["calls"] for k, r in got.items()} == {"handle_login": 2000, "handle_message": 2000, "write_bill": 200}, (ran.stderr, got))
+    check("it is slow from one", got["write_bill"]["p50_ns"] > 3 * max(got["handle_login"]["p50_ns"], got["handle_message"]["p50_ns"]), got)
+
+
+def check_uftrace():
+    """Counts by a compiler's own instrumentation are ours."""
+    if not shutil.which("uftrace") or not shutil.which("gcc"):
+        return print("skipped: no uftrace")
+    source = os.path.join(HERE, "..", "..", "examples", "lookup.c")
+    built = subprocess.run(["gcc", "-pg", "-O1", "-g", source, "-o", "lookup_pg"], capture_output=True, text=True)
+    ran = subprocess.run(["uftrace", "record", "-d", "uf.data", "--no-libcall", "./lookup_pg", "500"], capture_output=True, text=True) if built.returncode == 0 else built
+    if ran.returncode:
+        return print("skipped: uftrace does not run here: " + ran.stderr.strip()[:200])
+    report = subprocess.run(["uftrace", "report", "-d", "uf.data", "-s", "call"], capture_output=True, text=True).stdout
+    names = ("find_name", "handle_login", "handle_message", "write_bill")
+    theirs = {m[2]: int(m[1]) for m in re.finditer(r"(\d+)\s+(\w+)\s*$", report, re.M) if m[2] in names}
+    options = [word for name in names for word in ("-f", name)]
+    subprocess.run([CPPROF, "trace", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
+    ours = by_function("u.data")
+    check("uftrace counts the same calls", len(theirs) == len(names) and all(ours.get(n) == theirs[n] for n in names), (ours, theirs, report))
+
+
+def quality(name):
+    line = subprocess.run([CPPROF, "report", "--view", "quality", "--format", "json", name], capture_output=True, text=True).stdout
+    return json.loads(line)["quality"]
+
+
+BUSY = """
+#include <stdio.h>
+#define OWN __attribute__((noinline, noclone, noipa))
+volatile unsigned sum;
+OWN void innermost(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
+OWN void probed(unsigned n) { innermost(n); sum++; }
+OWN void outer(unsigned n) { probed(n); sum++; }
+OWN void outermost(unsigned n) { outer(n); sum++; }
+int main(void) { for (;;) outermost(2000000); }
+"""
+
+
+def record_beside(pid, what):
+    """An ordinary recording of a process whose returns are probed."""
+    ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "5", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
+    q = quality("b.data")
+    check(f"{what}: stacks stay whole", q["samples"] > 200 and q["by_end"].get("complete", 0) >= 0.999 * q["samples"], (q, ran.stderr))
+    d = json.loads(subprocess.run([CPPROF, "report", "--view", "tree", "--format", "json", "b.data"], capture_output=True, text=True).stdout)
+    names = [row["name"] for row in d["rows"]]
+    check(f"{what}: with all callers", {"main", "outermost", "outer", "probed", "innermost"} <= set(names), names)
+
+
+def check_beside():
+    open("busy.c", "w").write(BUSY)
+    if not shutil.which("cc") or subprocess.run(["cc", "-O2", "-g", "-fomit-frame-pointer", "busy.c", "-o", "busy"]).returncode:
+        return print("skipped: no C compiler")
+    target = subprocess.Popen(["./busy"])
+    tracer = subprocess.Popen([CPPROF, "trace", "--exits", "return", "-f", "busy:probed", "-f", "busy:outermost", "-p", str(target.pid), "-o", "x.data"],
+                              stderr=subprocess.PIPE, text=True)
+    said = tracer.stderr.readline()
+    check("returns are probed", "tracing 2 functions" in said, said)
+    record_beside(target.pid, "beside a trace")
+    tracer.terminate()
+    tracer.communicate()
+    if shutil.which("bpftrace"):
+        path = os.path.abspath("busy")
+        program = f'uretprobe:{path}:probed {{ @n = count(); }} uretprobe:{path}:outer {{ @m = count(); }} BEGIN {{ printf("ready\\n"); }}'
+        peer = subprocess.Popen(["bpftrace", "-e", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        lines = []
+        for line in peer.stdout:
+            lines.append(line)
+            if "ready" in line:
+                break
+        if peer.poll() is None and any("ready" in line for line in lines):
+            time.sleep(1)
+            record_beside(target.pid, "beside bpftrace")
+            peer.terminate()
+        else:
+            print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
+        peer.wait()
+    else:
+        print("skipped: no bpftrace")
+    target.kill()
+    target.wait()
+
+
+def check_kills():
+    """Killed at any moment: the program's output is right, and no probe is left."""
+    random.seed(20)
+    for i in range(KILLS):
+        target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        exits = ("code", "return")[i % 2]
+        tracer = subprocess.Popen([CPPROF, "trace", "-q", "--exits", exits, "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0, 0.5))
+        target.stdin.write("\n")
+        target.stdin.flush()
+        time.sleep(random.uniform(0, 0.5))
+        tracer.kill()
+        tracer.wait()
+        out = target.communicate()[0]
+        check(f"kill {i}: the program's output is right", out == "done\n" and target.returncode == 0, (out, target.returncode))
+    events = "/sys/kernel/tracing/uprobe_profile"
+    left = open(events).read() if os.access(events, os.R_OK) else ""
+    check("no probe is left", CALLS not in left, left)
+    links = subprocess.run(["bpftool", "-j", "link"], capture_output=True, text=True, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"}).stdout if shutil.which("bpftool", path=os.environ["PATH"] + ":/usr/sbin") else ""
+    check("and no link of ours", CALLS not in links, links)
+
+
+folder = tempfile.mkdtemp()
+os.chdir(folder)
+permitted()
+check_stories()
+check_uftrace()
+check_beside()
+check_kills()
+print(f"tally: {passed} passed, {failed} failed, 0 skipped")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * depend: all that one whole walk depended on: registers of the innermost frame, and words of the stack. If
+ * they are the same another time, and the code is, so is the stack.
+ */
+#pragma once
+
+#include "unwinder/cursor.h"
+#include "unwinder/stack.h"
+
+struct depend_word {
+	uint64_t addr, value;
+};
+
+struct depend {
+	struct cursor_log log;
+	bool is_known; /* of the last walk */
+	uint64_t regs; /* mask, sp is among them; pc always counts */
+	VEC(struct depend_word) words;
+};
+
+void depend_done(struct depend *depend);
+/* A walk begins. */
+void depend_begin(struct depend *depend, struct cursor *cursor);
+/* It has ended; is_final: it would not go another way if nothing has changed. */
+void depend_end(struct depend *depend, const struct isa *isa, struct cursor *cursor, bool is_final);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * needs: which registers and words does the way out of a stack depend on? Computed from the outermost step
+ * inwards, like liveness: a register that is needed in the caller was found by the step's notes for it, or is
+ * the frame's.
+ */
+#pragma once
+
+#include "binary/isa/isa.h"
+#include "unwinder/cursor.h"
+
+struct needs {
+	uint64_t needed;      /* before the steps looked at so far */
+	uint64_t given, used; /* in the step being looked at */
+	uint64_t frame;       /* left by the last step looked at; UINT64_MAX = none yet */
+};
+
+static inline void needs_end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
+{
+	const uint64_t always_given = 1ull << isa->sp | 1ull << isa->pc;
+
+	if (frame != needs->frame) /* else it was an earlier attempt, whose result was dropped */
+		needs->needed &= ~(needs->given | always_given);
+	needs->needed |= needs->used;
+	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
+}
+
+/* The next note, from the newest to the oldest. True: it is a read, and it is needed. */
+static inline bool needs_take(struct needs *needs, const struct isa *isa, const struct cursor_note *note)
+{
+	uint64_t bit = note->reg == REG_NONE ? 0 : 1ull << note->reg;
+	bool is_needed = !bit || needs->needed & bit;
+
+	needs->given |= bit;
+	if (note->kind == NOTE_STEP)
+		needs_end_step(needs, isa, note->addr);
+	else if (note->kind == NOTE_NEED)
+		needs->needed |= note->value;
+	else if (note->kind == NOTE_USE && is_needed)
+		needs->used |= note->value;
+	return note->kind == NOTE_READ && is_needed;
+}

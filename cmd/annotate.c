@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
 #include "cmd/options.h"
@@ -135,7 +136,7 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(request->path, &profile, &diag) < 0)
+	if (database_read(request->path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	int index = export_find_metric(profile, request->metric);
 	CLEANUP(freep)

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/embed.h"
 #include "cmd/cmd.h"
+#include "cmd/database.h"
 #include "cmd/options.h"
 #include "report/export/format_table.h"
 
@@ -79,7 +80,7 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(file, &profile, &diag) < 0)
+	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	int index = export_find_metric(profile, metric);
 	int error = 0;
@@ -102,6 +103,7 @@ struct export_request {
 	bool inlines, no_loops, list;
 	struct option_list labels;
 	struct export_choice choice;
+	struct database_choice database;
 };
 
 /* As Prometheus wants the name before the '='; OpenTelemetry's have dots, too. */
@@ -150,12 +152,27 @@ static int check_and_export(struct export_request *r)
 	return run_export(r->file, exporter, choice, r->weight == 1 ? "samples" : r->metric, r->path);
 }
 
-static const char export_examples[] = "  cpprof export -o profile.json.gz\n"
-				      "  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
-				      "  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
-				      "  cpprof export -o app.speedscope.json\n"
-				      "  cpprof export -o app.prom --label service=app   for Prometheus\n"
-				      "  cpprof export -f folded --weight samples\n";
+static const char export_examples[] =
+	"  cpprof export -o profile.json.gz\n"
+	"  cpprof export -f ndjson --wide | jq 'select(.kind == \"loop\")'\n"
+	"  cpprof export app.data -o app.pb.gz && pprof -top app.pb.gz\n"
+	"  cpprof export -o app.speedscope.json\n"
+	"  cpprof export -o app.prom --label service=app   for Prometheus\n"
+	"  cpprof export -f folded --weight samples\n"
+	"  cpprof export --database /var/lib/cpprof --since 1d -f ndjson --wide\n";
+
+static int export_cmd_run(struct export_request *r, const struct command_line *line)
+{
+	CLEANUP(freep) char *stretch = NULL;
+
+	if (r->list)
+		return list_formats();
+	if (line->n_operands > 1)
+		return cmd_usage("export", "one profile at a time");
+	r->file = line->n_operands ? line->operands[0] : PROFILE_DEFAULT;
+	int code = database_choose(&r->database, "export", line->n_operands > 0, &r->file, &stretch);
+	return code < 0 ? check_and_export(r) : code;
+}
 
 int cmd_export(int argc, char **argv)
 {
@@ -169,6 +186,8 @@ int cmd_export(int argc, char **argv)
 		{ 'o', "output", OPTION_TEXT, &r.path, "OUT",
 		  "output file (default, or -: standard output); .gz compresses" },
 		MODE_SPEC(r.choice.mode),
+		DATABASE_SPECS(r.database),
+		DATABASE_PROCESS_SPEC(r.database),
 		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL,
 		  "print a table of the formats and what each contains" },
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
@@ -207,14 +226,8 @@ int cmd_export(int argc, char **argv)
 	};
 
 	int code = options_parse(&line, argc, argv);
-	if (code >= 0)
-		return code;
-	if (r.list)
-		return list_formats();
-	if (line.n_operands > 1)
-		return cmd_usage("export", "one profile at a time");
-	r.file = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
-	code = check_and_export(&r);
+	if (code < 0)
+		code = export_cmd_run(&r, &line);
 	option_list_done(&r.labels);
 	return code;
 }

@@ -21,10 +21,9 @@ struct habit {
 };
 
 static const struct habit habit_options[] = {
-	{ "record attach ", "-a --all-cpus -C --cpu ",
-	  "processes are profiled, not CPUs: name them with -p PID or -n NAME, or give a command" },
-	{ "record attach ", "-G --cgroup ",
-	  "control groups are not supported; give their processes with -p PID,PID" },
+	{ "record attach ", "-C --cpu ",
+	  "CPUs are not chosen: -a takes all; or name processes with -p PID or -n NAME" },
+	{ "record attach ", "-G ", "a control group is named by its folder: -a --cgroup FOLDER" },
 	{ "record attach ", "-b --branch-any -j --branch-filter ",
 	  "branch records are not needed: stacks are always recorded, from the stack itself" },
 	{ "record attach ", "-m --mmap-pages ", "the size of the kernel's buffers is --ring-size BYTES" },

@@ -75,6 +75,26 @@ static int import_run(struct import *import)
 	return fault ? fault : code;
 }
 
+static int import_check(struct import *import, const struct command_line *line)
+{
+	const char *output = import->recording.output;
+
+	if (import->n_workers > WORKERS_MAX)
+		return cmd_usage("import", "--workers is at most %u", WORKERS_MAX);
+	if (line->n_operands != 1)
+		return cmd_usage("import", "give one recording");
+	if (output && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
+		return cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
+	return symbol_options_check(&import->symbols, "import");
+}
+
+#define IMPORT_MACHINE_SPEC(recording)                                                            \
+	{                                                                                         \
+		'a', "all-cpus", OPTION_FLAG, &(recording).is_machine, NULL,                      \
+			"it is of a whole machine: leave out idle time, tell kernel threads and " \
+			"interrupts apart"                                                        \
+	}
+
 int cmd_import(int argc, char **argv)
 {
 	CLEANUP(freep) char *command_line = cmd_command_line(argc, argv); /* before parsing rearranges it */
@@ -88,6 +108,7 @@ int cmd_import(int argc, char **argv)
 		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
 		  "the recorded kernel's /proc/kallsyms, for its names" },
+		IMPORT_MACHINE_SPEC(import.recording),
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
 		  "where unwind rules come from (auto)" },
 		{ 0, "workers", OPTION_POSITIVE, &import.n_workers, "N",
@@ -119,14 +140,7 @@ int cmd_import(int argc, char **argv)
 
 	int code = options_parse(&line, argc, argv);
 	if (code < 0)
-		code = symbol_options_check(&import.symbols, "import");
-	if (code < 0 && import.n_workers > WORKERS_MAX)
-		code = cmd_usage("import", "--workers is at most %u", WORKERS_MAX);
-	if (code < 0 && line.n_operands != 1)
-		code = cmd_usage("import", "give one recording");
-	if (code < 0 && import.recording.output && strcmp(import.recording.output, "-") == 0 &&
-	    isatty(STDOUT_FILENO))
-		code = cmd_usage("import", "a profile is not written to a terminal; give -o FILE");
+		code = import_check(&import, &line);
 	if (code < 0) {
 		import.path = line.operands[0];
 		import.recording.unwind = (enum unwind_mode)mode;

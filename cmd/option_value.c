@@ -63,7 +63,7 @@ static bool option_parse_seconds(const char *text, double *ret)
 	static const struct {
 		const char *suffix;
 		double factor;
-	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "m", 60 }, { "h", 3600 } };
+	} units[] = { { "", 1 }, { "s", 1 }, { "ms", 1e-3 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
 	const char *rest;
 	double value;
 

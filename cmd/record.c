@@ -184,7 +184,7 @@ static void record_say_result(const struct record *r, const struct recording *re
 	if (r->options->is_quiet)
 		return;
 	conclude_say_quality(profile);
-	if (!profile->quality.samples && !r->options->argv)
+	if (!profile->quality.samples && !r->options->argv && !r->options->is_machine)
 		relatives_say_busy(&r->options->pids, &r->options->tids);
 	conclude_say_output(recording_output(recording), profile, r->options->exporter);
 }
@@ -242,6 +242,9 @@ static struct perf_source_options record_target(const struct record *r)
 		.tids = o->tids.pids.at,
 		.n_tids = o->tids.pids.n,
 		.argv = o->argv,
+		.is_machine = o->is_machine || o->clock == RECORD_CLOCK_CPU,
+		.is_tree = !o->is_machine && o->clock == RECORD_CLOCK_CPU,
+		.cgroup = o->cgroup,
 		.signals = &r->old_signals,
 		.skips_refused = o->is_by_name || o->pids.pids.n + o->tids.pids.n > 1,
 		.events = (const char *const *)o->events.values.at,
@@ -276,6 +279,8 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.mode = mode,
 		.command_line = command_line,
 		.target = record_target(r),
+		.rules = { o->allow.values.at, o->deny.values.at, o->allow.values.n, o->deny.values.n },
+		.keeps_no_commands = o->is_machine && !o->with_commands,
 		.functions = o->functions.values.at,
 		.n_functions = o->functions.values.n,
 		.n_workers = (unsigned)o->n_workers,

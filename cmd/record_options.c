@@ -10,12 +10,15 @@
 #include "cmd/export.h"
 #include "cmd/run_name.h"
 #include "collector/live/perf_source.h"
+#include "recording/machine.h"
 #include "recording/workers.h"
 
 #define GO_ON (-1)
+#define NO_SIZE UINT64_MAX    /* of the stack: not said */
 #define TRACE_STACK_SIZE 8192 /* calls come in bursts: more of them fit into the rings */
 
-static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID";
+static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID\n"
+				   "       cpprof record -a [options] [-d SEC | [--] COMMAND [ARGS]]";
 static const char record_about[] =
 	"Runs the command and profiles it with all its threads and children. The profile is written when\n"
 	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
@@ -30,6 +33,9 @@ static const char record_examples[] =
 	"  cpprof record --repeat 5 -o before-%n.data -- ./prog   five runs, five profiles\n"
 	"  mpirun -n 16 cpprof record -o rank-%r.data -- ./app    one profile per rank\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, readable by perf\n"
+	"  sudo cpprof record -a -d 60              a minute of the whole machine\n"
+	"  sudo cpprof record -a -F 99 --deny user:www-data -d 60   without one user's processes\n"
+	"  sudo cpprof record --clock cpu -- ./configure            sees processes however short they live\n"
 	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
@@ -107,6 +113,34 @@ static int record_find_names(struct record_options *options, const char *command
 	return GO_ON;
 }
 
+/* Rules and clocks, with -a and without. */
+static int record_check_machine(const struct record_options *options, const struct command_line *line)
+{
+	bool has_rules = options->allow.values.n + options->deny.values.n > 0;
+	struct diag diag = { 0 };
+
+	if (!options->is_machine && (has_rules || options->cgroup || options->with_commands))
+		return cmd_usage(line->command, "--cgroup, --allow, --deny and --command-lines are for -a");
+	if (options->clock == RECORD_CLOCK_CPU && (options->is_machine || !options->argv))
+		return cmd_usage(line->command,
+				 "--clock is for a command: cpprof record --clock cpu -- COMMAND");
+	if (options->raw && (has_rules || options->clock == RECORD_CLOCK_CPU))
+		return cmd_usage(line->command, "--raw keeps every record of every process; leave out %s",
+				 has_rules ? "--allow and --deny" : "--clock cpu");
+	if ((options->is_machine || options->clock == RECORD_CLOCK_CPU) &&
+	    (options->wall || options->off_cpu))
+		return cmd_usage(line->command,
+				 "--wall and --off-cpu are for chosen processes: -p, -n or a command");
+	for (size_t i = 0; i < options->allow.values.n + options->deny.values.n; i++) {
+		const char *rule = i < options->allow.values.n
+					   ? options->allow.values.at[i]
+					   : options->deny.values.at[i - options->allow.values.n];
+		if (machine_check_rule(rule, &diag) < 0)
+			return cmd_usage(line->command, "%s", diag.what);
+	}
+	return GO_ON;
+}
+
 static int record_find_targets(struct record_options *options, const struct command_line *line)
 {
 	const char *bad = NULL;
@@ -118,6 +152,11 @@ static int record_find_targets(struct record_options *options, const struct comm
 		return cmd_usage(line->command, "'%s' is not a thread id", bad);
 
 	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
+	if (options->is_machine && n_given)
+		return cmd_usage(line->command, "-a is everything that runs; leave out -p, -t and -n");
+	options->argv = line->n_operands ? line->operands : NULL;
+	if (options->is_machine)
+		return record_check_machine(options, line);
 	if (line->n_operands && n_given)
 		return cmd_usage(line->command, "give a command to run or something to attach to, not both");
 	if (line->n_operands && !is_record)
@@ -127,8 +166,8 @@ static int record_find_targets(struct record_options *options, const struct comm
 	if (!line->n_operands && !n_given)
 		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
 							  : "give a target: -p PID, -t TID or -n NAME");
-	options->argv = line->n_operands ? line->operands : NULL;
-	return record_find_names(options, line->command);
+	return record_check_machine(options, line) == GO_ON ? record_find_names(options, line->command)
+							    : EXIT_USAGE;
 }
 
 static int record_check(const struct record_options *options, const char *command)
@@ -235,9 +274,27 @@ static int record_check_names(struct record_options *options, const struct comma
 		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL               \
 	}
 
+/* clang-format off */
+/* The whole machine; and a command seen as a part of it. */
+#define RECORD_MACHINE_SPECS(options)                                                                      \
+	{ 'a', "all-cpus", OPTION_FLAG, &(options)->is_machine, NULL,                                      \
+	  "whatever runs on this machine, until Ctrl-C, --duration or the end of\nCOMMAND; needs root" },  \
+	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "with -a: only what runs in this cgroup" }, \
+	{ 0, "allow", OPTION_TEXTS, &(options)->allow, "RULE",                                             \
+	  "with -a: only processes that a rule fits: user:NAME, command:GLOB,\ncgroup:PATH; repeatable" }, \
+	{ 0, "deny", OPTION_TEXTS, &(options)->deny, "RULE",                                               \
+	  "with -a: no process that such a rule fits; repeatable" },                                       \
+	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
+	  "with -a: keep the command lines of processes, which may hold secrets" },                        \
+	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu",                                 \
+	  "whose time passes between two samples: each thread's, or with root that\n"                      \
+	  "of each CPU, which sees processes that are gone after a moment (thread)" }
+/* clang-format on */
+
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
+		RECORD_MACHINE_SPECS(options),
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes" },
 		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
 		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME",
@@ -246,7 +303,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "stop recording after this time" },
 		{ 'D', "delay", OPTION_SECONDS, &options->delay, "SEC", "start sampling after this time" },
 		{ 'F', "frequency", OPTION_POSITIVE, &options->frequency, "HZ",
-		  "samples per second of CPU time (997)" },
+		  "samples per second of CPU time (997; with -a 19)" },
 		HABIT_RECORD_SPECS(options->habits, options->frequency),
 		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
 		  "a sample every N events (ns, for clocks)" },
@@ -254,7 +311,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "
 		  "modifiers are those of libpfm4" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
-		  "bytes of stack to copy with each sample (16k, at most 65528)" },
+		  "bytes of stack to copy with each sample (16k, with -a 8k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
 		  "bytes to copy of stacks that are deeper than that; needs root (8m,\n"
 		  "the maximum; 0 = none)" },
@@ -343,7 +400,7 @@ int record_options_parse(struct record_options *options, const char *command, in
 				     .rivals = record_rivals,
 				     .stops_at_operand = true };
 
-	*options = (struct record_options){ .stack_size = SOURCE_STACK_SIZE,
+	*options = (struct record_options){ .stack_size = NO_SIZE,
 					    .deep_bytes = SOURCE_DEEP_BYTES,
 					    .checkpoint = 30,
 					    .max_switches = SOURCE_MAX_SWITCHES,
@@ -361,6 +418,8 @@ int record_options_parse(struct record_options *options, const char *command, in
 	}
 	int code = is_trace ? record_parse_trace(options, &line, argc, argv)
 			    : record_parse(options, &line, argc, argv);
+	if (options->stack_size == NO_SIZE)
+		options->stack_size = options->is_machine ? SOURCE_STACK_SIZE_MACHINE : SOURCE_STACK_SIZE;
 	if (code == GO_ON)
 		code = record_check(options, command);
 	if (code == GO_ON)
@@ -381,6 +440,8 @@ void record_options_done(struct record_options *options)
 	option_list_done(&options->pid_texts);
 	option_list_done(&options->tid_texts);
 	option_list_done(&options->names);
+	option_list_done(&options->allow);
+	option_list_done(&options->deny);
 	option_list_done(&options->events);
 	option_list_done(&options->functions);
 	option_list_done(&options->labels);

@@ -15,12 +15,20 @@
 #include "report/export/exporter.h"
 #include "unwinder/unwinder.h"
 
+/* Whose time lies between two samples of a command: each thread's own, or that of the CPU. */
+enum record_clock { RECORD_CLOCK_THREAD, RECORD_CLOCK_CPU };
+
 struct record_options {
 	struct option_list pid_texts, tid_texts, names; /* as typed */
 	struct pid_list pids, tids;                     /* what they mean */
 	bool is_by_name;                                /* pids were found by -n */
 	char **argv;                                    /* a command to run; NULL = attach */
 
+	bool is_machine; /* whatever runs */
+	const char *cgroup;
+	struct option_list allow, deny; /* rules of recording/machine.h */
+	int clock;                      /* enum record_clock */
+	bool with_commands;             /* is_machine: command lines are kept */
 	struct option_list events, labels;
 	struct option_list functions; /* trace: whose calls; none = samples are taken */
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */

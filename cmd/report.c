@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
+#include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
 #include "cmd/options.h"
@@ -47,6 +48,7 @@ struct report_request {
 	bool inlines, loops, lines, joins, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, as perf takes it */
+	struct database_choice database;
 	mode_t mode;
 };
 
@@ -63,11 +65,13 @@ static const char examples[] =
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
+	"  cpprof report --columns total_percent,activations,per_activation    few calls, or many\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
 	"  cpprof report --view tree --derive 'ipc=instructions/cycles'\n"
 	"  cpprof report --group-by function --columns total,min,mean,max,imbalance   among threads\n"
 	"  cpprof report --group-by thread --merge-threads '^(.*)-[0-9]+$'   pools of threads as one\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
+	"  cpprof report --database /var/lib/cpprof --since 3h --until 1h --process nginx\n"
 	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
 
 /* 0 and the metric, or -1: no metric of that name or number. */
@@ -283,6 +287,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	if (code >= 0)
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
+	fusing.activations = columns_want_calls(&columns);
 	struct ranks ranks;
 	ranks_extend(profile, &ranks);
 	options.ranks = ranks.n_ranks ? &ranks : NULL;
@@ -323,7 +328,7 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(path, &profile, &diag) < 0)
+	if (database_read(path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 
 	if (request->merged && threads_merge(profile, request->merged, &diag) < 0)
@@ -343,7 +348,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 					.no_join = !request->joins,
 					.mode = request->mode };
 
-	if (profile_read(file, &profile, &diag) < 0)
+	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	sources = report_cmd_sources(request, profile, file);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
@@ -386,8 +391,12 @@ static int check_and_run(const struct command_line *line, const struct report_re
 	const char *file = line->n_operands ? line->operands[0]
 			   : request->input ? request->input
 					    : PROFILE_DEFAULT;
+	CLEANUP(freep) char *stretch = NULL;
 	int code = check_request(line, request);
 
+	if (code < 0)
+		code = database_choose(&request->database, "report", line->n_operands || request->input,
+				       &file, &stretch);
 	if (code >= 0)
 		return code;
 	return request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
@@ -421,6 +430,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "threads whose name fits are one; by what is in the first parentheses, if it has any" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
 		  "the metric to show (default: the first event)" },
+		DATABASE_SPECS(request->database),
 		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/database.h"
 #include "recording/export_file.h"
 #include "report/quality.h"
 
@@ -137,7 +138,7 @@ int run_set_read(struct run_set *set, const char *path, struct profile **ret, ui
 	CLEANUP(profile_freep) struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
-	if (profile_read(path, &profile, &diag) < 0)
+	if (database_read(path, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	int code = run_set_trust(set, path, profile);
 	if (code >= 0)

@@ -49,6 +49,7 @@ struct sample {
 	uint64_t more[SAMPLE_VALUES_MAX]; /* what it stands for of the events that follow `event` in the list
 					   */
 	uint64_t callee; /* start of a function that has just returned to where the sample is; 0 = none has */
+	bool is_whole;   /* there is no user code below: a kernel thread, or an interrupt of whatever ran */
 	bool in_kernel;  /* the sample hit kernel mode; regs are those of the interrupted user code */
 	struct regs regs;       /* known == 0: no user registers */
 	struct bytes stack;     /* copy of memory from regs.sp upwards, only what the kernel really copied */

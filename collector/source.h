@@ -33,6 +33,7 @@ struct source_event {
 struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
+	bool is_machine;        /* whatever ran was recorded, not chosen processes */
 	uint32_t stack_size;    /* snapshot size asked for */
 	char *no_deep;          /* why deep stacks are not copied, if they were wanted; NULL = they are */
 	char *bpf_log;          /* what the kernel's verifier said when it refused that; NULL = it did not */

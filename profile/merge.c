@@ -122,9 +122,27 @@ static uint32_t merge_image(struct merger *m, struct profile_image image)
 
 static void merge_images(struct merger *m)
 {
+	CLEANUP(freep) bool *is_used = m->options.joins ? merge_used_images(m->from) : NULL;
+
 	m->image = alloc_zero(m->from->images.n + 1, sizeof(*m->image));
 	for (size_t i = 0; i < m->from->images.n; i++)
-		m->image[i] = merge_image(m, m->from->images.at[i]);
+		m->image[i] = is_used && !is_used[i] ? IMAGE_NONE : merge_image(m, m->from->images.at[i]);
+}
+
+/* Those that are there already. */
+static void merge_find_images(struct merger *m)
+{
+	m->image = alloc_zero(m->from->images.n + 1, sizeof(*m->image));
+	for (size_t i = 0; i < m->from->images.n; i++) {
+		struct profile_image image = m->from->images.at[i];
+		image.path = m->string[image.path];
+		uint32_t index =
+			image.kind == IMAGE_JIT ? MAP_NONE : map_find(&m->image_of, merge_hash_image(&image));
+		bool is_there = index != MAP_NONE && merge_same_image(&m->all->images.at[index], &image);
+		m->image[i] = is_there ? index : IMAGE_NONE;
+		if (is_there)
+			merge_choose_text(m, &m->all->images.at[index].debug, m->string[image.debug]);
+	}
 }
 
 /* ---- processes, threads, the tree --------------------------------------------------------------- */
@@ -205,7 +223,7 @@ static void merge_tree(struct merger *m)
 	for (size_t i = 0; i < from->values.n; i++) {
 		const struct cct_value *v = &from->values.at[i];
 		uint32_t metric = v->metric >= CCT_ROUND ? v->metric : m->metric[v->metric];
-		if (m->options.reduces)
+		if (m->options.reduces || m->options.joins)
 			cct_add_value(all, m->node[v->node], m->thread[v->thread], metric, v->value);
 		else
 			packed_values_add(m->values, m->node[v->node], m->thread[v->thread], metric,
@@ -251,6 +269,8 @@ void merger_free(struct merger *m)
 	writer_done(&m->times.log);
 	map_done(&m->image_of);
 	map_done(&m->is_noted);
+	map_done(&m->process_of);
+	map_done(&m->thread_of);
 	slots_done(&m->function_slots);
 	slots_done(&m->structure_slots);
 	slots_done(&m->code_slots);
@@ -302,6 +322,8 @@ int merger_add(struct merger *m, const struct profile *from, const char *name, s
 	merge_images(m);
 	if (m->options.reduces)
 		merge_reduced_tasks(m);
+	else if (m->options.joins)
+		merge_joined_tasks(m);
 	else
 		merge_tasks(m);
 	merge_tree(m);
@@ -315,6 +337,21 @@ int merger_add(struct merger *m, const struct profile *from, const char *name, s
 	return 0;
 }
 
+void merger_add_names(struct merger *m, const struct profile *from)
+{
+	m->from = from;
+	merge_strings(m);
+	merge_find_images(m);
+	merge_functions(m);
+	m->all->run.is_resolved = 1;
+	merge_forget(m);
+}
+
+const struct profile *merger_so_far(const struct merger *m)
+{
+	return m->all;
+}
+
 size_t merger_count(const struct merger *m)
 {
 	return m->n_added;
@@ -324,7 +361,7 @@ struct profile *merger_finish(struct merger *m)
 {
 	const struct cct *cct = &m->all->cct;
 
-	for (size_t i = 0; i < cct->values.n; i++) /* of reduced ones */
+	for (size_t i = 0; i < cct->values.n; i++) /* of reduced and joined ones */
 		packed_values_add(m->values, cct->values.at[i].node, cct->values.at[i].thread,
 				  cct->values.at[i].metric, cct->values.at[i].value);
 	vec_done(&m->all->cct.values);

@@ -18,7 +18,15 @@
 
 #include "profile/profile.h"
 
+/*
+ * Are processes and threads of two profiles the same? Profiles of one machine that follow each other have
+ * them in common: those of one number, name and user, or after a while, when numbers say nothing any more,
+ * those of one name and user. Images that nothing refers to are left out then.
+ */
+enum merge_joins { MERGE_APART, MERGE_BY_NUMBER, MERGE_BY_NAME };
+
 struct merge_options {
+	enum merge_joins joins;
 	/* Ranks are not told apart: threads become one, and each node keeps how its values are spread. */
 	bool reduces;
 };
@@ -37,6 +45,12 @@ static inline void merger_freep(struct merger **merger)
  * added then. name is only for messages.
  */
 int merger_add(struct merger *merger, const struct profile *from, const char *name, struct diag *diag);
+/*
+ * Adds what a profile knows of code, of images that are there already; nothing else of it.
+ */
+void merger_add_names(struct merger *merger, const struct profile *from);
+/* What there is of the result, in no order and without values. */
+const struct profile *merger_so_far(const struct merger *merger);
 /* How many were added. */
 size_t merger_count(const struct merger *merger);
 /* A sentence for the notes of the result. */

@@ -46,6 +46,8 @@ static struct structure move_structure(const struct merger *m, struct structure 
 	const uint32_t *string = m->string;
 
 	structure.image = m->image[structure.image];
+	COPY_VEC(&structure.extents); /* of one that was just worked out, not read */
+	COPY_VEC(&structure.statements);
 	COPY_VEC(&structure.scopes);
 	COPY_VEC(&structure.ranges);
 	COPY_VEC(&structure.pieces);
@@ -170,12 +172,17 @@ static void merge_add_code(struct merger *m, struct profile_code code)
 
 void merge_functions(struct merger *m)
 {
-	for (size_t i = 0; i < m->from->functions.n; i++)
-		merge_add_map(m, move_map(m, m->from->functions.at[i]));
-	for (size_t i = 0; i < m->from->structures.n; i++)
-		merge_add_structure(m, move_structure(m, m->from->structures.at[i]));
-	for (size_t i = 0; i < m->from->codes.n; i++)
-		merge_add_code(m, m->from->codes.at[i]);
+	const struct profile *from = m->from;
+
+	for (size_t i = 0; i < from->functions.n; i++)
+		if (m->image[from->functions.at[i].image] != IMAGE_NONE)
+			merge_add_map(m, move_map(m, from->functions.at[i]));
+	for (size_t i = 0; i < from->structures.n; i++)
+		if (m->image[from->structures.at[i].image] != IMAGE_NONE)
+			merge_add_structure(m, move_structure(m, from->structures.at[i]));
+	for (size_t i = 0; i < from->codes.n; i++)
+		if (m->image[from->codes.at[i].image] != IMAGE_NONE)
+			merge_add_code(m, from->codes.at[i]);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ struct merger {
 	struct merge_times times;
 	size_t n_added;
 	bool events_differ;
-	struct map image_of, is_noted; /* by hash_image; by string */
+	struct map image_of, is_noted;    /* by hash_image; by string */
+	struct map process_of, thread_of; /* joined: by a hash of what makes them the same */
 	struct slots function_slots, structure_slots, code_slots;
 	uint64_t n_ranks;
 	VEC(struct merge_spreads { VEC(struct node_spread) nodes; }) spread; /* by metric */
@@ -52,6 +53,11 @@ void merge_times_add(struct merger *m);
 void merge_times_finish(struct merger *m, const uint32_t *thread);
 /* Is the process of this thread of `from` on the clock of the world? */
 bool merge_is_placed(const struct profile *from, uint32_t process);
+
+/* merge_join.c: rows of processes and threads that the result has already are used again. */
+void merge_joined_tasks(struct merger *m);
+/* Of the profile that is added, which images its tree refers to; by image. */
+bool *merge_used_images(const struct profile *from);
 
 /* merge_functions.c: afterwards every function is there once. Where several know one, the better source wins.
  */

@@ -108,8 +108,9 @@ static void merge_run_numbers(struct merger *m)
 		all->start_ns = from->start_ns;
 	}
 	all->duration_ns += from->duration_ns; /* nobody watched in between */
-	all->n_runs =
-		is_first ? from->n_runs : (all->n_runs ? all->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
+	if (!m->options.joins)                 /* else they are parts of one */
+		all->n_runs = is_first ? from->n_runs
+				       : (all->n_runs ? all->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
 	all->is_checkpoint |= from->is_checkpoint;
 	all->is_resolved = from->is_resolved && (is_first || all->is_resolved);
 	all->stack_size = from->stack_size > all->stack_size ? from->stack_size : all->stack_size;
@@ -180,5 +181,6 @@ void merge_run(struct merger *m)
 	merge_words(m, &all->arch, from->arch);
 	merge_words(m, &all->target, from->target);
 	merge_run_numbers(m);
-	all->mode = m->n_added ? intern_add(&m->all->strings, "merge") : m->string[from->mode];
+	all->mode = m->n_added && !m->options.joins ? intern_add(&m->all->strings, "merge")
+						    : m->string[from->mode];
 }

@@ -165,11 +165,11 @@ void merge_times_add(struct merger *m)
 		return;
 	uint64_t bin_ns = merge_times_width(times, merge_times_start(m), from->bin_ns);
 	if (bin_ns > times->bin_ns)
-		merge_times_widen(times, bin_ns, m->options.reduces);
+		merge_times_widen(times, bin_ns, m->options.reduces || m->options.joins);
 	for (size_t i = 0; i < rows.n; i++)
 		rows.at[i].bin /= bin_ns;
 	merge_times_log_all(times, &rows);
-	if (m->options.reduces && times->log.len > 2 * times->settled + 65536)
+	if ((m->options.reduces || m->options.joins) && times->log.len > 2 * times->settled + 65536)
 		merge_times_widen(times, bin_ns, true);
 	vec_done(&rows);
 }

@@ -216,7 +216,7 @@ static void requests_done(struct requests *requests)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void resolve_count(struct profile *profile)
+void resolve_count(struct profile *profile)
 {
 	profile->quality.unsymbolized = profile->quality.without_lines = 0;
 	for (size_t i = 0; i < profile->cct.values.n; i++) {

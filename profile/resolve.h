@@ -33,6 +33,7 @@ struct resolve_options {
  * stayed without name or line. Image ids are those of the registry; images without bytes keep the
  * maps they have, or get made-up names. options may be NULL. Fails only where going on makes no sense.
  */
+void resolve_count(struct profile *profile); /* the counting alone, of maps that came from elsewhere */
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag);
 /* When each part was asked about by itself: adds the code, and counts what stayed without name or line. */

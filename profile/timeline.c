@@ -8,6 +8,11 @@ void timeline_init(struct timeline *timeline)
 	*timeline = (struct timeline){ .bin_ns = TIMELINE_FIRST_NS };
 }
 
+void timeline_align(struct timeline *timeline, uint64_t start_unix_ns)
+{
+	timeline->zero_ns = start_unix_ns;
+}
+
 void timeline_done(struct timeline *timeline)
 {
 	vec_done(&timeline->rows);
@@ -32,20 +37,28 @@ static void timeline_widen(struct timeline *timeline)
 {
 	size_t n = timeline->rows.n;
 
+	uint64_t before = timeline->zero_ns / timeline->bin_ns;
+
 	timeline->bin_ns *= 2;
 	map_done(&timeline->row_of);
 	vec_clear(&timeline->rows);
 	for (size_t i = 0; i < n; i++) {
 		struct profile_bin row = timeline->rows.at[i];
-		timeline_add_bin(timeline, row.thread, row.bin / 2, row.samples);
+		uint64_t bin = (before + row.bin) / 2 - before / 2;
+		timeline_add_bin(timeline, row.thread, (uint32_t)bin, row.samples);
 	}
+}
+
+static uint64_t timeline_bin(const struct timeline *timeline, uint64_t time_ns)
+{
+	return (timeline->zero_ns + time_ns) / timeline->bin_ns - timeline->zero_ns / timeline->bin_ns;
 }
 
 void timeline_add_many(struct timeline *timeline, uint32_t thread, uint64_t time_ns, uint64_t samples)
 {
-	while (time_ns / timeline->bin_ns >= TIMELINE_BINS)
+	while (timeline_bin(timeline, time_ns) >= TIMELINE_BINS)
 		timeline_widen(timeline);
-	timeline_add_bin(timeline, thread, (uint32_t)(time_ns / timeline->bin_ns), samples);
+	timeline_add_bin(timeline, thread, (uint32_t)timeline_bin(timeline, time_ns), samples);
 }
 
 void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns)

@@ -14,12 +14,19 @@
 #define TIMELINE_FIRST_NS 10000000 /* 10 ms: a handful of samples at the default rate */
 
 struct timeline {
+	uint64_t zero_ns; /* of the clock on which bins begin at multiples of their width: its time at the
+			     start */
 	uint64_t bin_ns;
 	VEC(struct profile_bin) rows;
 	struct map row_of; /* thread << 32 | bin */
 };
 
 void timeline_init(struct timeline *timeline);
+/*
+ * Bins begin where those of a merge do, at multiples of their width since 1970: then merging recordings that
+ * follow each other is the same as one recording. Before anything is added.
+ */
+void timeline_align(struct timeline *timeline, uint64_t start_unix_ns);
 void timeline_done(struct timeline *timeline);
 /* time_ns counts from the start of the recording. */
 void timeline_add(struct timeline *timeline, uint32_t thread, uint64_t time_ns);

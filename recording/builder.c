@@ -18,9 +18,13 @@ struct builder {
 	struct timeline timeline;
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
-	struct map waker_of; /* name -> metric */
-	bool has_started;    /* run.start_ns is known */
-	uint64_t last_ns;    /* of the latest event */
+	struct map waker_of;            /* name -> metric */
+	size_t max_bytes;               /* of the tree; 0 = any */
+	bool has_started;               /* run.start_ns is known */
+	uint64_t last_ns;               /* of the latest event */
+	const struct source_info *info; /* borrowed */
+	struct unwinder_stats before;   /* of the profiles before this one */
+	uint64_t cpu_before_ns;
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -50,17 +54,14 @@ static uint32_t builder_add_text(struct profile *profile, const char *text)
 	return text ? intern_add(&profile->strings, text) : 0;
 }
 
-struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes)
+/* An empty profile, for what comes from now on. */
+static void builder_begin(struct builder *builder, uint64_t start_ns)
 {
-	struct builder *builder = alloc_zero(1, sizeof(*builder));
+	const struct source_info *info = builder->info;
 	struct profile *profile = profile_new();
 
-	builder->images = images;
 	builder->profile = profile;
-	builder->tasks.profile = profile;
-	builder->growth.cct = &profile->cct;
-	builder->growth.max_bytes = max_bytes;
-	builder->events = growth_events_of(info);
+	builder->growth = (struct growth){ .cct = &profile->cct, .max_bytes = builder->max_bytes };
 	timeline_init(&builder->timeline);
 	builder_add_events(profile, info);
 	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
@@ -69,14 +70,29 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	profile->run.cpu = builder_add_text(profile, info->cpu);
 	profile->run.arch = builder_add_text(profile, info->isa ? info->isa->name : NULL);
 	profile->run.target = builder_add_text(profile, info->command);
-	profile->run.start_unix_ns = info->start_unix_ns;
-	profile->run.start_ns = builder->last_ns = info->start_ns;
-	builder->has_started = info->start_ns != 0;
+	profile->run.start_unix_ns = info->start_unix_ns + (start_ns - info->start_ns);
+	profile->run.start_ns = builder->last_ns = start_ns;
+	builder->has_started = start_ns != 0;
+	if (info->is_machine)
+		timeline_align(&builder->timeline, profile->run.start_unix_ns);
 	profile->run.stack_size = info->stack_size;
 	for (size_t i = 0; i < info->notes.n; i++)
 		builder_note(builder, info->notes.at[i]);
 	if (info->no_deep)
 		builder_note(builder, info->no_deep);
+}
+
+struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes)
+{
+	struct builder *builder = alloc_zero(1, sizeof(*builder));
+
+	builder->images = images;
+	builder->info = info;
+	builder->max_bytes = max_bytes;
+	builder->events = growth_events_of(info);
+	builder_begin(builder, info->start_ns);
+	builder->tasks.profile = builder->profile;
+	builder->tasks.is_lazy = info->is_machine;
 	return builder;
 }
 
@@ -114,12 +130,7 @@ void builder_command(struct builder *builder, pid_t pid, const char *command_lin
 
 void builder_user(struct builder *builder, pid_t pid, const struct user *user)
 {
-	uint32_t process = tasks_process(&builder->tasks, pid);
-
-	if (process == MAP_NONE)
-		return;
-	builder->profile->processes.at[process].user = user->uid + 1;
-	builder->profile->processes.at[process].group = user->gid;
+	tasks_user(&builder->tasks, pid, user->uid + 1, user->gid);
 }
 
 /*
@@ -153,12 +164,17 @@ void builder_event(struct builder *builder, const struct event *event)
 		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
 			   event->fork.parent_tid, time_ns);
 		break;
-	case EVENT_EXEC:
+	case EVENT_EXEC: /* its stack is another */
+		growth_forget(&builder->growth, event->tid);
+		if (event->comm)
+			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
+		break;
 	case EVENT_COMM:
 		if (event->comm)
 			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
 		break;
 	case EVENT_EXIT:
+		growth_forget(&builder->growth, event->tid);
 		tasks_exit(&builder->tasks, event->pid, event->tid, time_ns);
 		break;
 	case EVENT_LOST:
@@ -278,9 +294,25 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
 	profile->quality.folded_contexts = builder->growth.n_folded;
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
-		profile->quality.steps_by_witness[i] = stats->steps_by_witness[i];
+		profile->quality.steps_by_witness[i] =
+			stats->steps_by_witness[i] - builder->before.steps_by_witness[i];
+	profile->quality.own_cpu_ns -= builder->cpu_before_ns;
 	timeline_copy(&builder->timeline, profile);
 	return profile;
+}
+
+struct profile *builder_next(struct builder *builder, const struct unwinder_stats *stats, uint64_t now_ns)
+{
+	struct profile *done = builder_profile(builder, stats);
+
+	builder->before = *stats;
+	builder->cpu_before_ns += done->quality.own_cpu_ns;
+	growth_done(&builder->growth);
+	timeline_done(&builder->timeline);
+	uint64_t later_ns = now_ns - done->run.start_ns;
+	builder_begin(builder, now_ns);
+	tasks_restart(&builder->tasks, builder->profile, later_ns);
+	return done;
 }
 
 struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats)

@@ -13,7 +13,7 @@
 #include "unwinder/unwinder.h"
 
 struct builder;
-/* info is read once: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
+/* info is borrowed: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
 struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
 
@@ -52,5 +52,10 @@ bool builder_has_exited(const struct builder *builder, uint32_t thread);
  * stats may be NULL.
  */
 struct profile *builder_profile(struct builder *builder, const struct unwinder_stats *stats);
+/*
+ * The same, handed over to the caller; what comes from now on goes into another one, which begins at now_ns.
+ * Of source_info.is_machine only.
+ */
+struct profile *builder_next(struct builder *builder, const struct unwinder_stats *stats, uint64_t now_ns);
 /* The same, handed over to the caller; the builder is spent. */
 struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats);

@@ -20,6 +20,7 @@
 #define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
 #define LOOK_EVENTS 8   /* between two looks whether the time is over */
 #define PROGRESS_NS CLOCK_NS_PER_S
+#define LATE_NS CLOCK_NS_PER_S  /* events are handed out some time after they happened */
 #define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: some ten million contexts */
 #define MEMORY_MIN (1ull << 20) /* some ten thousand */
 
@@ -51,8 +52,15 @@ static bool recording_is_live(const struct recording *r)
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-static void recording_event(struct recording *r, const struct event *event)
+static void recording_event(struct recording *r, const struct event *given)
 {
+	struct event room;
+	const struct event *event = r->machine ? machine_event(r->machine, given, &room) : given;
+
+	if (given->time_ns >= r->epoch_end_ns && r->epoch_end_ns)
+		recording_epoch_tick(r, given->time_ns);
+	if (!event)
+		return;
 	workers_expect(r->workers, r->source->next);
 	workers_event(r->workers, event);
 	if (recording_is_live(r))
@@ -104,6 +112,8 @@ static void recording_tick(struct recording *r)
 			perf_source_stop(r->source);
 	}
 	recording_tell_progress(r, now);
+	if (recording_is_live(r) && r->epoch_end_ns && now >= r->epoch_end_ns + LATE_NS)
+		recording_epoch_tick(r, now - LATE_NS);
 	if (recording_is_live(r))
 		recording_live_tick(r, now);
 	r->wait_ms = recording_wait_ms(r, now);
@@ -159,6 +169,15 @@ int recording_run(struct recording *r, struct diag *diag)
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
+/* Kernel threads and interrupts. */
+static void recording_name_machine(struct recording *r)
+{
+	struct event event;
+
+	for (unsigned i = 0; r->machine && machine_name(r->machine, i, &event); i++)
+		workers_event(r->workers, &event);
+}
+
 static void recording_closep(struct recording **r)
 {
 	recording_close(*r);
@@ -174,6 +193,8 @@ int recording_open(const struct recording_options *options, struct recording **r
 	if (error)
 		return error;
 	r->names = result_names(&r->names, r->workers);
+	recording_name_machine(r);
+	recording_epoch_plan(r, r->source->info.start_ns);
 	*ret = TAKE(r);
 	return 0;
 }
@@ -261,6 +282,10 @@ int recording_finish(struct recording *r, struct diag *diag)
 		r->output.mode = r->options.mode_bits;
 		recording_file_names(r);
 	}
+	if (r->epoch_end_ns) {
+		recording_epoch_end(r);
+		return 0;
+	}
 	int error = recording_write(r, diag);
 	if (error && recording_is_live(r)) /* a file can be read again */
 		output_rescue(&r->output, r->profile, diag);
@@ -284,9 +309,11 @@ void recording_close(struct recording *r)
 	if (!r)
 		return;
 	prefetch_end(&r->prefetch);
+	child_done(&r->namer);
 	checkpoint_finish(&r->checkpoint);
 	live_done(&r->live);
 	trace_done(&r->trace);
+	machine_free(r->machine);
 	workers_free(r->workers);
 	code_log_free(r->code);
 	source_close(r->source);

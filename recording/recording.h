@@ -21,6 +21,7 @@
 #include "collector/live/perf_source.h"
 #include "collector/perfdata/perf_file.h"
 #include "profile/resolve.h"
+#include "recording/machine.h"
 #include "recording/output.h"
 #include "recording/workers.h"
 #include "report/export/exporter.h"
@@ -47,6 +48,13 @@ struct recording_listener {
 	 */
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);
+	/*
+	 * With epoch_ns: the profile of an epoch, without names, which is the listener's from now on. Returns
+	 * where checkpoints of the next one are written; it must stay until the next call, NULL = nowhere.
+	 */
+	const char *(*epoch)(void *context, struct profile *profile);
+	/* In a child with a copy of everything: the same profile, with names. */
+	void (*epoch_named)(void *context, struct profile *profile);
 	/* A fault that does not end the recording. */
 	void (*fault)(void *context, enum recording_part part, const struct diag *diag);
 };
@@ -60,7 +68,10 @@ struct recording_options {
 	size_t n_functions;
 	const char *file; /* a perf.data, "-" = standard input; NULL = live */
 	struct perf_file_options file_options;
-	const char *kallsyms; /* of the recorded kernel; NULL = this one's, if it is the same */
+	struct machine_rules rules; /* with target.is_machine, or is_machine */
+	bool is_machine;            /* the file is of a whole machine */
+	bool keeps_no_commands;     /* command lines are not kept in the profile */
+	const char *kallsyms;       /* of the recorded kernel; NULL = this one's, if it is the same */
 
 	unsigned n_workers; /* as in workers_options */
 	/* As in workers_options, at least 1 MB; 0 = a quarter of the machine's memory, at most 1 GB: of more
@@ -68,6 +79,9 @@ struct recording_options {
 	uint64_t max_memory;
 	enum unwind_mode unwind;
 	uint64_t duration_ns; /* of sampling; 0 = until the targets end */
+	/* Of a live one: it does not begin earlier, whatever the clock on the wall says; 0 = whenever. */
+	uint64_t not_before_unix_ns;
+	uint64_t epoch_ns; /* of a whole machine: a profile each; 0 = one of all */
 
 	struct resolve_options names; /* callbacks in it are called by children, too */
 	bool resolves;                /* names are looked up at the end */
@@ -96,6 +110,8 @@ struct recording;
 int recording_open(const struct recording_options *options, struct recording **ret, struct diag *diag);
 /* A fault ends the loop; what was recorded can still be finished, and should be. */
 int recording_run(struct recording *recording, struct diag *diag);
+/* Of a live one: where checkpoints go from now on. */
+void recording_checkpoint_to(struct recording *recording, const char *path);
 /*
  * The profile is written, or an export. If that cannot be done, it is kept in the folder for temporary files
  * if possible, which the diag then says.
@@ -112,6 +128,8 @@ const struct profile *recording_profile(const struct recording *recording);
 const struct output *recording_output(const struct recording *recording);
 /* Did is_over or the duration end it? */
 bool recording_was_stopped(const struct recording *recording);
+/* Epochs whose names could not be looked up, since those of another took too long. */
+uint64_t recording_nameless(const struct recording *recording);
 /* The command that was started, 0 = none; it may go on when the recording has ended. */
 pid_t recording_command(const struct recording *recording);
 /* Has it ended? As perf_source_wait. */

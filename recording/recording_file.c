@@ -17,6 +17,16 @@ int recording_file_open(struct recording *r, struct diag *diag)
 
 	if (error)
 		return error;
+	if (o->is_machine) {
+		struct perf_file_origin origin = perf_file_origin(r->source);
+		struct machine_options machine = { .rules = o->rules,
+						   .splits = true,
+						   .kallsyms = o->kallsyms             ? o->kallsyms
+							       : origin.is_this_kernel ? NULL
+										       : "" };
+		r->source->info.is_machine = true;
+		r->machine = machine_new(&machine);
+	}
 	r->names = o->names;
 	r->start_ns = clock_now_ns();
 	r->workers = workers_new(r->images, &r->source->info, &options);

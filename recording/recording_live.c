@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -93,6 +95,23 @@ static void recording_start_workers(struct recording *r)
 	r->workers = workers_new(r->images, &r->source->info, &options);
 }
 
+static void recording_start_machine(struct recording *r)
+{
+	const struct perf_source_options *target = &r->options.target;
+	struct machine_options options = { .rules = r->options.rules,
+					   .splits = !target->is_tree,
+					   .is_live = true,
+					   .tree = target->is_tree ? perf_source_child(r->source) : 0 };
+
+	if (!target->is_machine)
+		return;
+	r->machine = machine_new(&options);
+	if (options.splits && !target->all_user && !machine_sees_interrupts(r->machine))
+		source_info_note(&r->source->info,
+				 "the kernel hides where its functions are: time in interrupts is shown in "
+				 "the threads that were interrupted");
+}
+
 static void recording_plan(struct recording *r)
 {
 	const struct recording_options *o = &r->options;
@@ -102,7 +121,8 @@ static void recording_plan(struct recording *r)
 	output_init(&r->output, recording_output_template(o, name, sizeof(name)),
 		    child              ? child
 		    : o->target.n_pids ? o->target.pids[0]
-				       : o->target.tids[0]);
+		    : o->target.n_tids ? o->target.tids[0]
+				       : getpid());
 	r->output.mode = o->mode_bits;
 	r->start_ns = r->source->info.start_ns;
 	if (o->duration_ns)
@@ -151,6 +171,9 @@ int recording_live_open(struct recording *r, struct diag *diag)
 	}
 	if (recording_open_raw(r, &late) < 0) /* the command runs: its profile can still be had */
 		recording_fault(r, RECORDING_RAW, &late);
+	if (r->source->info.start_unix_ns < o->not_before_unix_ns)
+		r->source->info.start_unix_ns = o->not_before_unix_ns;
+	recording_start_machine(r);
 	for (size_t i = 0; i < r->source->info.notes.n; i++)
 		recording_note(r, r->source->info.notes.at[i]);
 	recording_start_workers(r);
@@ -182,7 +205,8 @@ void recording_live_event(struct recording *r, const struct event *event)
 	if (r->options.target.is_traced)
 		recording_trace(r, event);
 	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
-		CLEANUP(freep) char *line = target_command_line(event->pid);
+		CLEANUP(freep)
+		char *line = r->options.keeps_no_commands ? alloc_text("") : target_command_line(event->pid);
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
 		struct user user;
@@ -199,7 +223,7 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 	profile->run.duration_ns = (r->stopped_ns ? r->stopped_ns : clock_now_ns()) - r->start_ns;
 	if (profile->quality.own_cpu_ns >= r->options.cpu_before_ns)
 		profile->quality.own_cpu_ns -= r->options.cpu_before_ns;
-	profile->quality.wakeups = perf_source_stats(r->source).wakeups;
+	profile->quality.wakeups = perf_source_stats(r->source).wakeups - r->wakeups_before;
 	for (size_t i = 0; i < profile->processes.n; i++)
 		profile->processes.at[i].rank = r->options.rank;
 }
@@ -286,9 +310,36 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 	code_log_write(r->code); /* of the last samples, which were still being walked */
 	recording_live_describe(r, profile);
 	const struct source_event *first = &r->source->info.events.at[0];
-	if (!first->excludes_kernel && first->values == SOURCE_WEIGHTS) /* a clock goes on counting there */
+	/* Events on CPUs count what is not ours, too. */
+	if (!first->excludes_kernel && first->values == SOURCE_WEIGHTS &&
+	    !r->machine) /* a clock goes on counting there */
 		profile->quality.counted = perf_source_counted(r->source);
 	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
+}
+
+void recording_live_write_to(struct recording *r, const char *path)
+{
+	free(r->output.path);
+	r->output.path = alloc_text(path ? path : "");
+	r->output.has_written = false;
+	r->wakeups_before = perf_source_stats(r->source).wakeups;
+	checkpoint_init(&r->checkpoint, path ? r->options.checkpoint_ns : 0, clock_now_ns());
+}
+
+/*
+ * The clock of the events stands still while a machine sleeps: then the wall clock is ahead. Set back, it is
+ * not followed: what was recorded is not recorded again.
+ */
+void recording_live_set_clock(struct recording *r)
+{
+	struct source_info *info = &r->source->info;
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	uint64_t now = (uint64_t)wall.tv_sec * CLOCK_NS_PER_S + (uint64_t)wall.tv_nsec;
+	uint64_t supposed = info->start_unix_ns + (clock_now_ns() - info->start_ns);
+	if (now > supposed + CLOCK_NS_PER_S)
+		info->start_unix_ns += now - supposed;
 }
 
 void recording_live_last(struct recording *r, struct profile *profile)

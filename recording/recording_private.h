@@ -7,6 +7,7 @@
 #include "recording/checkpoint.h"
 #include "recording/code_log.h"
 #include "recording/live.h"
+#include "recording/machine.h"
 #include "recording/prefetch.h"
 #include "recording/recording.h"
 #include "recording/trace.h"
@@ -24,6 +25,10 @@ struct recording {
 	struct checkpoint checkpoint;
 	struct prefetch prefetch;
 	struct live live;
+	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
+	uint64_t wakeups_before, n_nameless;
+	struct child namer;                     /* looks up the names of the last epoch */
+	struct machine *machine;                /* of what is counted; NULL = of everything */
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	int wait_ms;         /* for the next event, as of the last look at the clock; 0 before the first */
@@ -50,8 +55,17 @@ void recording_live_describe(struct recording *r, struct profile *profile);
 /* What is due by now: checkpoints, exports, names. */
 void recording_live_tick(struct recording *r, uint64_t now);
 void recording_live_finish(struct recording *r, struct profile *profile);
+/* The wall clock has gone on without us. */
+void recording_live_set_clock(struct recording *r);
+/* Checkpoints go there from now on; NULL = nowhere. */
+void recording_live_write_to(struct recording *r, const char *path);
 /* The last live export. */
 void recording_live_last(struct recording *r, struct profile *profile);
+
+/* recording_epoch.c: is it over, as of an event or of the clock? */
+void recording_epoch_plan(struct recording *r, uint64_t start_ns);
+void recording_epoch_tick(struct recording *r, uint64_t time_ns);
+void recording_epoch_end(struct recording *r);
 
 int recording_file_open(struct recording *r, struct diag *diag);
 void recording_file_event(struct recording *r, const struct event *event);

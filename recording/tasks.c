@@ -1,19 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/tasks.h"
 
+#include <stdio.h>
+
 void tasks_done(struct tasks *tasks)
 {
 	map_done(&tasks->process_of);
 	map_done(&tasks->thread_of);
+	map_done(&tasks->living);
 	vec_done(&tasks->n_alive);
+	vec_done(&tasks->all);
+	vec_done(&tasks->unused);
 }
+
+/* ---- who lives, of lazy ones --------------------------------------------------------------------- */
+
+static struct task *tasks_living(const struct tasks *tasks, pid_t tid)
+{
+	uint32_t index = map_find(&tasks->living, (uint32_t)tid);
+
+	return index == MAP_NONE ? NULL : &tasks->all.at[index];
+}
+
+static struct task *tasks_add_living(struct tasks *tasks, const struct task *task)
+{
+	uint32_t index = map_find(&tasks->living, (uint32_t)task->tid);
+
+	if (index == MAP_NONE && tasks->unused.n)
+		index = tasks->unused.at[--tasks->unused.n];
+	if (index == MAP_NONE) {
+		index = (uint32_t)tasks->all.n;
+		vec_push(&tasks->all, *task);
+	}
+	tasks->all.at[index] = *task;
+	map_put(&tasks->living, (uint32_t)task->tid, index);
+	return &tasks->all.at[index];
+}
+
+static void tasks_remove_living(struct tasks *tasks, pid_t tid)
+{
+	uint32_t index = map_find(&tasks->living, (uint32_t)tid);
+
+	if (index == MAP_NONE)
+		return;
+	map_remove(&tasks->living, (uint32_t)tid);
+	vec_push(&tasks->unused, index);
+}
+
+static void tasks_note_fork(struct tasks *tasks, const struct task *task, pid_t parent_tid)
+{
+	const struct task *parent = tasks_living(tasks, parent_tid);
+	struct task it = *task;
+
+	if (parent) {
+		snprintf(it.comm, sizeof(it.comm), "%s", parent->comm);
+		it.user = parent->user;
+		it.group = parent->group;
+	}
+	tasks_add_living(tasks, &it);
+	map_remove(&tasks->thread_of, (uint32_t)it.tid); /* a row with these numbers was another's */
+	if (it.parent_pid != it.pid)
+		map_remove(&tasks->process_of, (uint32_t)it.pid);
+}
+
+void tasks_restart(struct tasks *tasks, struct profile *profile, uint64_t later_ns)
+{
+	tasks->profile = profile;
+	map_done(&tasks->process_of);
+	map_done(&tasks->thread_of);
+	vec_clear(&tasks->n_alive);
+	for (size_t i = 0; i < tasks->all.n; i++)
+		tasks->all.at[i].start_ns -= later_ns;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
 
 static uint32_t tasks_add_process(struct tasks *tasks, pid_t pid, pid_t parent_pid, uint64_t time_ns)
 {
 	uint32_t index = (uint32_t)tasks->profile->processes.n;
+	const struct task *first = tasks_living(tasks, pid);
+	struct profile_process row = { .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns };
 
-	vec_push(&tasks->profile->processes,
-		 (struct profile_process){ .pid = pid, .parent_pid = parent_pid, .start_ns = time_ns });
+	if (first) {
+		row.parent_pid = first->parent_pid;
+		row.start_ns = first->start_ns;
+		row.comm = intern_add(&tasks->profile->strings, first->comm);
+		row.user = first->user;
+		row.group = first->group;
+	}
+	vec_push(&tasks->profile->processes, row);
 	vec_push(&tasks->n_alive, 0);
 	map_put(&tasks->process_of, (uint32_t)pid, index);
 	return index;
@@ -22,12 +97,15 @@ static uint32_t tasks_add_process(struct tasks *tasks, pid_t pid, pid_t parent_p
 static uint32_t tasks_add_thread(struct tasks *tasks, uint32_t process, pid_t tid, uint64_t time_ns)
 {
 	uint32_t index = (uint32_t)tasks->profile->threads.n;
+	const struct task *task = tasks_living(tasks, tid);
+	struct profile_thread row = { .process = process,
+				      .tid = tid,
+				      .comm = tasks->profile->processes.at[process].comm,
+				      .start_ns = task ? task->start_ns : time_ns };
 
-	vec_push(&tasks->profile->threads,
-		 (struct profile_thread){ .process = process,
-					  .tid = tid,
-					  .comm = tasks->profile->processes.at[process].comm,
-					  .start_ns = time_ns });
+	if (task)
+		row.comm = intern_add(&tasks->profile->strings, task->comm);
+	vec_push(&tasks->profile->threads, row);
 	tasks->n_alive.at[process]++;
 	map_put(&tasks->thread_of, (uint32_t)tid, index);
 	return index;
@@ -53,6 +131,8 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 	uint32_t process = tasks_process(tasks, pid);
 	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
 
+	if (tasks->is_lazy && !tasks_living(tasks, tid)) /* nobody has told of it */
+		tasks_add_living(tasks, &(struct task){ pid, tid, 0, time_ns, 0, 0, "" });
 	if (process == MAP_NONE)
 		process = tasks_add_process(tasks, pid, 0, time_ns);
 	if (thread == MAP_NONE || tasks->profile->threads.at[thread].process != process)
@@ -63,6 +143,11 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
 		uint64_t time_ns)
 {
+	if (tasks->is_lazy) {
+		struct task task = { pid, tid, parent_pid == pid ? 0 : parent_pid, time_ns, 0, 0, "" };
+		tasks_note_fork(tasks, &task, parent_tid);
+		return;
+	}
 	uint32_t process = tasks_process(tasks, pid);
 	uint32_t parent = map_find(&tasks->thread_of, (uint32_t)parent_tid);
 	uint32_t comm = parent == MAP_NONE ? 0 : tasks->profile->threads.at[parent].comm;
@@ -84,18 +169,46 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
 
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns)
 {
-	uint32_t thread = tasks_thread(tasks, pid, tid, time_ns);
-	struct profile_thread *row = &tasks->profile->threads.at[thread];
+	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
 
+	if (tasks->is_lazy) {
+		struct task *task = tasks_living(tasks, tid);
+		if (!task || task->pid != pid)
+			task = tasks_add_living(tasks, &(struct task){ pid, tid, 0, time_ns, 0, 0, "" });
+		snprintf(task->comm, sizeof(task->comm), "%s", comm);
+		if (thread == MAP_NONE ||
+		    tasks->profile->threads.at[thread].process != tasks_process(tasks, pid))
+			return;
+	} else {
+		thread = tasks_thread(tasks, pid, tid, time_ns);
+	}
+
+	struct profile_thread *row = &tasks->profile->threads.at[thread];
 	row->comm = intern_add(&tasks->profile->strings, comm);
 	if (tid == pid)
 		tasks->profile->processes.at[row->process].comm = row->comm;
+}
+
+void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group)
+{
+	uint32_t process = tasks_process(tasks, pid);
+	struct task *task = tasks_living(tasks, pid);
+
+	if (task) {
+		task->user = user;
+		task->group = group;
+	}
+	if (process == MAP_NONE)
+		return;
+	tasks->profile->processes.at[process].user = user;
+	tasks->profile->processes.at[process].group = group;
 }
 
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	uint32_t index = map_find(&tasks->thread_of, (uint32_t)tid);
 
+	tasks_remove_living(tasks, tid);
 	if (index == MAP_NONE || tasks->profile->threads.at[index].exit_ns != 0)
 		return;
 
@@ -104,6 +217,7 @@ void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 	if (process->pid != pid)
 		return;
 	thread->exit_ns = time_ns;
-	if (--tasks->n_alive.at[thread->process] == 0)
+	/* Of lazy ones the first thread may live on without a row. */
+	if (--tasks->n_alive.at[thread->process] == 0 && !tasks_living(tasks, pid))
 		process->exit_ns = time_ns;
 }

@@ -4,6 +4,10 @@
  *
  * The kernel uses numbers again, so a pid names a process only between its fork and its exit; a
  * later fork with the same number starts a new row. Times count from the start of the recording.
+ *
+ * On a whole machine most processes end before they are sampled once. There a row is made with the first
+ * sample, from what is known of those that live: so a profile has rows for what is in it, and memory is
+ * needed for who lives.
  */
 #pragma once
 
@@ -12,13 +16,32 @@
 #include "base/hash.h"
 #include "profile/profile.h"
 
+#define TASK_NAME_MAX 32 /* the kernel's are 16 */
+
+/* A thread that lives. */
+struct task {
+	pid_t pid, tid, parent_pid;
+	uint64_t start_ns;
+	uint32_t user, group; /* as in profile_process */
+	char comm[TASK_NAME_MAX];
+};
+
 struct tasks {
 	struct profile *profile; /* borrowed: its processes and threads grow */
 	struct map process_of, thread_of;
 	VEC(uint32_t) n_alive; /* threads of each process that have not exited */
+	bool is_lazy;          /* rows are made with the first sample; what follows is used then only */
+	struct map living;     /* tid -> all */
+	VEC(struct task) all;
+	VEC(uint32_t) unused; /* of all */
 };
 
 void tasks_done(struct tasks *tasks);
+/*
+ * Of lazy ones: rows begin anew, in another profile, which begins so much later. Whoever lives was there
+ * before it: its start is less than 0, modulo 2^64, so that it is the same time in all of them.
+ */
+void tasks_restart(struct tasks *tasks, struct profile *profile, uint64_t later_ns);
 
 /* The thread's row, made if need be (or if tid last belonged to another process). */
 uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
@@ -29,6 +52,8 @@ uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid);
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
 		uint64_t time_ns);
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
+/* Who runs a process: 1 + uid, and gid. */
+void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);
 /* One thread; the process ends with its last. */
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
 /* UINT32_MAX if the process was never seen. */

@@ -20,6 +20,7 @@ struct worker {
 	struct growth_events events;
 	struct cct cct;
 	struct growth growth;
+	size_t max_bytes; /* of its tree */
 	VEC(uint64_t) node_since;
 	VEC(uint64_t) value_since;
 
@@ -46,6 +47,23 @@ static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *t
 	return worker->code.read(worker->code.context, &wanted, addr, to, len);
 }
 
+static void worker_begin(struct worker *worker)
+{
+	cct_init(&worker->cct);
+	worker->growth = (struct growth){ .cct = &worker->cct, .max_bytes = worker->max_bytes };
+	while (worker->node_since.n < worker->cct.nodes.n)
+		vec_push(&worker->node_since, 0);
+}
+
+void worker_restart(struct worker *worker)
+{
+	growth_done(&worker->growth);
+	cct_done(&worker->cct);
+	vec_clear(&worker->node_since);
+	vec_clear(&worker->value_since);
+	worker_begin(worker);
+}
+
 struct worker *worker_new(struct images *images, const struct isa *isa,
 			  const struct unwinder_options *options, struct code_reader code,
 			  const struct growth_events *events, size_t max_bytes)
@@ -59,11 +77,8 @@ struct worker *worker_new(struct images *images, const struct isa *isa,
 	worker->unwinder = unwinder_new(images, isa, &own);
 	worker->events = *events;
 	worker->isa = isa;
-	cct_init(&worker->cct);
-	worker->growth.cct = &worker->cct;
-	worker->growth.max_bytes = max_bytes;
-	while (worker->node_since.n < worker->cct.nodes.n)
-		vec_push(&worker->node_since, 0);
+	worker->max_bytes = max_bytes;
+	worker_begin(worker);
 	pthread_mutex_init(&worker->lock, NULL);
 	pthread_cond_init(&worker->is_sent, NULL);
 	pthread_cond_init(&worker->is_done, NULL);
@@ -95,6 +110,8 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 		worker_grow(worker, item);
 	else
 		unwinder_event(worker->unwinder, &item->event);
+	if (item->event.kind == EVENT_EXIT || item->event.kind == EVENT_EXEC)
+		growth_forget(&worker->growth, item->event.tid);
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, item->number);
 	while (worker->value_since.n < worker->cct.values.n)

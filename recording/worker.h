@@ -49,6 +49,8 @@ void worker_reap(struct worker *worker, void (*tell)(void *context, const struct
 		 void *context);
 /* The tree; valid until the next worker_send. */
 struct shard worker_shard(const struct worker *worker);
+/* The tree begins anew; of an idle one. */
+void worker_restart(struct worker *worker);
 const uint64_t *worker_ends(const struct worker *worker); /* by enum stack_end */
 uint64_t worker_n_folded(const struct worker *worker);    /* contexts, to stay within its bound */
 void worker_mark_told(struct worker *worker);             /* cct_tell */

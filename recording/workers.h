@@ -61,6 +61,8 @@ struct profile_quality workers_quality(struct workers *workers);
 /* As builder_profile and builder_finish. */
 struct profile *workers_profile(struct workers *workers);
 struct profile *workers_finish(struct workers *workers);
+/* As builder_next. */
+struct profile *workers_next(struct workers *workers, uint64_t now_ns);
 /*
  * The functions of an image, if a worker had to find them; NULL if not. They are lent: only while
  * the profile that was asked for is used.

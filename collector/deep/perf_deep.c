@@ -17,7 +17,7 @@
 
 static uint32_t deep_highest(const int *cpus, size_t n)
 {
-	int most = 0;
+	int most = (int)sysconf(_SC_NPROCESSORS_CONF) - 1; /* those that may come */
 
 	for (size_t i = 0; i < n; i++)
 		most = cpus[i] > most ? cpus[i] : most;
@@ -96,6 +96,11 @@ int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, st
 	if (error)
 		perf_deep_close(deep);
 	return error;
+}
+
+int perf_deep_add(struct perf_deep *deep, int cpu, int anchor)
+{
+	return deep_open_output(deep, cpu, anchor);
 }
 
 void perf_deep_close(struct perf_deep *deep)

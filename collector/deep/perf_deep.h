@@ -38,6 +38,8 @@ struct perf_deep_want {
 int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
 		   struct diag *diag);
 void perf_deep_close(struct perf_deep *deep);
+/* A CPU that came later, or is back. Refused: its stacks end with the snapshot. */
+int perf_deep_add(struct perf_deep *deep, int cpu, int anchor);
 /* From now on the program runs at each sample of the event, and of those that inherit it. 0 or -errno. */
 int perf_deep_attach(const struct perf_deep *deep, int event);
 /* How many pages are copied at most, by the keys of deep_need; NULL: as of any other. */

@@ -102,8 +102,10 @@ int drain_add_ring(struct drain *drain, int fd, size_t bytes)
 	struct drain_ring it = { 0 };
 	int error = perf_ring_open(&it.ring, fd, bytes / (size_t)sysconf(_SC_PAGESIZE));
 
+	pthread_mutex_lock(&drain->lock); /* of a CPU that comes late: the guard is at work */
 	if (!error)
 		vec_push(&drain->rings, it);
+	pthread_mutex_unlock(&drain->lock);
 	return error;
 }
 
@@ -139,7 +141,9 @@ void drain_add_wait_event(struct drain *drain, const struct perf_layout *layout,
 
 void drain_add_deep_event(struct drain *drain, uint64_t id)
 {
+	pthread_mutex_lock(&drain->lock);
 	map_put(&drain->deep_ids, id, 1);
+	pthread_mutex_unlock(&drain->lock);
 }
 
 void drain_set_rate(struct drain *drain, uint64_t bytes_per_s)

@@ -8,7 +8,7 @@
  * Whenever rings have been read, the guard is told how long their room will last, and sleeps for that long.
  *
  * Reader and guard are the only two threads. What they share is inside and locked there; all functions below
- * are the reader's. Everything is set up before the guard starts.
+ * are the reader's. Everything is set up before the guard starts, but for rings of CPUs that come later.
  */
 #pragma once
 

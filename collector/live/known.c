@@ -33,7 +33,8 @@ void known_free(struct known *known)
 		return;
 	for (size_t i = 0; i < known->events.n; i++) {
 		const struct event *event = &known->events.at[i];
-		free((char *)(event->kind == EVENT_COMM ? event->comm : event->mapping.path));
+		if (event->kind != EVENT_FORK)
+			free((char *)(event->kind == EVENT_COMM ? event->comm : event->mapping.path));
 	}
 	vec_done(&known->events);
 	vec_done(&known->learned_ns);
@@ -75,7 +76,7 @@ static void known_add_names(struct known *known, pid_t pid, const struct map *th
 	target_threads(pid, &all);
 	for (size_t i = 0; i < all.pids.n; i++) {
 		pid_t tid = all.pids.at[i];
-		if (map_find(threads, (uint32_t)tid) == MAP_NONE)
+		if (threads && map_find(threads, (uint32_t)tid) == MAP_NONE)
 			continue;
 		vec_push(
 			&known->events,
@@ -95,6 +96,14 @@ void known_learn(struct known *known, pid_t pid, pid_t alive, const struct map *
 	map_put(&known->learned, (uint32_t)pid, (uint32_t)known->learned_ns.n);
 	vec_push(&known->learned_ns, known->clock_ns());
 	target_maps(alive, known_add_mapping, &process);
+}
+
+void known_fork(struct known *known, pid_t pid, pid_t parent)
+{
+	vec_push(&known->events, ((struct event){ .kind = EVENT_FORK,
+						  .pid = pid,
+						  .tid = pid,
+						  .fork = { .parent_pid = parent, .parent_tid = parent } }));
 }
 
 void known_lost(struct known *known)

@@ -16,9 +16,12 @@ struct known;
 struct known *known_new(struct mapper *mapper, uint64_t (*clock_ns)(void));
 void known_free(struct known *known);
 
-/* The mappings of a process, and the names of those of its threads that are in `threads`; once for each pid.
+/* The mappings of a process, and the names of those of its threads that are in `threads`, NULL = of all; once
+ * for each pid.
  * alive: any of its threads that lives. */
 void known_learn(struct known *known, pid_t pid, pid_t alive, const struct map *threads);
+/* A process has another one as its parent: for those that have nothing mapped, kernel threads. */
+void known_fork(struct known *known, pid_t pid, pid_t parent);
 /* A record of a mapping or an exec that is part of what was learned. */
 bool known_covers(const struct known *known, const struct event *event);
 

@@ -24,5 +24,8 @@ struct perf_attach {
 };
 
 int perf_attach_all(struct perf_attach *attach, const struct perf_source_options *options, struct diag *diag);
+/* Whatever runs; with a command, which is started then, until that has ended. */
+int perf_attach_machine(struct perf_attach *attach, const struct perf_source_options *options,
+			struct launch *launch, struct diag *diag);
 int perf_attach_command(struct perf_attach *attach, const struct perf_source_options *options,
 			struct launch *launch, struct diag *diag);

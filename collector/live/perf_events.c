@@ -27,11 +27,17 @@
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
 #define WAKEUP_FRACTION 2          /* a ring is drained when it is half full at the latest */
 
-static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
+static int events_open_flags(struct perf_event_attr *attr, pid_t tid, int cpu, int leader,
+			     unsigned long flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, tid, cpu, leader, PERF_FLAG_FD_CLOEXEC | flags);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu, int leader)
+{
+	return events_open_flags(attr, tid, cpu, leader, 0);
 }
 
 #define FORMAT_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
@@ -149,7 +155,8 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 		vec_push(&events->attrs, attr);
 	}
 	events->n_sampling = n;
-	if (want->starts_later || want->is_probed) {
+	/* A process may join a cgroup after it has mapped its files: those are tracked wherever it is. */
+	if (want->starts_later || want->is_probed || want->cgroup) {
 		struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 		events_add_sampling(&attr, want);
 		attr.exclude_kernel = 1;
@@ -205,71 +212,32 @@ uint64_t perf_events_max_frequency(void)
 
 /* ---- CPUs and rings ------------------------------------------------------------------------- */
 
-/* "0-3,8": the CPUs that are there now. */
-static void events_list_cpus(struct perf_events *events)
-{
-	char *text = target_read_file("/sys/devices/system/cpu/online", NULL);
-
-	for (char *at = text; at && *at >= '0' && *at <= '9';) {
-		long first = strtol(at, &at, 10), last = first;
-		if (*at == '-')
-			last = strtol(at + 1, &at, 10);
-		for (; first <= last; first++)
-			vec_push(&events->cpus, (int)first);
-		at += *at == ',';
-	}
-	free(text);
-	if (!events->cpus.n)
-		for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
-			vec_push(&events->cpus, (int)cpu);
-}
-
-/* Debian's kernels know a level 3, at which nobody but root may do anything. */
-static void events_explain_denial(struct diag *diag)
-{
-	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);
-	long level = text ? strtol(text, NULL, 10) : 2;
-
-	diag_why(diag, "permission denied");
-	if (geteuid() != 0 && level > 2)
-		diag_hint(diag,
-			  "kernel.perf_event_paranoid is %ld; try: sudo cpprof ...\n"
-			  "        or: sudo sysctl kernel.perf_event_paranoid=2",
-			  level);
-	else
-		diag_hint(diag,
-			  "a container or a security module forbids perf_event%s; with docker, podman: "
-			  "--cap-add PERFMON",
-			  geteuid() == 0 ? " even to root" : "");
-}
-
-int perf_events_refused(struct diag *diag, int error, const char *what, ...)
-{
-	char text[256];
-	va_list args;
-
-	va_start(args, what);
-	vsnprintf(text, sizeof(text), what, args);
-	va_end(args);
-	if (error == -EPERM)
-		error = -EACCES;
-	diag_set(diag, error, "%s", text);
-	if (error == -EACCES)
-		events_explain_denial(diag);
-	else if (error == -ENOSYS)
-		diag_why(diag, "this kernel has no perf events, or a container hides them");
-	return error;
-}
-
-static int events_open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
+static int events_open_anchor(int cpu, size_t ring_bytes)
 {
 	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 	attr.exclude_kernel = 1;
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(ring_bytes / WAKEUP_FRACTION);
+	return events_open_one(&attr, 0, cpu, NO_LEADER);
+}
+
+int perf_events_add_ring(struct perf_events *events, size_t cpu)
+{
+	int fd = events_open_anchor(events->cpus.at[cpu], events->ring_bytes);
+	int error = fd < 0 ? fd : drain_add_ring(events->drain, fd, events->ring_bytes);
+
+	if (!error)
+		vec_push(&events->anchors, fd);
+	else if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+static int events_open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
+{
 	for (size_t i = 0; i < events->cpus.n; i++) {
-		int fd = events_open_one(&attr, 0, events->cpus.at[i], NO_LEADER);
+		int fd = events_open_anchor(events->cpus.at[i], ring_bytes);
 		if (fd == -ENODEV) { /* has been taken offline just now */
 			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
 			continue;
@@ -302,6 +270,7 @@ static int events_open_rings(struct perf_events *events, size_t bytes, struct di
 		drain_remove_rings(events->drain);
 		events_close_anchors(events);
 	}
+	events->ring_bytes = bytes;
 	return error;
 }
 
@@ -356,14 +325,22 @@ static int events_make_rings(struct perf_events *events, uint64_t budget, struct
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
-	*events = (struct perf_events){ .drain = drain, .wait_attr = SIZE_MAX };
+	*events = (struct perf_events){ .drain = drain,
+					.wait_attr = SIZE_MAX,
+					.is_machine = want->is_machine,
+					.cgroup = want->cgroup,
+					.online = want->online };
 	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
 	drain_set_layout(drain, &layout);
-	events_list_cpus(events);
-	return events_make_rings(events, want->ring_bytes, diag);
+	perf_events_list_cpus(events);
+
+	int error = events_make_rings(events, want->ring_bytes, diag);
+	while (events->is_gone.n < events->cpus.n)
+		vec_push(&events->is_gone, false);
+	return error;
 }
 
 void perf_events_done(struct perf_events *events)
@@ -379,6 +356,7 @@ void perf_events_done(struct perf_events *events)
 	vec_done(&events->attrs);
 	vec_done(&events->cpus);
 	vec_done(&events->anchors);
+	vec_done(&events->is_gone);
 	vec_done(&events->fds);
 }
 
@@ -390,7 +368,8 @@ size_t perf_events_per_thread(const struct perf_events *events)
 /* leader: of its group, if it is a member; replaced by an event that may have members. */
 static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid, int *leader)
 {
-	struct perf_fd it = { .attr = (uint32_t)attr };
+	struct perf_fd it = { .attr = (uint32_t)attr, .cpu = (uint32_t)cpu };
+	bool is_in_cgroup = events->cgroup && attr < events->n_sampling;
 	struct perf_event_attr own = events->attrs.at[attr];
 	uint64_t mean = perf_events_mean_period(&own);
 	bool is_member = perf_event_is_member(&own);
@@ -399,7 +378,8 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 		own.freq = 0;
 		own.sample_period = periods_draw(&events->periods, mean);
 	}
-	it.fd = events_open_one(&own, tid, events->cpus.at[cpu], is_member ? *leader : NO_LEADER);
+	it.fd = events_open_flags(&own, is_in_cgroup ? events->cgroup : tid, events->cpus.at[cpu],
+				  is_member ? *leader : NO_LEADER, is_in_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 	if (it.fd < 0)
 		return it.fd;
 	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
@@ -425,21 +405,29 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 	return 0;
 }
 
-static int events_add_all(struct perf_events *events, pid_t tid)
+int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid)
 {
 	struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
 	int leader = NO_LEADER;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	for (size_t cpu = 0; cpu < events->cpus.n; cpu++)
-		for (size_t attr = 0; attr < events->attrs.n; attr++) {
-			int error = events_add_one(events, attr, cpu, tid, &leader);
-			if (error)
-				return error;
-			if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)
-				return -EMFILE;
-		}
+	for (size_t attr = 0; attr < events->attrs.n; attr++) {
+		int error = events_add_one(events, attr, cpu, tid, &leader);
+		if (error)
+			return error;
+		if ((rlim_t)events->fds.at[events->fds.n - 1].fd + FDS_RESERVED > limit.rlim_cur)
+			return -EMFILE;
+	}
 	return 0;
+}
+
+static int events_add_all(struct perf_events *events, pid_t tid)
+{
+	int error = 0;
+
+	for (size_t cpu = 0; !error && cpu < events->cpus.n; cpu++)
+		error = perf_events_add_on(events, cpu, tid);
+	return error;
 }
 
 int perf_events_add(struct perf_events *events, pid_t tid)

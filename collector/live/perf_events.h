@@ -36,7 +36,11 @@ struct perf_want {
 	bool starts_on_exec;    /* else by perf_events_enable */
 	bool starts_later;      /* names and mappings at once, samples by perf_events_enable_samples */
 	uint64_t ring_bytes;    /* at most this much for all rings; 0 = a default */
+	bool is_machine;        /* perf_events_add is called once, for PERF_EVERYTHING */
+	int cgroup;             /* is_machine: samples only of this one, an open folder; 0 = of all */
+	const char *online;     /* the list of CPUs that are there; NULL = the kernel's */
 };
+#define PERF_EVERYTHING (-1) /* in place of a thread: whatever runs on a CPU */
 #define PERF_STACK_MAX 65528
 /* Of read_format: Linux 6.0 and later count what they could not write. */
 #define PERF_COUNTS_LOST (1u << 4)
@@ -44,6 +48,7 @@ struct perf_want {
 struct perf_fd {
 	int fd;
 	uint32_t attr; /* index */
+	uint32_t cpu;  /* index */
 	uint64_t id;
 };
 
@@ -52,7 +57,12 @@ struct perf_events {
 	size_t n_sampling;                 /* attrs that sample */
 	struct map by_id;                  /* event id -> attr */
 	VEC(int) cpus;
-	VEC(int) anchors; /* one a CPU */
+	VEC(int) anchors;  /* one a CPU */
+	VEC(bool) is_gone; /* of a CPU: it was taken offline; its events are dead, its ring is not */
+	const char *online;
+	bool is_machine;
+	int cgroup;
+	size_t ring_bytes; /* of one */
 	VEC(struct perf_fd) fds;
 	struct periods periods;  /* of clocks */
 	struct perf_deep deep;   /* its event counts as one more attr, behind the last */
@@ -89,6 +99,8 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events);
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			 struct text *ret_log, struct diag *diag);
 
+/* A CPU has come, or come back. */
+void perf_events_open_deep(struct perf_events *events, size_t cpu);
 /* Waits are timed in the kernel from now on, for events that are added later, up to so many samples a second
  * and CPU. Without it, or if it is refused, there are records of switches instead. */
 int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uint64_t max_switches,
@@ -118,6 +130,21 @@ bool perf_events_count_lost(const struct perf_events *events);
 /* What the first event has counted, in threads that inherited it, too. The samples should add up to it. */
 uint64_t perf_events_counted(const struct perf_events *events);
 
+/* ---- CPUs, perf_cpus.c ------------------------------------------------------------------------ */
+
+/* "0-3,8": the CPUs that are there now, as the file says. At least one. */
+struct cpu_list {
+	VEC(int) at;
+};
+void cpu_list_read(const char *path, struct cpu_list *ret);
+void perf_events_list_cpus(struct perf_events *events);
+/* Of is_machine: CPUs that have come get events, and a ring if they never had one. Returns how many. */
+size_t perf_events_follow_cpus(struct perf_events *events);
+
+/* One CPU's anchor, and its ring. */
+int perf_events_add_ring(struct perf_events *events, size_t cpu);
+/* Events of one thread on one CPU. */
+int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid);
 /* What part of the time that its threads ran an event was counted, where it has to share counters with
  * others; 1 = all of it, or it is not known. */
 double perf_events_running(const struct perf_events *events, size_t attr);

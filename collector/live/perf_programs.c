@@ -51,3 +51,11 @@ int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uin
 		drain_add_wait_event(events->drain, &layout, events->waits.fds.at[i].id);
 	return 0;
 }
+
+void perf_events_open_deep(struct perf_events *events, size_t cpu)
+{
+	struct perf_deep *deep = &events->deep;
+
+	if (deep->program && perf_deep_add(deep, events->cpus.at[cpu], events->anchors.at[cpu]) == 0)
+		drain_add_deep_event(events->drain, deep->fds.at[deep->fds.n - 1].id);
+}

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,12 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 				 "root, or kernel.perf_event_paranoid=1, would include it");
 		want->with_kernel = false;
 	}
-	want->is_inherited = options->inherits;
+	want->is_machine = options->is_machine;
+	want->cgroup = live->cgroup;
+	want->online = options->online;
+	want->is_inherited = options->inherits && !options->is_machine;
 	want->has_fixed_periods = options->has_fixed_periods;
-	want->starts_on_exec = options->argv != NULL;
+	want->starts_on_exec = options->argv && !options->is_machine;
 	want->starts_later = options->delay_ns != 0;
 	want->ring_bytes = options->ring_bytes;
 	want->stack_size = (options->stack_size + 7) & ~7u;
@@ -65,7 +69,9 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	uint64_t highest = perf_events_max_frequency();
 
 	want->period = options->period;
-	want->frequency = options->period ? 0 : options->frequency ? options->frequency : SOURCE_FREQUENCY;
+	uint64_t usual =
+		options->is_machine && !options->is_tree ? SOURCE_FREQUENCY_MACHINE : SOURCE_FREQUENCY;
+	want->frequency = options->period ? 0 : options->frequency ? options->frequency : usual;
 	if (highest && want->frequency > highest) {
 		source_info_note(&live->source.info,
 				 "the kernel allows at most %llu samples per second "
@@ -121,6 +127,9 @@ static char *setup_describe_targets(const struct perf_source_options *options)
 	const pid_t *ids = is_process ? options->pids : options->tids;
 	size_t n = is_process ? options->n_pids : options->n_tids;
 
+	if (options->is_machine)
+		return options->cgroup ? alloc_printf("the cgroup %s", options->cgroup)
+				       : alloc_text("the whole machine");
 	if (n == 1 && is_process) {
 		CLEANUP(freep) char *line = target_command_line(ids[0]);
 		bool is_long = strlen(line) > COMMAND_LENGTH;
@@ -199,8 +208,10 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 		setup_describe_event(info, &live->events.attrs.at[i], &setup->events.specs[i]);
 	if (options->is_traced)
 		setup_describe_calls(info, options);
+	info->is_machine = options->is_machine && !options->is_tree;
 	info->stack_size = setup->want.stack_size;
-	info->command = options->argv ? setup_join_words(options->argv) : setup_describe_targets(options);
+	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
+							   : setup_describe_targets(options);
 	info->cpu = setup_describe_cpu();
 	if (uname(&host) == 0) {
 		info->host = alloc_text(host.nodename);
@@ -317,11 +328,27 @@ static uint64_t setup_nominal_rate(const struct perf_live *live)
 	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
 }
 
+static int setup_open_cgroup(struct perf_live *live, const struct perf_source_options *options,
+			     struct diag *diag)
+{
+	if (!options->cgroup)
+		return 0;
+	int fd = open(options->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		int error = -errno;
+		diag_set(diag, error, "cannot open the cgroup '%s'", options->cgroup);
+		diag_hint(diag, "give its folder, such as /sys/fs/cgroup/system.slice/nginx.service");
+		return error;
+	}
+	live->cgroup = fd;
+	return 0;
+}
+
 static void setup_note_waiting(struct perf_live *live, pid_t pid, pid_t tid)
 {
 	int state = target_state(tid);
 
-	if (state == 'S' || state == 'D' || state == 'T')
+	if (state && state != 'Z' && state != 'X') /* one that may run is perhaps not let */
 		vec_push(&live->before, (struct event){ .kind = EVENT_SWITCH,
 							.time_ns = live->source.info.start_ns,
 							.pid = pid,
@@ -350,8 +377,10 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 {
 	struct setup setup = { 0 };
 	struct source_info *info = &live->source.info;
-	int error = event_choice_make(&setup.events, options, info, diag);
+	int error = setup_open_cgroup(live, options, diag);
 
+	if (!error)
+		error = event_choice_make(&setup.events, options, info, diag);
 	if (!error)
 		error = event_choice_add_waits(&setup.events, options, info, diag);
 	if (error)
@@ -389,6 +418,8 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	setup_find_waiting(live, options);
 	if (options->argv && options->before_start)
 		options->before_start(options->before_context, &live->source, live->launch.pid);
+	if (options->is_machine)
+		return perf_attach_machine(&attach, options, &live->launch, diag);
 	return options->argv ? perf_attach_command(&attach, options, &live->launch, diag)
 			     : perf_attach_all(&attach, options, diag);
 }

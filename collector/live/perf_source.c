@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "collector/process/target.h"
@@ -20,6 +21,7 @@
 /* Events from one look at the clock to the next. That takes as long as unwinding a frame; but unwinding
  * unknown code may take a tenth of a second. */
 #define CLOCK_EVERY 4
+#define CPUS_NS 1000000000ull /* from one look for CPUs to the next */
 
 /* ---- records to events ---------------------------------------------------------------------- */
 
@@ -236,6 +238,24 @@ static void live_start_samples_in_time(struct perf_live *live, uint64_t now)
 	live->pace.samples_from_ns = 0;
 }
 
+/* CPUs that come online later are taken up. */
+static void live_follow_cpus(struct perf_live *live, uint64_t now)
+{
+	if (!live->events.is_machine || now < live->pace.cpus_ns + CPUS_NS || live->pace.is_stopped)
+		return;
+	live->pace.cpus_ns = now;
+	size_t n_new = perf_events_follow_cpus(&live->events) * live->events.attrs.n;
+	for (size_t i = live->events.fds.n - n_new; live->raw && i < live->events.fds.n; i++)
+		perf_writer_add_id(live->raw, live->events.fds.at[i].attr, live->events.fds.at[i].id);
+}
+
+static bool live_is_over(struct perf_live *live)
+{
+	bool has_targets = live->targets.at.n || !live->events.is_machine;
+
+	return live->pace.is_stopped || (has_targets && targets_are_gone(&live->targets));
+}
+
 /* How long to wait before the rings are read again. */
 static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 {
@@ -313,7 +333,8 @@ static int live_wait_next(struct perf_live *live, struct event *ret, int timeout
 		if (live->pace.is_finished)
 			return live_final_wait(live, ret) ? 1 : live_final_loss(live, ret);
 		live_start_samples_in_time(live, now);
-		if (live->pace.is_stopped || targets_are_gone(&live->targets)) {
+		live_follow_cpus(live, now);
+		if (live_is_over(live)) {
 			live_finish(live);
 			continue;
 		}
@@ -349,6 +370,8 @@ static void live_close(struct source *source)
 	targets_done(&live->targets);
 	perf_writer_free(live->raw);
 	perf_events_done(&live->events);
+	if (live->cgroup)
+		close(live->cgroup);
 	drain_free(live->drain);
 	launch_done(&live->launch);
 	known_free(live->known);

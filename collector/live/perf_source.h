@@ -14,8 +14,12 @@
 #include "collector/source.h"
 
 struct perf_source_options {
-	/* One of these three kinds of target: */
-	const pid_t *pids; /* processes with all their threads */
+	/* One of these kinds of target: */
+	bool is_machine;    /* whatever runs, on any CPU; with argv: until that has ended */
+	bool is_tree;       /* is_machine: the reader wants the command and its descendants only */
+	const char *cgroup; /* is_machine: only what runs in this one, a folder; NULL = everywhere */
+	const char *online; /* is_machine: as in perf_want */
+	const pid_t *pids;  /* processes with all their threads */
 	size_t n_pids;
 	const pid_t *tids; /* single threads */
 	size_t n_tids;
@@ -50,6 +54,8 @@ struct perf_source_options {
 };
 
 #define SOURCE_FREQUENCY 997
+#define SOURCE_FREQUENCY_MACHINE 19 /* timers fire on idle CPUs, too */
+#define SOURCE_STACK_SIZE_MACHINE 8192
 #define SOURCE_STACK_SIZE 16384 /* up to here the copy costs the target less than the interrupt */
 #define SOURCE_STACK_SIZE_MIN 512
 #define SOURCE_STACK_SIZE_MAX 65528

@@ -23,6 +23,7 @@ struct perf_pace {
 	uint64_t round_ns;        /* when rings were last read by us */
 	uint64_t stopped_ns;      /* 0 = nobody has */
 	uint64_t samples_from_ns; /* sampling starts then; 0 = it has */
+	uint64_t cpus_ns;         /* when we last looked which CPUs there are */
 	uint64_t hurry_until_ns;  /* until then code is unwound that may be gone soon */
 	uint32_t n_asked;         /* for events */
 	uint64_t wakeups;
@@ -36,6 +37,7 @@ struct perf_live {
 	struct drain *drain;       /* records, in order */
 	struct perf_events events; /* what the kernel counts, and on whom */
 	struct targets targets;
+	int cgroup; /* 0 = none */
 	struct launch launch;
 	struct priority priority;
 	struct known *known;

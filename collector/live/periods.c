@@ -69,6 +69,14 @@ void periods_remove(struct periods *periods, uint64_t id)
 	periods->all.n--;
 }
 
+void periods_close(struct periods *periods, uint64_t id)
+{
+	uint32_t index = map_find(&periods->by_id, id);
+
+	if (index != MAP_NONE)
+		periods->all.at[index].fd = -1;
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 uint64_t periods_due(const struct periods *periods)

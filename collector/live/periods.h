@@ -71,6 +71,9 @@ void periods_add(struct periods *periods, uint64_t id, int fd, uint64_t mean, ui
 /* It was closed again; the last one that was added. */
 void periods_remove(struct periods *periods, uint64_t id);
 
+/* Its descriptor was closed; samples of it may still come. */
+void periods_close(struct periods *periods, uint64_t id);
+
 /* When the next round should begin; it does with periods_begin_round. */
 uint64_t periods_due(const struct periods *periods);
 void periods_begin_round(struct periods *periods, uint64_t now_ns, const struct periods_ops *ops);

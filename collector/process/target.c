@@ -72,6 +72,11 @@ static int target_list_numbers(const char *path, struct pid_list *ret)
 	return 0;
 }
 
+int target_all(struct pid_list *ret)
+{
+	return target_list_numbers("/proc", ret);
+}
+
 int target_threads(pid_t pid, struct pid_list *ret)
 {
 	char path[64];
@@ -229,6 +234,34 @@ bool target_user(pid_t pid, struct user *ret)
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	CLEANUP(freep) char *text = target_read_file(path, &len);
 	return text && target_real_id(text, "\nUid:", &ret->uid) && target_real_id(text, "\nGid:", &ret->gid);
+}
+
+/* Lines of "number:controllers:path". */
+bool target_cgroups_have(const char *cgroups, const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (const char *line = cgroups; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		size_t n = strcspn(line, "\n");
+		const char *at = memchr(line, ':', n);
+		at = at ? memchr(at + 1, ':', n - (size_t)(at + 1 - line)) : NULL;
+		size_t left = at ? n - (size_t)(++at - line) : 0;
+		if (at && left >= len && memcmp(at, path, len) == 0 &&
+		    (left == len || at[len] == '/' || len == 1))
+			return true;
+	}
+	return false;
+}
+
+bool target_is_in_cgroup(pid_t pid, const char *path)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", pid);
+	CLEANUP(freep) char *cgroups = target_read_file(name, NULL);
+	return cgroups && target_cgroups_have(cgroups, path);
 }
 
 static const char *target_base_name(const char *path)

@@ -21,6 +21,8 @@ struct pid_list {
 	VEC(pid_t) pids;
 };
 
+/* Every process there is. */
+int target_all(struct pid_list *ret);
 /* Thread ids of a process. -ESRCH if it is gone. */
 int target_threads(pid_t pid, struct pid_list *ret);
 /* Processes whose comm, or whose executable's or script's base name, is exactly `name`; cpprof itself is left
@@ -42,6 +44,11 @@ char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' has ended, 'T' is s
 char *target_comm(pid_t pid, pid_t tid);
 /* argv joined by spaces, control characters replaced. */
 char *target_command_line(pid_t pid);
+/* Is it in that cgroup, or in one below it, in any hierarchy? path as in /proc/PID/cgroup: "/system.slice".
+ */
+bool target_is_in_cgroup(pid_t pid, const char *path);
+/* The same of what that file says; pure. */
+bool target_cgroups_have(const char *cgroups, const char *path);
 /* Who started it. False if it is gone. */
 bool target_user(pid_t pid, struct user *ret);
 

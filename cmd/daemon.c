@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon: the whole machine, for ever: one recording, cut into epochs, which go into a database. Whatever
+ * does not end it is said and counted, and it goes on.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cmd/cmd.h"
+#include "cmd/daemon_metrics.h"
+#include "cmd/daemon_options.h"
+#include "profile/epochs.h"
+#include "recording/recording.h"
+
+#define MS 1000000u /* nanoseconds in a millisecond */
+
+struct daemon {
+	struct daemon_options *options;
+	struct epochs *epochs;
+	char *open_path; /* of the present epoch's checkpoints */
+	sigset_t signals;
+	int signal_fd;
+	struct daemon_metrics metrics;
+};
+
+static uint64_t daemon_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / MS;
+}
+
+static bool daemon_is_over(void *context)
+{
+	struct daemon *daemon = context;
+
+	return sigtimedwait(&daemon->signals, NULL, &(struct timespec){ 0 }) > 0;
+}
+
+static void daemon_note(void *context, const char *text)
+{
+	const struct daemon *daemon = context;
+
+	if (!daemon->options->is_quiet)
+		cmd_say(text);
+}
+
+/* ---- epochs ------------------------------------------------------------------------------------- */
+
+static struct epochs_limits daemon_limits(const struct daemon *daemon)
+{
+	struct daemon_options *o = daemon->options;
+
+	return (struct epochs_limits){ .age_s = (uint64_t)o->keep,
+				       .bytes = o->database_size,
+				       .hours_after_s = (uint64_t)o->hours_after,
+				       .days_after_s = (uint64_t)o->days_after };
+}
+
+/* A disk that is full costs the oldest epochs first, and this one if there are none. */
+static void daemon_put(struct daemon *daemon, const struct profile *profile)
+{
+	struct diag diag = { 0 };
+	int error = epochs_put(daemon->epochs, profile, &diag);
+	size_t n_dropped = 0;
+
+	for (; (error == -ENOSPC || error == -EDQUOT) && epochs_drop_oldest(daemon->epochs); n_dropped++)
+		error = epochs_put(daemon->epochs, profile, &diag);
+	if (n_dropped)
+		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs are gone\n", n_dropped);
+	if (error < 0)
+		cmd_fail(&diag);
+	daemon->metrics.n_dropped += n_dropped + (error < 0);
+	daemon->metrics.n_epochs += error == 0 && profile->quality.samples > 0;
+}
+
+/* Limits hold at any time: they are not left to a child that may not get to run. */
+static void daemon_keep_limits(struct daemon *daemon)
+{
+	struct epochs_limits limits = daemon_limits(daemon);
+
+	limits.hours_after_s = limits.days_after_s = 0;
+	struct epochs_kept kept = epochs_keep(daemon->epochs, &limits, daemon_now_ms());
+	daemon->metrics.n_dropped += kept.n_dropped;
+}
+
+static void daemon_write_metrics(struct daemon *daemon)
+{
+	struct diag diag = { 0 };
+
+	if (!daemon->options->metrics)
+		return;
+	daemon->metrics.database_bytes = epochs_bytes(daemon->epochs);
+	if (daemon_metrics_write(&daemon->metrics, daemon->options->metrics, &diag) < 0)
+		cmd_fail(&diag);
+}
+
+static const char *daemon_epoch(void *context, struct profile *profile)
+{
+	struct daemon *daemon = context;
+	uint64_t next_ns = profile->run.start_unix_ns + profile->run.duration_ns;
+
+	daemon_put(daemon, profile);
+	daemon_metrics_add(&daemon->metrics, profile);
+	profile_free(profile);
+	daemon_keep_limits(daemon);
+	daemon_write_metrics(daemon);
+	free(daemon->open_path);
+	daemon->open_path = epochs_open_path(daemon->epochs, next_ns);
+	return daemon->open_path;
+}
+
+/* In a child, which takes only the time that nobody else wants. */
+static void daemon_epoch_named(void *context, struct profile *profile)
+{
+	struct daemon *daemon = context;
+	struct epochs_limits limits = { .hours_after_s = (uint64_t)daemon->options->hours_after,
+					.days_after_s = (uint64_t)daemon->options->days_after };
+	struct diag diag = { 0 };
+
+	if (epochs_put_names(daemon->epochs, profile, &diag) < 0)
+		cmd_fail(&diag);
+	epochs_keep(daemon->epochs, &limits, daemon_now_ms());
+}
+
+/* ---- the recording ------------------------------------------------------------------------------ */
+
+static uint64_t daemon_last_ns(struct daemon *daemon)
+{
+	uint64_t last_ms = 0;
+	size_t n;
+	const struct epoch *all = epochs_list(daemon->epochs, &n);
+
+	for (size_t i = 0; i < n; i++)
+		last_ms = all[i].end_ms > last_ms ? all[i].end_ms : last_ms;
+	return last_ms * MS;
+}
+
+static struct recording_options daemon_recording(struct daemon *daemon, const char *command_line)
+{
+	struct daemon_options *o = daemon->options;
+
+	return (struct recording_options){
+		.mode = "daemon",
+		.command_line = command_line,
+		.target = { .is_machine = true,
+			    .cgroup = o->cgroup,
+			    .events = (const char *const *)o->events.values.at,
+			    .n_events = o->events.values.n,
+			    .frequency = o->frequency,
+			    .stack_size = (uint32_t)o->stack_size,
+			    .deep_bytes = o->deep_bytes,
+			    .ring_bytes = o->ring_bytes,
+			    .all_user = o->all_user,
+			    .wake_fd = daemon->signal_fd },
+		.rules = { o->allow.values.at, o->deny.values.at, o->allow.values.n, o->deny.values.n },
+		.keeps_no_commands = !o->with_commands,
+		.file = o->file,
+		.is_machine = o->file != NULL,
+		.not_before_unix_ns = o->file ? 0 : daemon_last_ns(daemon),
+		.n_workers = (unsigned)o->n_workers,
+		.max_memory = o->max_memory,
+		.duration_ns = (uint64_t)(o->duration * 1e9),
+		.epoch_ns = (uint64_t)(o->epoch * 1e9),
+		.names = { symbol_options_open(&o->symbols, o->verbosity) },
+		.output = daemon->open_path,
+		.checkpoint_ns = (uint64_t)(o->checkpoint * 1e9),
+		.listener = { .context = daemon,
+			      .is_over = daemon_is_over,
+			      .note = daemon_note,
+			      .epoch = daemon_epoch,
+			      .epoch_named = daemon_epoch_named },
+	};
+}
+
+static int daemon_record(struct daemon *daemon, const char *command_line)
+{
+	struct recording_options options = daemon_recording(daemon, command_line);
+	struct recording *recording = NULL;
+	struct diag diag = { 0 };
+	int code = EXIT_OK;
+
+	if (recording_open(&options, &recording, &diag) < 0)
+		return cmd_fail(&diag);
+	free(daemon->open_path);
+	daemon->open_path = epochs_open_path(daemon->epochs, recording_info(recording)->start_unix_ns);
+	if (!daemon->options->file)
+		recording_checkpoint_to(recording, daemon->open_path);
+	if (!daemon->options->is_quiet)
+		fprintf(stderr, "cpprof: recording into %s, an epoch every %.4g s\n",
+			daemon->options->database, daemon->options->epoch);
+	if (recording_run(recording, &diag) < 0)
+		code = cmd_fail(&diag);
+	if (recording_finish(recording, &diag) < 0)
+		code = cmd_fail(&diag);
+	if (recording_save(recording, &diag) < 0)
+		code = cmd_fail(&diag);
+	recording_close(recording);
+	if (!daemon->options->is_quiet)
+		fprintf(stderr, "cpprof: %" PRIu64 " epochs written, %" PRIu64 " dropped\n",
+			daemon->metrics.n_epochs, daemon->metrics.n_dropped);
+	return code;
+}
+
+static int daemon_run(struct daemon_options *options, const char *command_line)
+{
+	struct daemon daemon = { .options = options };
+	struct diag diag = { 0 };
+
+	if (epochs_open(options->database, true, &daemon.epochs, &diag) < 0)
+		return cmd_fail(&diag);
+	epochs_recover(daemon.epochs);
+	sigemptyset(&daemon.signals);
+	sigaddset(&daemon.signals, SIGINT);
+	sigaddset(&daemon.signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &daemon.signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	daemon.signal_fd = signalfd(-1, &daemon.signals, SFD_CLOEXEC);
+	daemon.open_path = epochs_open_path(daemon.epochs, 0); /* until its start is known */
+	int code = daemon_record(&daemon, command_line);
+	unlink(daemon.open_path); /* of an epoch that has not begun */
+	free(daemon.open_path);
+	daemon_metrics_done(&daemon.metrics);
+	epochs_close(daemon.epochs);
+	close_fd(&daemon.signal_fd);
+	return code;
+}
+
+int cmd_daemon(int argc, char **argv)
+{
+	CLEANUP(freep) char *command_line = cmd_command_line(argc, argv);
+	struct daemon_options options;
+	int code = daemon_options_parse(&options, argc, argv);
+
+	if (code < 0)
+		code = daemon_run(&options, command_line);
+	daemon_options_done(&options);
+	return code;
+}

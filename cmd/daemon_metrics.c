@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/daemon_metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fresh_file.h"
+
+#define SERVICES_MAX 1000 /* names; Prometheus keeps a series for each */
+#define OTHERS "other"
+
+void daemon_metrics_done(struct daemon_metrics *metrics)
+{
+	for (size_t i = 0; i < metrics->services.n; i++)
+		free(metrics->services.at[i].name);
+	vec_done(&metrics->services);
+}
+
+static struct daemon_service *metrics_service(struct daemon_metrics *metrics, const char *name)
+{
+	for (size_t i = 0; i < metrics->services.n; i++)
+		if (strcmp(metrics->services.at[i].name, name) == 0)
+			return &metrics->services.at[i];
+	if (metrics->services.n >= SERVICES_MAX && strcmp(name, OTHERS) != 0)
+		return metrics_service(metrics, OTHERS);
+	vec_push(&metrics->services, ((struct daemon_service){ .name = alloc_text(name) }));
+	return &metrics->services.at[metrics->services.n - 1];
+}
+
+/* Metric 1 is time, unless something else was asked for. */
+static bool metrics_has_time(const struct profile *profile)
+{
+	return profile->metrics.n > 1 &&
+	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
+}
+
+void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *profile)
+{
+	bool has_time = metrics_has_time(profile);
+
+	metrics->samples += profile->quality.samples;
+	metrics->lost += profile->quality.lost;
+	metrics->own_cpu_ns += profile->quality.own_cpu_ns;
+	metrics->own_peak_kb = profile->quality.own_peak_kb;
+	for (size_t i = 0; i < profile->cct.values.n; i++) {
+		const struct cct_value *value = &profile->cct.values.at[i];
+		if (value->metric > 1)
+			continue;
+		const struct profile_process *process =
+			&profile->processes.at[profile->threads.at[value->thread].process];
+		struct daemon_service *service =
+			metrics_service(metrics, intern_text(&profile->strings, process->comm));
+		if (value->metric == 0)
+			service->samples += value->value;
+		else if (has_time)
+			service->cpu_ns += value->value;
+	}
+}
+
+static void metrics_print(FILE *to, const char *name, const char *kind, const char *help, double value)
+{
+	fprintf(to, "# HELP cpprof_%s %s\n# TYPE cpprof_%s %s\ncpprof_%s %.17g\n", name, help, name, kind,
+		name, value);
+}
+
+/* As the format wants it between quotes. */
+static void metrics_print_label(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\\' || *text == '"')
+			fprintf(to, "\\%c", *text);
+		else
+			fputc((unsigned char)*text < ' ' ? '?' : *text, to);
+}
+
+static void metrics_print_all(const struct daemon_metrics *metrics, FILE *to)
+{
+	metrics_print(to, "samples_total", "counter", "Samples taken.", (double)metrics->samples);
+	metrics_print(to, "lost_total", "counter", "Samples lost.", (double)metrics->lost);
+	metrics_print(to, "epochs_written_total", "counter", "Epochs written.", (double)metrics->n_epochs);
+	metrics_print(to, "epochs_dropped_total", "counter", "Epochs given up for age, size or room.",
+		      (double)metrics->n_dropped);
+	metrics_print(to, "own_cpu_seconds_total", "counter", "CPU time of the daemon.",
+		      (double)metrics->own_cpu_ns / 1e9);
+	metrics_print(to, "own_memory_peak_bytes", "gauge", "Most memory the daemon had.",
+		      (double)metrics->own_peak_kb * 1024);
+	metrics_print(to, "database_bytes", "gauge", "Size of the database.",
+		      (double)metrics->database_bytes);
+	fputs("# HELP cpprof_cpu_seconds_total CPU time by process name.\n# TYPE cpprof_cpu_seconds_total "
+	      "counter\n",
+	      to);
+	for (size_t i = 0; i < metrics->services.n; i++) {
+		fputs("cpprof_cpu_seconds_total{process=\"", to);
+		metrics_print_label(to, metrics->services.at[i].name);
+		fprintf(to, "\"} %.9f\n", (double)metrics->services.at[i].cpu_ns / 1e9);
+	}
+}
+
+int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag)
+{
+	struct fresh_file file;
+	int error = fresh_file_open(&file, path, FRESH_BY_UMASK);
+	FILE *to = error ? NULL : fresh_file_stream(&file);
+
+	if (to) {
+		metrics_print_all(metrics, to);
+		error = ferror(to) ? -EIO : 0;
+		if (fclose(to) != 0 && !error)
+			error = errno ? -errno : -EIO;
+	} else if (!error) {
+		error = -ENOMEM;
+	}
+	if (!error)
+		error = fresh_file_keep(&file);
+	fresh_file_done(&file);
+	return error ? diag_set(diag, error, "cannot write metrics to '%s'", path) : 0;
+}

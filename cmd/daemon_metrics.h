@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon_metrics: what a daemon has done so far and who used the CPUs, as a text file for Prometheus.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "profile/profile.h"
+
+struct daemon_service {
+	char *name;
+	uint64_t cpu_ns, samples;
+};
+
+struct daemon_metrics {
+	uint64_t samples, lost, own_cpu_ns, own_peak_kb;
+	uint64_t n_epochs, n_dropped, database_bytes;
+	VEC(struct daemon_service) services; /* by process name; the last may be all others */
+};
+
+void daemon_metrics_done(struct daemon_metrics *metrics);
+/* An epoch has ended. */
+void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *profile);
+/* Replaces the file, which everybody may read that the umask lets. */
+int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/daemon_options.h"
+
+#include "cmd/cmd.h"
+#include "collector/live/perf_source.h"
+#include "recording/machine.h"
+#include "recording/workers.h"
+
+#define GO_ON (-1)
+#define HOUR 3600.0
+#define DAY 86400.0
+#define EPOCH_LEAST 1.0
+
+static const char daemon_about[] = "Records the whole machine for ever, into a database: a profile of every "
+				   "ten minutes, without names,\n"
+				   "and once for each program what its code is called. Needs root. Ends on "
+				   "SIGTERM or Ctrl-C; killed at\n"
+				   "any moment it loses no more than what came after the last checkpoint.";
+static const char daemon_examples[] =
+	"  sudo cpprof daemon --database /var/lib/cpprof\n"
+	"  sudo cpprof daemon --database /var/lib/cpprof -F 99 --keep 14d --database-size 500m\n"
+	"  sudo cpprof daemon --database /var/lib/cpprof --deny user:alice\n"
+	"  cpprof epochs /var/lib/cpprof                                  what there is\n"
+	"  cpprof report --database /var/lib/cpprof --since 3h --process nginx\n"
+	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now\n";
+
+/* clang-format off */
+#define DAEMON_MACHINE_SPECS(options)                                                                      \
+	{ 'F', "frequency", OPTION_POSITIVE, &(options)->frequency, "HZ",                                  \
+	  "samples per second and CPU (19)" },                                                             \
+	{ 'e', "event", OPTION_LIST, &(options)->events, "EVENT", "what to count, as in record" },         \
+	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "only what runs in this cgroup" },       \
+	{ 0, "allow", OPTION_TEXTS, &(options)->allow, "RULE",                                             \
+	  "only processes that a rule fits: user:NAME, command:GLOB, cgroup:PATH; repeatable" },           \
+	{ 0, "deny", OPTION_TEXTS, &(options)->deny, "RULE", "no process that such a rule fits; repeatable" }, \
+	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
+	  "keep the command lines of processes, which may hold secrets" },                                 \
+	{ 'u', "all-user", OPTION_FLAG, &(options)->all_user, NULL, "no samples in the kernel" },          \
+	{ 0, "stack-size", OPTION_SIZE, &(options)->stack_size, "BYTES",                                   \
+	  "bytes of stack to copy with each sample (8k)" },                                                \
+	{ 0, "deep-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES",                                   \
+	  "more of them, copied where a stack is deeper (8m; 0 = none)" },                                 \
+	{ 0, "ring-size", OPTION_SIZE, &(options)->ring_bytes, "BYTES", "memory for all kernel buffers together" }, \
+	{ 0, "max-memory", OPTION_SIZE, &(options)->max_memory, "BYTES",                                   \
+	  "of call paths in memory; rare ones beyond are folded into `<other>` (64m)" },                   \
+	{ 0, "workers", OPTION_POSITIVE, &(options)->n_workers, "N", "threads that unwind (1)" }
+/* clang-format on */
+
+static int daemon_options_check(struct daemon_options *options)
+{
+	struct diag diag = { 0 };
+
+	if (!options->database)
+		return cmd_usage("daemon", "give the folder to write to: --database DIR");
+	if (options->epoch < EPOCH_LEAST)
+		return cmd_usage("daemon", "--epoch is at least one second");
+	if (options->stack_size < SOURCE_STACK_SIZE_MIN || options->stack_size > SOURCE_STACK_SIZE_MAX)
+		return cmd_usage("daemon", "--stack-size is from %u to %u", SOURCE_STACK_SIZE_MIN,
+				 SOURCE_STACK_SIZE_MAX);
+	if (options->deep_bytes > SOURCE_DEEP_BYTES)
+		return cmd_usage("daemon", "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
+	if (options->n_workers > WORKERS_MAX)
+		return cmd_usage("daemon", "--workers is at most %u", WORKERS_MAX);
+	for (size_t i = 0; i < options->allow.values.n; i++)
+		if (machine_check_rule(options->allow.values.at[i], &diag) < 0)
+			return cmd_usage("daemon", "%s", diag.what);
+	for (size_t i = 0; i < options->deny.values.n; i++)
+		if (machine_check_rule(options->deny.values.at[i], &diag) < 0)
+			return cmd_usage("daemon", "%s", diag.what);
+	return symbol_options_check(&options->symbols, "daemon");
+}
+
+int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		{ 0, "database", OPTION_TEXT, &options->database, "DIR",
+		  "where to write; made if it is not there" },
+		DAEMON_MACHINE_SPECS(options),
+		{ 0, "epoch", OPTION_DURATION, &options->epoch, "TIME", "length of an epoch (10m)" },
+		{ 0, "keep", OPTION_DURATION, &options->keep, "TIME", "what is older goes (30d)" },
+		{ 0, "database-size", OPTION_SIZE, &options->database_size, "BYTES",
+		  "the oldest epochs go while there is more (1g)" },
+		{ 0, "hours-after", OPTION_DURATION, &options->hours_after, "TIME",
+		  "when the epochs of an hour become one, without process numbers (1d)" },
+		{ 0, "days-after", OPTION_DURATION, &options->days_after, "TIME",
+		  "when those of a day become one (7d)" },
+		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
+		  "write the present epoch this often (30)" },
+		{ 0, "metrics", OPTION_TEXT, &options->metrics, "FILE.prom",
+		  "rewrite this file with every epoch, for Prometheus: its own state, CPU time by process" },
+		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "end after this time" },
+		{ 0, "file", OPTION_TEXT, &options->file, "FILE", NULL },
+		SYMBOL_SPECS(options->symbols),
+		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },
+		{ 'v', "verbose", OPTION_COUNT, &options->verbosity, NULL, "print more; repeatable" },
+		{ 0 },
+	};
+	struct command_line line = { .command = "daemon",
+				     .usage = "--database DIR [options]",
+				     .about = daemon_about,
+				     .examples = daemon_examples,
+				     .specs = specs };
+
+	*options = (struct daemon_options){ .stack_size = SOURCE_STACK_SIZE_MACHINE,
+					    .deep_bytes = SOURCE_DEEP_BYTES,
+					    .max_memory = 64u << 20,
+					    .epoch = 600,
+					    .checkpoint = 30,
+					    .keep = 30 * DAY,
+					    .hours_after = DAY,
+					    .days_after = 7 * DAY,
+					    .database_size = 1u << 30,
+					    .symbols = SYMBOL_DEFAULTS };
+	int code = options_parse(&line, argc, argv);
+	if (code < 0 && line.n_operands)
+		code = cmd_usage("daemon", "unexpected '%s'", line.operands[0]);
+	return code < 0 ? daemon_options_check(options) : code;
+}
+
+void daemon_options_done(struct daemon_options *options)
+{
+	option_list_done(&options->allow);
+	option_list_done(&options->deny);
+	option_list_done(&options->events);
+	symbol_options_done(&options->symbols);
+}

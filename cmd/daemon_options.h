@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * daemon_options: what `daemon` is told on the command line.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/options.h"
+#include "cmd/symbol_options.h"
+
+struct daemon_options {
+	const char *database, *cgroup;
+	const char *metrics; /* a text file for Prometheus; NULL = none */
+	const char
+		*file; /* a recording in place of the machine: what tests are made of; NULL = the machine */
+	struct option_list allow, deny, events;
+	bool with_commands, all_user, is_quiet;
+	uint64_t frequency, stack_size, deep_bytes, ring_bytes, n_workers;
+	uint64_t max_memory;                  /* of the tree, bytes */
+	uint64_t database_size;               /* bytes; 0 = whatever */
+	double epoch, checkpoint, duration;   /* seconds; duration 0 = for ever */
+	double keep, hours_after, days_after; /* seconds; 0 = never */
+	struct symbol_options symbols;
+	int verbosity;
+};
+
+/* Negative: go on. Otherwise the exit code; what was wrong has been printed. */
+int daemon_options_parse(struct daemon_options *options, int argc, char **argv);
+void daemon_options_done(struct daemon_options *options);

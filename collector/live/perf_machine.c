@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_machine: one event a CPU, which sees whatever runs there. Nothing is inherited: a process that starts
+ * is seen from its first instruction on.
+ */
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/live/perf_attach.h"
+#include "collector/process/target.h"
+
+#define KTHREADD 2 /* the parent of every kernel thread */
+#define BIRTH_NS                                                                                   \
+	2000000 /* a process shows in /proc microseconds before the record of its birth is written \
+		 */
+
+static int machine_refused(const struct perf_source_options *options, int error, struct diag *diag)
+{
+	error = perf_events_refused(diag, error, "cannot profile %s",
+				    options->cgroup ? options->cgroup : "the whole machine");
+	if (options->cgroup && error == -EBADF) {
+		diag_why(diag, "it is no cgroup that perf events know");
+		diag_hint(diag, "it must lie in the hierarchy of cgroup version 2, or in that of perf_event");
+	}
+	if (error == -EACCES && geteuid() != 0)
+		diag_hint(diag,
+			  "that needs root, or the capabilities CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE and "
+			  "CAP_DAC_READ_SEARCH;\n        try: sudo cpprof ...");
+	return error;
+}
+
+/*
+ * Those that run already are in no record. One whose birth was seen meanwhile is: it has what its parent had,
+ * until records say more.
+ */
+static void machine_learn(struct perf_attach *attach)
+{
+	struct pid_list all = { 0 };
+
+	if (target_all(&all) < 0)
+		source_info_note(attach->info, "/proc cannot be read: what already runs has no names");
+	nanosleep(&(struct timespec){ .tv_nsec = BIRTH_NS }, NULL);
+	drain_round(attach->drain);
+	for (size_t i = 0; i < all.pids.n; i++) {
+		pid_t pid = all.pids.at[i];
+		if (map_find(&attach->births, (uint32_t)pid) != MAP_NONE)
+			continue;
+		if (target_parent(pid) == KTHREADD)
+			known_fork(attach->known, pid, KTHREADD);
+		known_learn(attach->known, pid, pid, NULL);
+	}
+	vec_done(&all.pids);
+}
+
+int perf_attach_machine(struct perf_attach *attach, const struct perf_source_options *options,
+			struct launch *launch, struct diag *diag)
+{
+	drain_note_births(attach->drain, &attach->births);
+
+	int error = perf_events_add(attach->events, PERF_EVERYTHING);
+	if (error)
+		error = machine_refused(options, error, diag);
+	else
+		perf_events_enable(attach->events, 0);
+	if (!error && !options->is_tree)
+		machine_learn(attach);
+	drain_note_births(attach->drain, NULL);
+	map_done(&attach->births);
+	if (error || !options->argv)
+		return error;
+	targets_add(attach->targets, launch->pid, 0);
+	return launch_start(launch, options->argv[0], diag);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/epochs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fresh_file.h"
+#include "base/text.h"
+#include "profile/epochs_private.h"
+#include "profile/merge_private.h"
+
+#define VERSION_TEXT "cpprof database 1\n"
+#define VERSION_WORDS "cpprof database "
+#define OPEN_SUFFIX "-open.epoch"
+#define SUFFIX ".epoch"
+#define MS 1000000u /* nanoseconds in a millisecond */
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+char *epochs_path(const struct epochs *epochs, const char *folder, const char *name)
+{
+	return alloc_printf("%s/%s%s%s", epochs->directory, folder, name ? "/" : "", name ? name : "");
+}
+
+static int epochs_check_version(const struct epochs *epochs, struct diag *diag)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "version", NULL);
+	char text[64] = "";
+	FILE *file = fopen(path, "re");
+
+	if (!file) {
+		int error = -errno;
+		diag_set(diag, error, "cannot read '%s'", path);
+		diag_why(diag, "%s is no database of cpprof", epochs->directory);
+		diag_hint(diag, "cpprof daemon --database DIR makes one");
+		return error;
+	}
+	bool is_read = fgets(text, sizeof(text), file) != NULL;
+	fclose(file);
+	if (is_read && strcmp(text, VERSION_TEXT) == 0)
+		return 0;
+	diag_set(diag, -EBADMSG, "cannot use the database '%s'", epochs->directory);
+	if (strncmp(text, VERSION_WORDS, strlen(VERSION_WORDS)) == 0)
+		diag_why(diag, "it was made by a later version of cpprof");
+	else
+		diag_why(diag, "its file 'version' does not say that it is one");
+	return -EBADMSG;
+}
+
+static int epochs_make_file(const char *path, const char *text)
+{
+	struct fresh_file file;
+	int error = fresh_file_open(&file, path, FRESH_PRIVATE);
+
+	if (error < 0)
+		return error;
+	size_t len = strlen(text);
+	if (write(file.fd, text, len) != (ssize_t)len)
+		error = errno ? -errno : -EIO;
+	if (!error)
+		error = fresh_file_keep(&file);
+	fresh_file_done(&file);
+	return error;
+}
+
+static int epochs_make(const struct epochs *epochs, struct diag *diag)
+{
+	static const char *const folders[] = { "", "epochs", "images" };
+	CLEANUP(freep) char *version = epochs_path(epochs, "version", NULL);
+	int error = 0;
+
+	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++) {
+		CLEANUP(freep) char *path = epochs_path(epochs, folders[i], NULL);
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			error = diag_set(diag, -errno, "cannot make the folder '%s'", path);
+	}
+	if (!error && access(version, F_OK) < 0 && (error = epochs_make_file(version, VERSION_TEXT)) < 0)
+		diag_set(diag, error, "cannot write '%s'", version);
+	return error;
+}
+
+/* Of the process, not of the descriptor: children of ours do not keep it. */
+static int epochs_lock(struct epochs *epochs, struct diag *diag)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "lock", NULL);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	epochs->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (epochs->lock < 0)
+		return diag_set(diag, -errno, "cannot open '%s'", path);
+	if (fcntl(epochs->lock, F_SETLK, &lock) == 0)
+		return 0;
+	diag_set(diag, -EBUSY, "cannot write to the database '%s'", epochs->directory);
+	if (fcntl(epochs->lock, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+		diag_why(diag, "process %d does", (int)lock.l_pid);
+	else
+		diag_why(diag, "another process does");
+	diag_hint(diag, "one daemon a database: give another folder with --database");
+	return -EBUSY;
+}
+
+int epochs_open(const char *directory, bool writes, struct epochs **ret, struct diag *diag)
+{
+	CLEANUP(epochs_closep) struct epochs *epochs = alloc_zero(1, sizeof(*epochs));
+	int error = 0;
+
+	epochs->directory = alloc_text(directory);
+	epochs->writes = writes;
+	epochs->lock = -1;
+	if (writes)
+		error = epochs_make(epochs, diag);
+	if (!error)
+		error = epochs_check_version(epochs, diag);
+	if (!error && writes)
+		error = epochs_lock(epochs, diag);
+	if (error)
+		return error;
+	epochs_index_read(epochs);
+	*ret = TAKE(epochs);
+	return 0;
+}
+
+static void epochs_clear(struct epochs *epochs)
+{
+	for (size_t i = 0; i < epochs->all.n; i++)
+		free(epochs->all.at[i].name);
+	vec_clear(&epochs->all);
+}
+
+void epochs_close(struct epochs *epochs)
+{
+	if (!epochs)
+		return;
+	epochs_clear(epochs);
+	epochs_index_clear(epochs);
+	vec_done(&epochs->index);
+	vec_done(&epochs->all);
+	close_fd(&epochs->lock);
+	free(epochs->directory);
+	free(epochs);
+}
+
+/* ---- the list ----------------------------------------------------------------------------------- */
+
+static bool epochs_parse_number(const char **text, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return false;
+	errno = 0;
+	*ret = strtoull(*text, &end, 10);
+	*text = end;
+	return errno == 0;
+}
+
+/* Names that are not ours are no epochs. */
+static bool epochs_parse_name(const char *name, struct epoch *ret)
+{
+	const char *at = name;
+
+	if (!epochs_parse_number(&at, &ret->start_ms))
+		return false;
+	if (strcmp(at, OPEN_SUFFIX) == 0) {
+		ret->is_open = true;
+		return true;
+	}
+	return *at++ == '-' && epochs_parse_number(&at, &ret->end_ms) && strcmp(at, SUFFIX) == 0 &&
+	       ret->end_ms >= ret->start_ms;
+}
+
+static int epochs_compare(const void *a, const void *b)
+{
+	const struct epoch *x = a, *y = b;
+
+	if (x->start_ms != y->start_ms)
+		return x->start_ms < y->start_ms ? -1 : 1;
+	return (x->end_ms < y->end_ms) - (x->end_ms > y->end_ms); /* the longer one first */
+}
+
+static void epochs_add(struct epochs *epochs, const char *name)
+{
+	struct epoch epoch = { 0 };
+	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
+	struct stat st;
+
+	if (!epochs_parse_name(name, &epoch) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	uint64_t written_ms = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / MS;
+	if (epoch.is_open)
+		epoch.end_ms = written_ms > epoch.start_ms ? written_ms : epoch.start_ms;
+	epoch.bytes = (uint64_t)st.st_size;
+	epoch.name = alloc_text(name);
+	vec_push(&epochs->all, epoch);
+}
+
+/* Those that lie in another have been merged into it. */
+static void epochs_leave_out_covered(struct epochs *epochs)
+{
+	uint64_t end_ms = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < epochs->all.n; i++) {
+		struct epoch epoch = epochs->all.at[i];
+		if (n && epoch.end_ms <= end_ms) {
+			free(epoch.name);
+			continue;
+		}
+		end_ms = epoch.end_ms > end_ms ? epoch.end_ms : end_ms;
+		epochs->all.at[n++] = epoch;
+	}
+	epochs->all.n = n;
+}
+
+static void epochs_join_index(struct epochs *epochs)
+{
+	for (size_t i = 0; i < epochs->all.n; i++)
+		for (size_t j = 0; j < epochs->index.n; j++) {
+			const struct epoch_process *line = &epochs->index.at[j];
+			struct epoch *epoch = &epochs->all.at[i];
+			if (!line->comm && strcmp(line->epoch, epoch->name) == 0) {
+				epoch->is_indexed = true;
+				epoch->samples = line->samples;
+				epoch->cpu_ns = line->cpu_ns;
+			}
+		}
+}
+
+const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", NULL);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	epochs_clear(epochs);
+	while (dir && (entry = readdir(dir)))
+		epochs_add(epochs, entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (epochs->all.n)
+		qsort(epochs->all.at, epochs->all.n, sizeof(*epochs->all.at), epochs_compare);
+	epochs_leave_out_covered(epochs);
+	epochs_join_index(epochs);
+	*ret_n = epochs->all.n;
+	return epochs->all.at;
+}
+
+uint64_t epochs_bytes(struct epochs *epochs)
+{
+	static const char *const folders[] = { "epochs", "images" };
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		CLEANUP(freep) char *path = epochs_path(epochs, folders[i], NULL);
+		DIR *dir = opendir(path);
+		struct dirent *entry;
+		while (dir && (entry = readdir(dir))) {
+			CLEANUP(freep) char *file = epochs_path(epochs, folders[i], entry->d_name);
+			struct stat st;
+			if (entry->d_name[0] != '.' && stat(file, &st) == 0)
+				bytes += (uint64_t)st.st_size;
+		}
+		if (dir)
+			closedir(dir);
+	}
+	return bytes;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns)
+{
+	CLEANUP(freep) char *name = alloc_printf("%" PRIu64 OPEN_SUFFIX, start_unix_ns / MS);
+
+	return epochs_path(epochs, "epochs", name);
+}
+
+int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
+	int error = profile_write(profile, path, diag);
+
+	if (error == 0)
+		epochs_index_add(epochs, name, profile);
+	return error;
+}
+
+/* Addresses of the kernel mean something until it is started again: its image is that of this boot. */
+static void epochs_mark_kernel(struct profile *profile)
+{
+	struct build_id boot = { 0 };
+	char text[64] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (file && fgets(text, sizeof(text), file))
+		for (const char *at = text; isxdigit((unsigned char)at[0]) && boot.len < 16;
+		     at += *at == '-') {
+			unsigned byte = 0;
+			sscanf(at, "%2x", &byte);
+			boot.bytes[boot.len++] = (uint8_t)byte;
+			at += 2;
+		}
+	if (file)
+		fclose(file);
+	for (size_t i = 0; boot.len == 16 && i < profile->images.n; i++)
+		if (profile->images.at[i].kind == IMAGE_KERNEL && !profile->images.at[i].build_id.len)
+			profile->images.at[i].build_id = boot;
+}
+
+/* Names are kept once for each image. */
+static void epochs_strip(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->functions.n; i++)
+		function_map_done(&profile->functions.at[i]);
+	for (size_t i = 0; i < profile->structures.n; i++)
+		structure_done(&profile->structures.at[i]);
+	vec_clear(&profile->functions);
+	vec_clear(&profile->structures);
+	vec_clear(&profile->codes);
+	vec_clear(&profile->code_bytes);
+	profile->run.is_resolved = 0;
+}
+
+int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
+	uint64_t start_ms = profile->run.start_unix_ns / MS;
+	uint64_t end_ms = (profile->run.start_unix_ns + profile->run.duration_ns) / MS;
+	CLEANUP(freep) char *open = epochs_open_path(epochs, profile->run.start_unix_ns);
+	CLEANUP(freep) char *name = alloc_printf("%" PRIu64 "-%" PRIu64 SUFFIX, start_ms, end_ms);
+	int error = merger_add(merger, profile, name, diag);
+
+	if (error) {
+		merger_free(merger);
+		return error;
+	}
+	CLEANUP(profile_freep) struct profile *plain = merger_finish(merger);
+	plain->run.is_checkpoint = 0;
+	epochs_strip(plain);
+	epochs_mark_kernel(plain);
+	if (plain->quality.samples)
+		error = epochs_write(epochs, plain, name, diag);
+	if (!error)
+		unlink(open);
+	return error;
+}
+
+void epochs_recover(struct epochs *epochs)
+{
+	size_t n;
+	const struct epoch *all = epochs_list(epochs, &n);
+	VEC(char *) open = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].is_open)
+			vec_push(&open, epochs_path(epochs, "epochs", all[i].name));
+	for (size_t i = 0; i < open.n; i++) {
+		CLEANUP(profile_freep) struct profile *profile = NULL;
+		struct diag diag = { 0 };
+		if (profile_read(open.at[i], &profile, &diag) == 0 && epochs_put(epochs, profile, &diag) == 0)
+			unlink(open.at[i]);
+		free(open.at[i]);
+	}
+	vec_done(&open);
+}
+
+/* ---- names -------------------------------------------------------------------------------------- */
+
+bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128])
+{
+	size_t len = 0;
+
+	if (image->kind == IMAGE_JIT || image->kind == IMAGE_UNKNOWN)
+		return false;
+	for (size_t i = 0; i < image->build_id.len && len < 100; i++)
+		len += (size_t)snprintf(ret + len, 128 - len, "%02x", image->build_id.bytes[i]);
+	if (!image->build_id.len) {
+		const char *path = intern_text(&profile->strings, image->path);
+		snprintf(ret, 128, "path-%016" PRIx64,
+			 hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }));
+	}
+	strcat(ret, ".names");
+	return true;
+}
+
+/* A profile of nothing but one image, and what is known of it. */
+static struct profile *epochs_names_of(const struct profile *profile, uint32_t image)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ 0 });
+	struct profile *head = profile_new();
+	struct profile_image row = profile->images.at[image];
+	struct diag diag = { 0 };
+
+	row.path = intern_add(&head->strings, intern_text(&profile->strings, row.path));
+	row.debug = 0;
+	vec_push(&head->images, row);
+	(void)merger_add(merger, head, "names", &diag);
+	profile_free(head);
+	merger_add_names(merger, profile);
+	return merger_finish(merger);
+}
+
+static int epochs_put_image(struct epochs *epochs, const struct profile *profile, uint32_t image,
+			    struct diag *diag)
+{
+	char key[128];
+	CLEANUP(profile_freep) struct profile *names = NULL;
+	CLEANUP(profile_freep) struct profile *known = NULL;
+
+	if (!epochs_image_key(profile, &profile->images.at[image], key))
+		return 0;
+	names = epochs_names_of(profile, image);
+	if (!names->functions.n)
+		return 0;
+	CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
+	struct diag ignored = { 0 };
+	if (profile_read(path, &known, &ignored) == 0) {
+		struct merger *merger = merger_new(&(struct merge_options){ 0 });
+		(void)merger_add(merger, known, key, &ignored);
+		merger_add_names(merger, names);
+		profile_free(names);
+		names = merger_finish(merger);
+		if (names->functions.n == known->functions.n && names->codes.n == known->codes.n)
+			return 0; /* nothing new */
+	}
+	return profile_write(names, path, diag);
+}
+
+int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag)
+{
+	CLEANUP(freep) bool *is_used = merge_used_images(profile);
+	int error = 0;
+
+	epochs_mark_kernel(profile);
+	for (uint32_t i = 0; !error && i < profile->images.n; i++)
+		if (is_used[i])
+			error = epochs_put_image(epochs, profile, i, diag);
+	return error;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epochs_index: which processes are in which epoch. Losing it costs time and nothing else: what it does not
+ * know of is read.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fresh_file.h"
+#include "profile/epochs_private.h"
+
+#define LINES_MAX 10000000u
+
+void epochs_index_clear(struct epochs *epochs)
+{
+	for (size_t i = 0; i < epochs->index.n; i++) {
+		free(epochs->index.at[i].epoch);
+		free(epochs->index.at[i].comm);
+	}
+	vec_clear(&epochs->index);
+}
+
+/* Without what would be taken for the end of a field. */
+static char *index_plain(const char *text)
+{
+	char *plain = alloc_text(text);
+
+	for (char *at = plain; *at; at++)
+		if ((unsigned char)*at < ' ')
+			*at = '?';
+	return plain;
+}
+
+/* "EPOCH<tab>SAMPLES<tab>NS", and with a fourth field a process of it. */
+static void index_parse(struct epochs *epochs, char *line)
+{
+	struct epoch_process it = { 0 };
+	char *at = line, *name = strsep(&at, "\t"), *samples = strsep(&at, "\t"), *ns = strsep(&at, "\t");
+
+	if (!samples || !ns || !name[0])
+		return;
+	it.epoch = alloc_text(name);
+	it.samples = strtoull(samples, NULL, 10);
+	it.cpu_ns = strtoull(ns, NULL, 10);
+	it.comm = at ? alloc_text(at) : NULL;
+	vec_push(&epochs->index, it);
+}
+
+void epochs_index_read(struct epochs *epochs)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "index", NULL);
+	CLEANUP(freep) char *line = NULL;
+	FILE *file = fopen(path, "re");
+	size_t size = 0;
+	ssize_t len;
+
+	epochs_index_clear(epochs);
+	while (file && epochs->index.n < LINES_MAX && (len = getline(&line, &size, file)) > 0) {
+		if (line[len - 1] != '\n')
+			break;
+		line[len - 1] = 0;
+		index_parse(epochs, line);
+	}
+	if (file)
+		fclose(file);
+}
+
+static void index_write(struct epochs *epochs)
+{
+	CLEANUP(freep) char *path = epochs_path(epochs, "index", NULL);
+	struct fresh_file file;
+
+	if (fresh_file_open(&file, path, FRESH_PRIVATE) < 0)
+		return;
+	FILE *stream = fresh_file_stream(&file);
+	for (size_t i = 0; stream && i < epochs->index.n; i++) {
+		const struct epoch_process *it = &epochs->index.at[i];
+		fprintf(stream, "%s\t%" PRIu64 "\t%" PRIu64 "%s%s\n", it->epoch, it->samples, it->cpu_ns,
+			it->comm ? "\t" : "", it->comm ? it->comm : "");
+	}
+	if (stream && fflush(stream) == 0 && !ferror(stream))
+		fresh_file_keep(&file);
+	if (stream)
+		fclose(stream);
+	fresh_file_done(&file);
+}
+
+static void index_drop_gone(struct epochs *epochs)
+{
+	size_t n = 0;
+	bool is_there = false;
+	const char *last = "";
+
+	for (size_t i = 0; i < epochs->index.n; i++) {
+		struct epoch_process it = epochs->index.at[i];
+		if (strcmp(it.epoch, last) != 0) {
+			CLEANUP(freep) char *path = epochs_path(epochs, "epochs", it.epoch);
+			is_there = access(path, F_OK) == 0;
+			last = it.epoch;
+		}
+		if (is_there) {
+			epochs->index.at[n++] = it;
+			last = it.epoch;
+		} else {
+			last = "";
+			free(it.epoch);
+			free(it.comm);
+		}
+	}
+	epochs->index.n = n;
+}
+
+static struct epoch_process *index_line(struct epochs *epochs, const char *name, const char *comm)
+{
+	for (size_t i = epochs->index.n; i-- > 0 && strcmp(epochs->index.at[i].epoch, name) == 0;)
+		if (comm ? epochs->index.at[i].comm && strcmp(epochs->index.at[i].comm, comm) == 0
+			 : !epochs->index.at[i].comm)
+			return &epochs->index.at[i];
+	vec_push(&epochs->index, ((struct epoch_process){ .epoch = alloc_text(name),
+							  .comm = comm ? alloc_text(comm) : NULL }));
+	return &epochs->index.at[epochs->index.n - 1];
+}
+
+void epochs_index_add(struct epochs *epochs, const char *name, const struct profile *profile)
+{
+	packed_rows rows = { 0 };
+	VEC(uint64_t) samples = { 0 }, cpu = { 0 };
+
+	for (size_t i = 0; i < profile->threads.n; i++) {
+		vec_push(&samples, 0);
+		vec_push(&cpu, 0);
+	}
+	for (uint32_t node = 0; profile->packed && node < profile->cct.nodes.n; node++) {
+		packed_values_of(profile->packed, node, &rows);
+		for (size_t i = 0; i < rows.n; i++)
+			if (rows.at[i].metric < 2)
+				(rows.at[i].metric ? cpu.at : samples.at)[rows.at[i].thread] +=
+					rows.at[i].value;
+	}
+	vec_done(&rows);
+	index_drop_gone(epochs);
+	index_line(epochs, name, NULL);
+	for (size_t i = 0; i < profile->threads.n; i++) {
+		const struct profile_process *process =
+			&profile->processes.at[profile->threads.at[i].process];
+		CLEANUP(freep) char *comm = index_plain(intern_text(&profile->strings, process->comm));
+		struct epoch_process *line = index_line(epochs, name, comm);
+		line->samples += samples.at[i];
+		line->cpu_ns += cpu.at[i];
+		line = index_line(epochs, name, NULL);
+		line->samples += samples.at[i];
+		line->cpu_ns += cpu.at[i];
+	}
+	vec_done(&samples);
+	vec_done(&cpu);
+	if (epochs->writes)
+		index_write(epochs);
+}
+
+bool epochs_index_may_have(const struct epochs *epochs, const struct epoch *epoch, const char *process)
+{
+	bool is_indexed = false;
+
+	if (process[strspn(process, "0123456789")] == 0)
+		return true; /* by number: it does not know those */
+	CLEANUP(freep) char *plain = index_plain(process);
+	for (size_t i = 0; i < epochs->index.n; i++) {
+		const struct epoch_process *line = &epochs->index.at[i];
+		if (strcmp(line->epoch, epoch->name) != 0)
+			continue;
+		is_indexed = true;
+		if (line->comm && strcmp(line->comm, plain) == 0)
+			return true;
+	}
+	return !is_indexed;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epochs_read: a stretch of time as one profile: its epochs merged, and what is known of their code.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "profile/epochs_private.h"
+#include "profile/keep_process.h"
+#include "profile/resolve.h"
+
+static bool read_wants(const struct epochs *epochs, const struct epochs_query *query,
+		       const struct epoch *epoch)
+{
+	if (epoch->end_ms <= query->since_ms || (query->until_ms && epoch->start_ms >= query->until_ms))
+		return false;
+	return !query->process || epochs_index_may_have(epochs, epoch, query->process);
+}
+
+static size_t read_epochs(struct epochs *epochs, const struct epochs_query *query, struct merger *merger,
+			  struct diag *diag)
+{
+	size_t n, n_bad = 0;
+	const struct epoch *all = epochs_list(epochs, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(freep) char *path = epochs_path(epochs, "epochs", all[i].name);
+		CLEANUP(profile_freep) struct profile *one = NULL;
+		if (!read_wants(epochs, query, &all[i]))
+			continue;
+		int error = profile_read(path, &one, diag);
+		if (!error && query->process)
+			profile_keep_process(one, query->process);
+		if (!error)
+			error = merger_add(merger, one, path, diag);
+		n_bad += error < 0;
+	}
+	return n_bad;
+}
+
+static void read_names(struct epochs *epochs, struct merger *merger, const struct profile *plain)
+{
+	for (size_t i = 0; i < plain->images.n; i++) {
+		CLEANUP(profile_freep) struct profile *names = NULL;
+		struct diag diag = { 0 };
+		char key[128];
+		if (!epochs_image_key(plain, &plain->images.at[i], key))
+			continue;
+		CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
+		if (profile_read(path, &names, &diag) == 0)
+			merger_add_names(merger, names);
+	}
+}
+
+static int read_nothing(const struct epochs *epochs, const struct epochs_query *query, size_t n_bad,
+			const struct diag *why, struct diag *diag)
+{
+	struct diag last = *why;
+
+	if (n_bad) {
+		*diag = last;
+		return diag->error ? diag->error : -EBADMSG;
+	}
+	diag_set(diag, -ENOENT, "nothing was recorded then%s%s%s in '%s'", query->process ? " of '" : "",
+		 query->process ? query->process : "", query->process ? "'" : "", epochs->directory);
+	diag_hint(diag, "cpprof epochs %s lists what there is", epochs->directory);
+	return -ENOENT;
+}
+
+/* Who was there before the stretch began was there from its start on. */
+static void read_cut_starts(struct profile *all)
+{
+	for (size_t i = 0; i < all->processes.n; i++)
+		if ((int64_t)all->processes.at[i].start_ns < 0)
+			all->processes.at[i].start_ns = 0;
+	for (size_t i = 0; i < all->threads.n; i++)
+		if ((int64_t)all->threads.at[i].start_ns < 0)
+			all->threads.at[i].start_ns = 0;
+}
+
+int epochs_read(struct epochs *epochs, const struct epochs_query *query, struct profile **ret,
+		size_t *ret_n_bad, struct diag *diag)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
+	struct diag why = { 0 };
+	size_t n_bad = read_epochs(epochs, query, merger, &why);
+
+	if (!merger_count(merger)) {
+		merger_free(merger);
+		return read_nothing(epochs, query, n_bad, &why, diag);
+	}
+	if (!query->without_names)
+		read_names(epochs, merger, merger_so_far(merger));
+	struct profile *all = merger_finish(merger);
+	profile_unpack(all);
+	read_cut_starts(all);
+	if (!query->without_names)
+		resolve_count(all);
+	*ret = all;
+	*ret_n_bad = n_bad;
+	return 0;
+}

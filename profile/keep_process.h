@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep_process: the part of a profile that is of some of its processes.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+/* Those of that name, or of that number. Everything else goes: contexts, values, threads, samples. */
+void profile_keep_process(struct profile *profile, const char *process);

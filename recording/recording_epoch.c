@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recording_epoch: a recording that goes on for ever, in pieces. The source, what was found out about code
+ * and who lives stay; the profile begins anew.
+ */
+#include <time.h>
+
+#include "base/clock.h"
+#include "recording/recording_private.h"
+
+#define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
+#define LOOK_NS 20000000              /* from one look whether names are there to the next */
+
+void recording_epoch_plan(struct recording *r, uint64_t start_ns)
+{
+	if (!r->options.epoch_ns)
+		return;
+	r->epoch_start_ns = start_ns;
+	r->epoch_end_ns = start_ns + r->options.epoch_ns;
+}
+
+/* What the child has to do. */
+struct epoch_job {
+	struct recording *recording;
+	struct profile *profile;
+};
+
+static int epoch_name(void *context, int result)
+{
+	const struct epoch_job *job = context;
+	struct recording *r = job->recording;
+	struct resolve_options quiet = r->names;
+	struct diag diag = { 0 };
+
+	(void)result;
+	quiet.symbolize.n_threads = 1;
+	quiet.symbolize.has_time = true;
+	quiet.symbolize.progress = NULL;
+	quiet.symbolize.search.note = NULL;
+	quiet.symbolize.search.fetching = NULL;
+	int error = resolve(job->profile, r->images, &quiet, &diag);
+	if (error >= 0)
+		r->options.listener.epoch_named(r->options.listener.context, job->profile);
+	store_close(quiet.symbolize.store); /* keeps to its size */
+	return error < 0;
+}
+
+/*
+ * The files that were mapped may be gone soon; as long as we have them open they can be read. Whoever does it
+ * takes the time that nobody else wants; if there was none, the next one takes some.
+ */
+static void epoch_start_naming(struct recording *r, struct profile *profile, bool is_last)
+{
+	if (r->options.file) /* time goes by as fast as it is read */
+		child_wait(&r->namer);
+	bool is_late = child_is_busy(&r->namer);
+	struct epoch_job job = { r, profile };
+	struct child_options child = { .run = epoch_name,
+				       .context = &job,
+				       .is_at_rest = workers_are_idle,
+				       .rest_context = r->workers,
+				       .is_idle = !is_late && !is_last && !r->options.file,
+				       .max_ns = is_last ? LAST_NS : 0 };
+
+	if (!r->options.listener.epoch_named || !profile->quality.samples)
+		return;
+	child_kill(&r->namer);
+	r->n_nameless += is_late;
+	if (child_start(&r->namer, &child) < 0)
+		r->n_nameless++;
+}
+
+static void epoch_hand_over(struct recording *r, struct profile *profile, uint64_t end_ns, bool is_last)
+{
+	const struct recording_listener *listener = &r->options.listener;
+
+	profile->run.mode = intern_add(&profile->strings, r->options.mode);
+	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
+	profile->run.duration_ns = end_ns > r->epoch_start_ns ? end_ns - r->epoch_start_ns : 0;
+	epoch_start_naming(r, profile, is_last);
+	const char *next = listener->epoch(listener->context, profile);
+	if (!r->options.file)
+		recording_live_write_to(r, next);
+}
+
+/* Checkpoints of the epoch that has ended must not come after it. */
+void recording_epoch_tick(struct recording *r, uint64_t time_ns)
+{
+	while (r->epoch_end_ns && time_ns >= r->epoch_end_ns) {
+		if (!r->options.file) {
+			checkpoint_finish(&r->checkpoint);
+			recording_live_describe(r, workers_profile(r->workers));
+			recording_live_set_clock(r); /* from the next one on */
+		}
+		struct profile *profile = workers_next(r->workers, r->epoch_end_ns);
+		epoch_hand_over(r, profile, r->epoch_end_ns, false);
+		uint64_t gap =
+			time_ns - r->epoch_end_ns; /* nothing happened for long: one empty epoch is enough */
+		r->epoch_start_ns = r->epoch_end_ns;
+		r->epoch_end_ns += r->options.epoch_ns * (1 + gap / r->options.epoch_ns);
+	}
+}
+
+/* It may be one of an earlier epoch, which waits for idle time that does not come. */
+static void epoch_end_naming(struct recording *r)
+{
+	uint64_t end_ns = clock_now_ns() + LAST_NS;
+
+	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+	r->n_nameless += child_is_busy(&r->namer);
+	child_kill(&r->namer);
+}
+
+void recording_epoch_end(struct recording *r)
+{
+	if (!r->epoch_end_ns)
+		return;
+	struct profile *profile = r->profile;
+	r->profile = NULL;
+	uint64_t last_ns = builder_last_ns(workers_builder(r->workers));
+	uint64_t end_ns = r->stopped_ns > last_ns ? r->stopped_ns : last_ns;
+	epoch_hand_over(r, profile, end_ns, true);
+	epoch_end_naming(r);
+}
+
+void recording_checkpoint_to(struct recording *r, const char *path)
+{
+	recording_live_write_to(r, path);
+}
+
+uint64_t recording_nameless(const struct recording *r)
+{
+	return r->n_nameless;
+}

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The daemon: epochs are the same samples as one recording, it can be killed at any moment, and what it has recorded
+# is there for every command.
+. "$(dirname "$0")/lib.sh"
+[ "$(id -u)" = 0 ] || skip "only root may see the whole machine"
+"$CPPROF" record -a -q --no-resolve -o probe.data -- true >probe.log 2>&1
+case $? in 0 | 5) ;; *) skip "record -a: $(head -1 probe.log)" ;; esac
+export XDG_CACHE_HOME=$HERE/cache
+
+# Query over epochs = one recording over the same stretch: the same samples, from one raw recording. Of a few processes,
+# since files of others may be replaced between the two imports.
+run 0 "$CPPROF" record -q --no-resolve --raw raw.data -F 499 -o one.data -- \
+	bash -c '"$1" 1 & "$1" 2.5 & for i in 1 2 3 4 5; do "$1" 0.4; done; wait' bash "$SPIN"
+run 0 "$CPPROF" daemon --file raw.data --database parts --epoch 1s
+run 0 "$CPPROF" daemon --file raw.data --database whole --epoch 1h
+[ "$(ls parts/epochs | wc -l)" -gt 1 ] || fail "there is one epoch: nothing to compare"
+[ "$(ls whole/epochs | wc -l)" = 1 ] || fail "there is not one epoch"
+cat >compare.py <<'END'
+import json, subprocess, sys
+def read(folder):
+    text = subprocess.run([sys.argv[1], "export", "--database", folder, "--since", "30000d", "-f", "json"], capture_output=True, text=True, check=True).stdout
+    profile = json.loads(text)
+    # What differs by nature: how it was made, what that cost, and when a process ended of which no sample told.
+    del profile["tool"], profile["run"]["id"], profile["processes"]["exit_ns"], profile["threads"]["exit_ns"]
+    profile["strings"] = [text for text in profile["strings"] if not text.startswith("cpprof daemon")]
+    profile["quality"] = {k: v for k, v in profile["quality"].items() if k in ("samples", "lost_samples", "unwind")}
+    return profile
+parts, whole = read("parts"), read("whole")
+differ = [key for key in whole if json.dumps(parts[key]) != json.dumps(whole[key])]
+for key in differ:
+    print("differs:", key, str(parts[key])[:300], "|", str(whole[key])[:300])
+print(len(json.dumps(whole)), "bytes compared")
+sys.exit(bool(differ))
+END
+python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "a stretch of epochs is not the recording: $(head -c 600 compare.log)"
+
+start "$SPIN" 60
+# Live: another one is refused, whoever asks; killed at any moment nothing but the last checkpoint's rest is lost.
+start "$CPPROF" daemon -q --database db --epoch 1s --checkpoint 0.2 -F 199
+daemon=$pid
+await sh -c 'ls db/epochs/*[0-9].epoch >/dev/null 2>&1'
+run 1 "$CPPROF" daemon --database db
+says "process $daemon does"
+await sh -c 'ls db/epochs/*-open.epoch >/dev/null 2>&1'
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null
+run 0 "$CPPROF" epochs db
+says "samples"
+run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom
+grep -q '^cpprof_samples_total [1-9]' state.prom || fail "no samples in the metrics"
+grep -q '^cpprof_cpu_seconds_total{process="spin"} [0-9.]*$' state.prom || fail "no CPU time of spin in the metrics"
+! grep -vE '^(# (HELP|TYPE) cpprof_[a-z_]+ .+|cpprof_[a-z_]+(\{process=".*"\})? [0-9.e+-]+)$' state.prom || fail "lines that are no metrics"
+if command -v promtool >/dev/null; then promtool check metrics <state.prom >promtool.log 2>&1 || fail "promtool refuses them"; fi
+ls db/epochs/*-open.epoch >open.log 2>&1 && fail "an open epoch is left"
+run 0 "$CPPROF" epochs db -f ndjson
+n=$(wc -l <run.log)
+[ "$n" -gt 1 ] || fail "$n epochs"
+run 0 "$CPPROF" report --database db --since 1h --process spin --no-pager
+says "burn"
+run 0 "$CPPROF" report "$HERE/db@1h..now" --group-by process --no-pager
+says "spin"
+run 0 "$CPPROF" export --database db --since 1h --process spin -f folded
+says "burn"
+run 0 "$CPPROF" diff --database db --a 1h..now --b 1h..now --no-pager
+run 1 "$CPPROF" report --database db --since 2000-01-01 --until 2000-01-02
+says "nothing was recorded then"
+run 2 "$CPPROF" report --database db --since yesterdayish
+says "is no time"
+run 1 "$CPPROF" report --database "$HERE"
+says "no database"
+
+# What is damaged is left out and said; a later version is refused.
+file=$(ls db/epochs | head -1)
+truncate -s 100 "db/epochs/$file"
+run 0 "$CPPROF" report --database db --since 1h --no-pager
+says "cannot be read and are left out"
+echo "cpprof database 9" >db/version
+run 1 "$CPPROF" report --database db --since 1h
+says "later version"
+
+# The size is a hard limit.
+run 0 "$CPPROF" daemon --database small --epoch 1s -d 3 -F 99 --database-size 1k
+[ "$(ls small/epochs | wc -l)" = 0 ] || fail "the limit on the size does not hold"
+
+# No permission: 3, and what is missing.
+if command -v setpriv >/dev/null; then
+	mkdir -m 777 theirs
+	run 3 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$CPPROF" daemon --database "$HERE/theirs/db"
+	says "CAP_PERFMON"
+fi

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""record -a: the whole machine. Processes of known CPU time have it in the profile, within four standard errors of
+what sampling can tell; all of them together are what /proc/stat counts as busy; perf record -a sees the same shares.
+Argument: seconds of load (6)."""
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CPPROF = os.environ["CPPROF"]
+SHARES = os.path.join(os.environ["BUILD"], "tests", "e2e", "shares")
+SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 6
+RATE = 997
+COPIES = ["share_a", "share_b", "share_c"]  # the last one is another user's
+OTHER_USER = 65534
+passed = failed = 0
+
+
+def skip(why):
+    print("skipped: " + why)
+    sys.exit(77)
+
+
+def claim(ok, text):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print("FAILED: " + text)
+
+
+LOAD = r'''
+import json, os, subprocess, sys, time, signal
+def busy():
+    values = [int(v) for v in open("/proc/stat").readline().split()[1:]]
+    return (values[0] + values[1] + values[2] + values[5] + values[6]) / os.sysconf("SC_CLK_TCK")
+seconds, other, names = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+before, started = busy(), time.monotonic()
+running = {}
+for name in names:
+    user = other if name == names[-1] else None
+    running[name] = subprocess.Popen(["./" + name, "2000000000"], user=user, stdout=subprocess.DEVNULL)
+time.sleep(seconds)
+used = {}
+for name, process in running.items():
+    process.kill()
+    _, _, usage = os.wait4(process.pid, 0)
+    used[name] = usage.ru_utime + usage.ru_stime
+json.dump({"busy": busy() - before, "used": used, "wall": time.monotonic() - started}, open("load.json", "w"))
+'''
+
+SHORT = r'''
+import json, os, resource
+for i in range(400):
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+both = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
+json.dump(sum(u.ru_utime + u.ru_stime for u in both), open("short.json", "w"))
+'''
+
+
+def run(*command, codes=(0,)):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in codes:
+        print(f"FAILED: exit code {done.returncode} of {' '.join(command)}\n{done.stderr[-400:]}")
+        sys.exit(1)
+    return done
+
+
+def processes(file):
+    """CPU seconds and samples by process name, and of all."""
+    report = json.loads(run(CPPROF, "report", file, "--group-by", "process", "--format", "json", "--percent-limit", "0",
+                            "--limit", "0").stdout)
+    rows = {}
+    for row in report["rows"]:
+        seconds, samples = rows.get(row["name"], (0, 0))
+        rows[row["name"]] = (seconds + row["total"] / 1e9, samples + row["total_samples"])
+    return rows, report["total"] / 1e9, report["samples"], report["duration_ns"] / 1e9
+
+
+def four_errors(samples):
+    """Periods vary by a third: a sum of n of them by a little more than n draws of one length."""
+    return 4 * 1.06 * math.sqrt(max(samples, 1)) / RATE
+
+
+def load(*options, output):
+    run(CPPROF, "record", "-a", "-q", "--no-resolve", "-e", "cpu-clock", "-F", str(RATE), "-o", output, *options, "--",
+        sys.executable, "load.py", str(SECONDS), str(OTHER_USER), *COPIES)
+    with open("load.json") as file:
+        return json.load(file)
+
+
+def check_shares():
+    truth = load(output="all.data")
+    rows, total, samples, seconds_recorded = processes("all.data")
+    for name, seconds in truth["used"].items():
+        ours, n = rows.get(name, (0, 0))
+        claim(abs(ours - seconds) <= four_errors(n) + .02 * seconds,
+              f"{name}: {ours:.3f} s in the profile, {seconds:.3f} s by its rusage")
+    slack = .02 * truth["busy"] + four_errors(samples)
+    outside = (seconds_recorded - truth["wall"]) * os.cpu_count()  # recorded, but not between the two looks at /proc/stat
+    claim(truth["busy"] - slack <= total <= truth["busy"] + slack + outside,
+          f"busy: {total:.3f} s in the profile, {truth['busy']:.3f} s by /proc/stat, and up to {outside:.3f} s outside")
+    claim(total <= seconds_recorded * os.cpu_count() * 1.02 + four_errors(samples), "more CPU time than there was: idle time is counted")
+    claim(not [name for name in rows if name.startswith(("swapper", "kworker", "ksoftirqd"))],
+          "idle or kernel threads as processes of their own: " + ", ".join(rows))
+    json_of_all = json.loads(run(CPPROF, "export", "all.data", "-f", "json").stdout)
+    claim(set(json_of_all["processes"]["cmdline"]) == {0}, "command lines are kept though nobody asked")
+
+
+def check_perf():
+    if not shutil.which("perf"):
+        return
+    perf = subprocess.Popen(["perf", "record", "-q", "-a", "-F", str(RATE), "-e", "cpu-clock", "-o", "perf.data", "sleep", str(SECONDS)],
+                            stderr=subprocess.PIPE)
+    load(output="beside.data")
+    if perf.wait():
+        return
+    text = run("perf", "report", "-i", "perf.data", "--stdio", "--no-children", "--sort", "comm", "-F", "sample,comm", "-t", "|").stdout
+    theirs = {m[2]: int(m[1]) for m in re.finditer(r"^\s*(\d+)\s*\|\s*(\S+)\s*$", text, re.M) if m[2] in COPIES}
+    rows, _, _, _ = processes("beside.data")
+    n, m = sum(theirs.values()), sum(rows[name][1] for name in COPIES)
+    for name in COPIES:
+        p, q = theirs.get(name, 0) / n, rows[name][1] / m
+        error = math.sqrt(p * (1 - p) * (1 / n + 1 / m))
+        claim(abs(p - q) <= 4 * error + .03, f"{name}: perf {100 * p:.1f} %, cpprof {100 * q:.1f} %")
+
+
+def check_rules():
+    load("--deny", "command:share_b", output="deny.data")
+    rows, _, _, _ = processes("deny.data")
+    claim("share_b" not in rows and "share_a" in rows, "a denied command is in the profile: " + ", ".join(rows))
+    load("--allow", f"user:{OTHER_USER}", output="allow.data")
+    rows, _, _, _ = processes("allow.data")
+    claim(set(rows) == {"share_c"}, "not only the allowed user: " + ", ".join(rows))
+
+
+def check_short():
+    """Four hundred processes that live for a millisecond."""
+    seen = {}
+    for clock in "cpu", "thread":
+        run(CPPROF, "record", "-q", "--no-resolve", "-e", "cpu-clock", "-F", str(RATE), "--clock", clock, "-o", "short.data", "--",
+            sys.executable, "short.py")
+        rows, total, samples, _ = processes("short.data")
+        with open("short.json") as file:
+            seen[clock] = total, json.load(file), samples, rows
+    ours, truth, samples, rows = seen["cpu"]
+    claim(abs(ours - truth) <= four_errors(samples) + .05 * truth, f"--clock cpu: {ours:.3f} s seen of {truth:.3f} s")
+    claim(set(rows) <= {"true", os.path.basename(os.path.realpath(sys.executable)), os.path.basename(sys.executable)},
+          "--clock cpu: processes that are not the command's: " + ", ".join(rows))
+    claim(seen["thread"][0] < .5 * seen["thread"][1], "--clock thread sees short-lived processes, so the other is not needed")
+
+
+def main():
+    if os.geteuid():
+        skip("only root may see the whole machine")
+    os.chdir(tempfile.mkdtemp())
+    os.chmod(".", 0o755)
+    probe = subprocess.run([CPPROF, "record", "-a", "-q", "--no-resolve", "-o", "probe.data", "--", "true"], capture_output=True, text=True)
+    if probe.returncode not in (0, 5):
+        skip("record -a: " + probe.stderr.strip()[:150])
+    for name in COPIES:
+        shutil.copy(SHARES, name)
+        os.chmod(name, 0o755)
+    for name, text in ("load.py", LOAD), ("short.py", SHORT):
+        with open(name, "w") as file:
+            file.write(text)
+    check_shares()
+    check_perf()
+    check_rules()
+    check_short()
+    shutil.rmtree(os.getcwd())
+    print(f"tally: {passed} passed, {failed} failed, 0 skipped")
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/epochs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "profile/check.h"
+#include "profile/keep_process.h"
+#include "profile/merge.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+#define SECOND 1000000000ull
+#define HOUR_S 3600ull
+#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* a full hour */
+
+static char folder[64];
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
+static struct epochs *database_new(void)
+{
+	struct epochs *epochs = NULL;
+	struct diag diag = { 0 };
+
+	snprintf(folder, sizeof(folder), "/tmp/cpprof_epochs.XXXXXX");
+	CHECK(mkdtemp(folder) != NULL);
+	CHECK_EQ(epochs_open(folder, true, &epochs, &diag), 0);
+	return epochs;
+}
+
+static void database_done(struct epochs *epochs)
+{
+	epochs_close(epochs);
+	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Of so many seconds after START; ten minutes long. */
+static struct profile *epoch_at(uint64_t second)
+{
+	struct profile *profile = sample_profile();
+
+	profile->run.start_unix_ns = START + second * SECOND;
+	profile->run.duration_ns = 600 * SECOND;
+	return profile;
+}
+
+static void put_at(struct epochs *epochs, uint64_t second)
+{
+	OWNED struct profile *profile = epoch_at(second);
+	struct diag diag = { 0 };
+
+	CHECK_EQ(epochs_put(epochs, profile, &diag), 0);
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
+}
+
+static struct profile *read_all(struct epochs *epochs, const char *process, size_t *ret_n_bad)
+{
+	struct epochs_query query = { .process = process };
+	struct profile *profile = NULL;
+	struct diag diag = { 0 };
+
+	CHECK_EQ(epochs_read(epochs, &query, &profile, ret_n_bad, &diag), 0);
+	return profile;
+}
+
+static size_t count_files(const char *name)
+{
+	char path[128];
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	while (dir && (entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
+{
+	struct epochs *epochs = database_new();
+	size_t n, n_bad;
+
+	put_at(epochs, 0);
+	put_at(epochs, 600);
+	const struct epoch *list = epochs_list(epochs, &n);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(list[0].end_ms, list[1].start_ms);
+	CHECK(list[0].is_indexed && list[0].samples == 100);
+
+	OWNED struct profile *one = epoch_at(0);
+	OWNED struct profile *both = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(n_bad, 0);
+	CHECK_EQ(both->quality.samples, 2 * one->quality.samples);
+	CHECK_EQ(profile_sum(both, 1), 2 * profile_sum(one, 1));
+	CHECK_EQ(both->threads.n, one->threads.n); /* they are the same ones */
+	CHECK_EQ(both->cct.nodes.n, one->cct.nodes.n);
+	CHECK(both->functions.n > 0);
+	CHECK(both->run.is_resolved && !both->run.n_runs);
+	struct diag diag = { 0 };
+	CHECK_EQ(profile_check(both, "both", &diag), 0);
+	database_done(epochs);
+}
+
+TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *one = epoch_at(0);
+	char path[256];
+	size_t n;
+
+	put_at(epochs, 0);
+	size_t n_images = count_files("images");
+	put_at(epochs, 600);
+	CHECK(n_images > 0);
+	CHECK_EQ(count_files("images"), n_images);
+	snprintf(path, sizeof(path), "%s/epochs/%s", folder, epochs_list(epochs, &n)[0].name);
+	OWNED struct profile *plain = NULL;
+	struct diag diag = { 0 };
+	CHECK_EQ(profile_read(path, &plain, &diag), 0);
+	CHECK_EQ(plain->functions.n + plain->structures.n + plain->codes.n, 0);
+	database_done(epochs);
+}
+
+TEST(a_damaged_epoch_is_left_out)
+{
+	struct epochs *epochs = database_new();
+	char path[256];
+	size_t n, n_bad;
+
+	put_at(epochs, 0);
+	put_at(epochs, 600);
+	snprintf(path, sizeof(path), "%s/epochs/%s", folder, epochs_list(epochs, &n)[0].name);
+	CHECK_EQ(truncate(path, 100), 0);
+	OWNED struct profile *rest = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(n_bad, 1);
+	CHECK_EQ(rest->quality.samples, 100);
+	database_done(epochs);
+}
+
+TEST(one_process_alone_and_epochs_without_it_are_not_read)
+{
+	struct epochs *epochs = database_new();
+	size_t n_bad;
+	OWNED struct profile *one = epoch_at(0);
+	CLEANUP(freep) char *name = alloc_text(intern_text(&one->strings, one->processes.at[0].comm));
+
+	put_at(epochs, 0);
+	OWNED struct profile *part = read_all(epochs, name, &n_bad);
+	struct diag diag = { 0 };
+	CHECK_EQ(profile_check(part, "part", &diag), 0);
+	uint64_t samples = 0;
+	for (size_t i = 0; i < one->cct.values.n; i++)
+		if (one->cct.values.at[i].metric == 0 &&
+		    strcmp(intern_text(
+				   &one->strings,
+				   one->processes.at[one->threads.at[one->cct.values.at[i].thread].process]
+					   .comm),
+			   name) == 0)
+			samples += one->cct.values.at[i].value;
+	CHECK_EQ(part->quality.samples, samples);
+	struct profile *none = NULL;
+	CHECK_EQ(epochs_read(epochs, &(struct epochs_query){ .process = "no such process" }, &none, &n_bad,
+			     &diag),
+		 -ENOENT);
+	database_done(epochs);
+}
+
+TEST(hours_and_days_become_one_and_sums_stay)
+{
+	struct epochs *epochs = database_new();
+	struct epochs_limits limits = { .hours_after_s = 24 * HOUR_S };
+	size_t n, n_bad;
+
+	for (uint64_t i = 0; i < 12; i++) /* two hours */
+		put_at(epochs, i * 600);
+	OWNED struct profile *before = read_all(epochs, NULL, &n_bad);
+	uint64_t now_ms = START / 1000000 + 26 * HOUR_S * 1000;
+	CHECK_EQ(epochs_keep(epochs, &limits, now_ms - HOUR_S * 1000).n_merged,
+		 6); /* the first hour is old */
+	CHECK_EQ(epochs_keep(epochs, &limits, now_ms).n_merged, 6);
+	epochs_list(epochs, &n);
+	CHECK_EQ(n, 2);
+	OWNED struct profile *after = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(after->quality.samples, before->quality.samples);
+	CHECK_EQ(profile_sum(after, 1), profile_sum(before, 1));
+	CHECK_EQ(after->run.duration_ns, before->run.duration_ns);
+	CHECK(after->functions.n > 0);
+	limits = (struct epochs_limits){ .days_after_s = 24 * HOUR_S };
+	epochs_keep(epochs, &limits, now_ms + 48 * HOUR_S * 1000);
+	epochs_list(epochs, &n);
+	CHECK_EQ(n, 1);
+	database_done(epochs);
+}
+
+/* Killed after the merge was written and before what it is made of was removed. */
+TEST(what_was_merged_into_another_counts_once)
+{
+	struct epochs *epochs = database_new();
+	struct epochs_limits limits = { .hours_after_s = 1 };
+	size_t n_bad;
+
+	for (uint64_t i = 0; i < 6; i++)
+		put_at(epochs, i * 600);
+	epochs_keep(epochs, &limits, START / 1000000 + 48 * HOUR_S * 1000);
+	put_at(epochs, 600); /* one of them is back */
+	OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(all->quality.samples, 600);
+	database_done(epochs);
+}
+
+TEST(the_oldest_go_first_and_names_when_nothing_refers_to_them)
+{
+	struct epochs *epochs = database_new();
+	size_t n;
+
+	for (uint64_t i = 0; i < 4; i++)
+		put_at(epochs, i * 600);
+	struct epochs_limits limits = { .age_s = 1200 };
+	CHECK_EQ(epochs_keep(epochs, &limits, START / 1000000 + 2400 * 1000).n_dropped, 1);
+	CHECK_EQ(epochs_list(epochs, &n)[0].start_ms, START / 1000000 + 600000);
+	CHECK(count_files("images") > 0);
+	limits = (struct epochs_limits){ .bytes = 1 };
+	struct epochs_kept kept = epochs_keep(epochs, &limits, START / 1000000);
+	CHECK_EQ(kept.n_dropped, 3);
+	CHECK(kept.n_names > 0);
+	CHECK_EQ(count_files("images"), 0);
+	database_done(epochs);
+}
+
+TEST(what_a_killed_daemon_has_left_is_kept)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	CLEANUP(freep) char *path = epochs_open_path(epochs, profile->run.start_unix_ns);
+	struct diag diag = { 0 };
+	size_t n, n_bad;
+
+	profile->run.is_checkpoint = 1;
+	CHECK_EQ(profile_write(profile, path, &diag), 0);
+	CHECK(epochs_list(epochs, &n)[0].is_open);
+	OWNED struct profile *open = read_all(epochs, NULL, &n_bad); /* readable at any moment */
+	CHECK_EQ(open->quality.samples, 100);
+	epochs_recover(epochs);
+	const struct epoch *list = epochs_list(epochs, &n);
+	CHECK(n == 1 && !list[0].is_open);
+	CHECK_EQ(access(path, F_OK), -1);
+	database_done(epochs);
+}
+
+TEST(two_writers_are_one_too_many)
+{
+	struct epochs *epochs = database_new();
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct epochs *second = NULL;
+		struct diag diag = { 0 };
+		_exit(epochs_open(folder, true, &second, &diag) == -EBUSY ? 0 : 1);
+	}
+	int status = 1;
+	waitpid(pid, &status, 0);
+	database_done(epochs);
+	CHECK_EQ(status, 0);
+}
+
+TEST(a_database_of_a_later_version_is_refused)
+{
+	struct epochs *epochs = database_new(), *again = NULL;
+	char path[128];
+	struct diag diag = { 0 };
+
+	snprintf(path, sizeof(path), "%s/version", folder);
+	FILE *file = fopen(path, "w");
+	CHECK(file && fputs("cpprof database 2\n", file) >= 0 && fclose(file) == 0);
+	CHECK_EQ(epochs_open(folder, false, &again, &diag), -EBADMSG);
+	CHECK(strstr(diag.why, "later version") != NULL);
+	CHECK_EQ(epochs_open("/tmp", false, &again, &diag), -ENOENT);
+	database_done(epochs);
+}

@@ -206,18 +206,22 @@ static void group_versions(struct nest *nest)
  */
 static void find_ways_in(struct nest *nest)
 {
-	const struct loop_forest *machine = nest->machine;
+	const struct loop *loops = nest->machine->loops.at;
+	const uint32_t *innermost = nest->machine->innermost.at;
 
-	for (size_t i = 0; i < machine->loops.n; i++)
+	for (size_t i = 0; i < nest->machine->loops.n; i++)
 		vec_push(&nest->is_way_in, false);
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
 		for (uint32_t e = 0; e < nest->cfg->blocks[b].n_edges; e++) {
-			uint32_t to = nest->cfg->edges[nest->cfg->blocks[b].first_edge + e].to;
-			uint32_t at = machine->innermost.at[to], around;
-			for (; at != LOOP_NONE && !loops_contain(machine, at, b); at = around) {
-				around = machine->loops.at[at].parent;
-				if (around != LOOP_NONE && !loops_contain(machine, around, b))
-					nest->is_way_in.at[at] = true;
+			uint32_t from = innermost[b],
+				 to = innermost[nest->cfg->edges[nest->cfg->blocks[b].first_edge + e].to];
+			while (to != LOOP_NONE && to != from) { /* up to the loop that holds both */
+				uint32_t around = loops[to].parent;
+				while (from != LOOP_NONE && loops[from].depth > loops[to].depth - 1)
+					from = loops[from].parent;
+				if (around != LOOP_NONE && around != from)
+					nest->is_way_in.at[to] = true;
+				to = around;
 			}
 		}
 }

@@ -28,6 +28,13 @@ static uint64_t address_in_libc(const struct apart_case *c)
 	return vaddr;
 }
 
+static void apart_end(struct apart_case *c)
+{
+	profile_free(c->profile);
+	images_free(c->images);
+}
+
+/* False if it cannot be; nothing is left then. */
 static bool apart_begin(struct apart_case *c)
 {
 	struct diag diag = { 0 };
@@ -41,8 +48,10 @@ static bool apart_begin(struct apart_case *c)
 	if (maps)
 		fclose(maps);
 	CHECK_EQ(images_open(c->images, "/proc/self/exe", &c->self, &diag), 0);
-	if (!path[0] || images_open(c->images, path, &c->libc, &diag) < 0)
+	if (!path[0] || images_open(c->images, path, &c->libc, &diag) < 0) {
+		apart_end(c);
 		return false;
+	}
 	c->gone = images_add_pseudo(c->images, IMAGE_UNKNOWN, "/opt/gone.so", NULL);
 	c->kernel = images_add_pseudo(c->images, IMAGE_KERNEL, "[kernel]", NULL);
 	for (size_t i = 0; i < images_count(c->images); i++) {
@@ -58,13 +67,9 @@ static bool apart_begin(struct apart_case *c)
 	cct_add_value(cct, cct_child(cct, start, c->libc, c->in_libc, 0), 0, 0, 1);
 	cct_add_value(cct, cct_child(cct, start, c->gone, 0x1234, 0), 0, 0, 2);
 	cct_add_value(cct, cct_child(cct, start, c->kernel, 0x1000, CCT_IS_KERNEL), 0, 0, 4);
+	if (!c->in_libc)
+		apart_end(c);
 	return c->in_libc != 0;
-}
-
-static void apart_end(struct apart_case *c)
-{
-	profile_free(c->profile);
-	images_free(c->images);
 }
 
 static const char *apart_name(const struct apart_case *c, image_id image, uint64_t vaddr)

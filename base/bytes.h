@@ -79,8 +79,10 @@ static inline uint64_t read_uleb(struct reader *r)
 }
 static inline int64_t read_sleb(struct reader *r)
 {
-	if (r->at < r->end && *r->at < 0x40)
-		return *r->at++;
+	if (r->at < r->end && *r->at < 0x80) {
+		int64_t value = *r->at++;
+		return value - (value & 0x40) * 2;
+	}
 	return read_sleb_long(r);
 }
 /* A zero-terminated string inside the bytes; "" and failed if it has no end. */

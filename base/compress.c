@@ -134,10 +134,33 @@ int zstd_stream_unpack(struct zstd_stream *stream, struct bytes in, size_t limit
 	}
 }
 
+#define FRAME_RATIO 64 /* what claims to unpack to more has to show it first */
+
+/* One frame that says what it unpacks to, as we write them: no buffers in between. */
+static bool unpack_frame(struct bytes in, size_t limit, struct buffer *ret)
+{
+	unsigned long long size = ZSTD_getFrameContentSize(in.at, in.len);
+
+	if (size == 0 || size >= ZSTD_CONTENTSIZE_ERROR || size > limit || size / FRAME_RATIO > in.len ||
+	    ZSTD_findFrameCompressedSize(in.at, in.len) != in.len)
+		return false;
+	uint8_t *at = malloc((size_t)size);
+	size_t len = at ? ZSTD_decompress(at, (size_t)size, in.at, in.len) : 0;
+	if (!at || ZSTD_isError(len)) {
+		free(at);
+		return false;
+	}
+	*ret = (struct buffer){ at, len };
+	return true;
+}
+
 int decompress_zstd(struct bytes in, size_t limit, struct buffer *ret)
 {
-	struct zstd_stream *stream = zstd_stream_new();
 	struct buffer out = { 0 };
+
+	if (unpack_frame(in, limit, ret))
+		return 0;
+	struct zstd_stream *stream = zstd_stream_new();
 	int error = zstd_stream_unpack(stream, in, limit, &out);
 
 	zstd_stream_free(stream);

@@ -47,6 +47,10 @@ void write_uleb(struct writer *w, uint64_t value)
 	uint8_t bytes[10];
 	size_t n = 0;
 
+	if (value < 0x80) {
+		*writer_grow(w, 1) = (uint8_t)value;
+		return;
+	}
 	for (; value >= 0x80; value >>= 7)
 		bytes[n++] = (uint8_t)(value | 0x80);
 	bytes[n++] = (uint8_t)value;

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/database.h"
 #include "cmd/export.h"
+#include "cmd/file_list.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/run_set.h"
@@ -38,6 +39,7 @@ static const char examples[] =
 	"  cpprof diff --group-by loop A.data B.data              by loop\n"
 	"  cpprof diff --fail-on 'total>2%' --fail-on 'function:parse_.*>5%' before-*.data -- after-*.data\n"
 	"  cpprof diff --rename old_name=new_name A.data B.data   a function or module that was renamed\n"
+	"  cpprof diff --files-from runs.txt                      names in a file, a line -- between\n"
 	"  cpprof diff -f md before-*.data -- after-*.data        a table for a pull request\n"
 	"  cpprof diff --html diff.html A.data B.data             a differential flame graph\n"
 	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now   today against yesterday\n";
@@ -48,7 +50,7 @@ struct diff_request {
 	int view, group, format, color;
 	double percent_limit, min_quality;
 	uint64_t limit;
-	const char *metric, *normalize, *html, *rules_file;
+	const char *metric, *normalize, *html, *rules_file, *files_from;
 	struct option_list fail_on, renames;
 	bool inlines, loops, call_sites, pager, opens;
 	mode_t mode;
@@ -200,7 +202,7 @@ static int diff_cmd_write_html(const struct diff_request *request, struct diff_r
 			       const struct run_set *set)
 {
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .metric = DIFF_HTML_AFTER, .is_diff = true },
+	struct export_choice choice = { .options = { .metric = DIFF_HTML_AFTER, .diff = report->diff },
 					.mode = request->mode };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(text_done) struct text folded = { 0 };
@@ -331,21 +333,21 @@ static int diff_cmd_start(struct diff_request *request)
 }
 
 /* Two files need no -- between them. */
-static int diff_cmd_take(struct diff_request *request, const struct command_line *line, char **after,
-			 int n_after)
+static int diff_cmd_take(struct diff_request *request, char **names, size_t n)
 {
-	int n_before = n_after || line->n_operands != 2 ? line->n_operands : 1;
 	VEC(char *) files = { 0 };
+	size_t dashes = 0;
 
-	for (int i = 0; i < line->n_operands; i++)
-		vec_push(&files, line->operands[i]);
-	for (int i = 0; i < n_after; i++)
-		vec_push(&files, after[i]);
+	while (dashes < n && strcmp(names[dashes], "--") != 0)
+		dashes++;
+	for (size_t i = 0; i < n; i++)
+		if (i != dashes)
+			vec_push(&files, names[i]);
 	request->files = files.at;
-	request->n_a = (uint32_t)n_before;
+	request->n_a = dashes < n || n != 2 ? (uint32_t)dashes : 1;
 	request->n_b = (uint32_t)files.n - request->n_a;
 	int code = request->n_a && request->n_b ? diff_cmd_start(request)
-		   : line->n_operands > 2
+		   : dashes == n && n > 2
 			   ? cmd_usage("diff", "with more than two files, put -- between those of before and "
 					       "those of after")
 			   : cmd_usage("diff", "give two profiles: one of before and one of after");
@@ -387,6 +389,41 @@ static int diff_cmd_take_stretches(struct diff_request *request, const struct co
 	return diff_cmd_start(request);
 }
 
+/* A list has its -- on a line of its own. */
+static int diff_cmd_take_list(struct diff_request *request)
+{
+	CLEANUP(file_names_done) file_names names = { 0 };
+	struct diag diag = { 0 };
+
+	if (file_list_read(&names, request->files_from, &diag) < 0)
+		return cmd_fail(&diag);
+	if (names.n == 0)
+		return cmd_usage("diff", "the list of files '%s' is empty", request->files_from);
+	return diff_cmd_take(request, names.at, names.n);
+}
+
+/* Typed, or in a list. */
+static int diff_cmd_choose(struct diff_request *request, const struct command_line *line, char **after,
+			   int n_after)
+{
+	static char separator[] = "--";
+	VEC(char *) names = { 0 };
+
+	if (request->files_from && (line->n_operands || n_after))
+		return cmd_usage("diff", "give files, or a list of them with --files-from, not both");
+	if (request->files_from)
+		return diff_cmd_take_list(request);
+	for (int i = 0; i < line->n_operands; i++)
+		vec_push(&names, line->operands[i]);
+	if (n_after)
+		vec_push(&names, separator);
+	for (int i = 0; i < n_after; i++)
+		vec_push(&names, after[i]);
+	int code = diff_cmd_take(request, names.at, names.n);
+	vec_done(&names);
+	return code;
+}
+
 static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -402,6 +439,9 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		  "the function or module OLD is called NEW after the change; repeatable" },
 		{ 0, "normalize", OPTION_TEXT, &request->normalize, "none|total|time|scope:FUNCTION",
 		  "compare shares of the total, cost per second, or cost relative to a function" },
+		{ 0, "files-from", OPTION_TEXT, &request->files_from, "FILE",
+		  "read the names of the files from FILE, one per line, with a line -- between before and "
+		  "after; - is standard input" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
 		  "the metric to compare (default: the first event)" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
@@ -441,8 +481,8 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		return code;
 	if (request->database.directory || request->a || request->b)
 		return diff_cmd_take_stretches(request, &line);
-	return diff_cmd_take(request, &line, dashes < argc ? argv + dashes + 1 : argv + argc,
-			     dashes < argc ? argc - dashes - 1 : 0);
+	int first = dashes < argc ? dashes + 1 : argc;
+	return diff_cmd_choose(request, &line, argv + first, argc - first);
 }
 
 int cmd_diff(int argc, char **argv)

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile what is running" },
 	{ "trace", cmd_trace, "measure every call of chosen functions" },
+	{ "paths", cmd_paths, "count the ways taken through chosen functions" },
 	{ "daemon", cmd_daemon, "profile the whole machine for weeks, into a database" },
 	{ "epochs", cmd_epochs, "list what such a database holds" },
 	{ "list", cmd_list, "show what this machine can count" },

@@ -28,28 +28,6 @@ static const char merge_examples[] =
 
 /* ---- what is asked for -------------------------------------------------------------------------- */
 
-/* A line each; empty ones do not count. */
-static int merge_read_list(struct merge_request *request, const char *path, struct diag *diag)
-{
-	bool is_stdin = strcmp(path, "-") == 0;
-	FILE *from = is_stdin ? stdin : fopen(path, "re");
-	CLEANUP(freep) char *line = NULL;
-	size_t size = 0;
-	ssize_t len;
-
-	if (!from)
-		return diag_set(diag, -errno, "cannot open the list of files '%s'", path);
-	while ((len = getline(&line, &size, from)) > 0) {
-		len -= line[len - 1] == '\n';
-		if (len > 0)
-			vec_push(&request->paths, alloc_text_n(line, (size_t)len));
-	}
-	int error = ferror(from) ? -EIO : 0;
-	if (!is_stdin)
-		fclose(from);
-	return error ? diag_set(diag, error, "cannot read the list of files '%s'", path) : 0;
-}
-
 int merge_request_parse(struct merge_request *request, const char *command, int argc, char **argv)
 {
 	const char *list = NULL;
@@ -57,8 +35,7 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 		{ 'o', "output", OPTION_TEXT, &request->output, "FILE",
 		  "profile to write; - is standard output; a name such as x.html writes that export "
 		  "instead" },
-		{ 0, "files-from", OPTION_TEXT, &list, "FILE",
-		  "read the names of the files to merge from FILE, one per line; - is standard input" },
+		FILES_FROM_SPEC(list, "merge"),
 		{ 0, "reduce", OPTION_FLAG, &request->reduces, NULL,
 		  "keep one thread for all ranks and how much they differ; for thousands of ranks" },
 		MODE_SPEC(request->mode),
@@ -78,7 +55,7 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 		return cmd_usage(command, "give an output file with -o FILE");
 	for (int i = 0; i < line.n_operands; i++)
 		vec_push(&request->paths, alloc_text(line.operands[i]));
-	if (list && merge_read_list(request, list, &diag) < 0)
+	if (list && file_list_read(&request->paths, list, &diag) < 0)
 		return cmd_fail(&diag);
 	if (request->paths.n == 0)
 		return list ? cmd_usage(command, "the list of files '%s' is empty", list)
@@ -88,9 +65,7 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 
 void merge_request_done(struct merge_request *request)
 {
-	for (size_t i = 0; i < request->paths.n; i++)
-		free(request->paths.at[i]);
-	vec_done(&request->paths);
+	file_names_done(&request->paths);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------ */

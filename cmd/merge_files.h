@@ -9,13 +9,14 @@
 #include <sys/types.h>
 
 #include "cmd/command_line.h"
+#include "cmd/file_list.h"
 #include "profile/merge.h"
 
 struct merge_request {
 	const char *output;
 	mode_t mode;
 	bool reduces;
-	VEC(char *) paths; /* owned */
+	file_names paths;
 };
 
 /* command: "merge", as it is called in messages. Negative: go on; else the exit code. */

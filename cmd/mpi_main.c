@@ -191,10 +191,9 @@ static int mpi_finish(struct mpi_job *job)
 	return code;
 }
 
-static int mpi_merge(struct mpi_job *job)
+/* start: when MPI was ready. */
+static int mpi_merge(struct mpi_job *job, double start)
 {
-	double start = MPI_Wtime();
-
 	job->merger = merger_new(&(struct merge_options){ .reduces = job->request.reduces });
 	merge_files_add(&job->request, (size_t)job->rank, (size_t)job->size, job->merger, &job->tally);
 	mpi_join(job);
@@ -213,11 +212,12 @@ int main(int argc, char **argv)
 	int level;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+	double start = MPI_Wtime();
 	MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &job.size);
 	int code = mpi_agree(&job, argc, argv);
 	if (code < 0)
-		code = mpi_merge(&job);
+		code = mpi_merge(&job, start);
 	merge_request_done(&job.request);
 	MPI_Finalize();
 	return job.rank == 0 ? code : EXIT_OK;

@@ -65,6 +65,7 @@ static const char examples[] =
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
 	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
 	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
+	"  cpprof report --columns total_percent,activations,per_activation    few calls, or many\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
 	"  cpprof report --view tree --derive 'ipc=instructions/cycles'\n"
 	"  cpprof report --group-by function --columns total,min,mean,max,imbalance   among threads\n"
@@ -286,6 +287,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	if (code >= 0)
 		return code;
 	options.columns = columns.of.n ? &columns : NULL;
+	fusing.activations = columns_want_calls(&columns);
 	struct ranks ranks;
 	ranks_extend(profile, &ranks);
 	options.ranks = ranks.n_ranks ? &ranks : NULL;

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
 #include "cmd/cmd.h"
+#include "cmd/file_list.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
 #include "cmd/run_set.h"
@@ -227,11 +228,15 @@ static int stats_cmd_run(const struct stats_request *request)
 int cmd_stats(int argc, char **argv)
 {
 	struct stats_request r = { .percent_limit = -1, .pager = true };
+	CLEANUP(file_names_done) file_names files = { 0 };
+	struct diag diag = { 0 };
+	const char *list = NULL;
 	const struct option_spec specs[] = {
 		{ 0, "by", OPTION_CHOICE, &r.by, "run|thread|process|rank",
 		  "what is compared: files, or what is in them; a rank is a file, or a process of a merged "
 		  "one" },
 		{ 0, "group-by", OPTION_CHOICE, &r.group, "function|loop|module|path", "rows" },
+		FILES_FROM_SPEC(list, "compare"),
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
 		  "the metric to compare (default: the first event)" },
 		{ 0, "percent-limit", OPTION_PERCENT, &r.percent_limit, "N",
@@ -258,11 +263,16 @@ int cmd_stats(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (line.n_operands == 0)
-		return cmd_usage("stats", "give the profiles to compare");
+	for (int i = 0; i < line.n_operands; i++)
+		vec_push(&files, alloc_text(line.operands[i]));
+	if (list && file_list_read(&files, list, &diag) < 0)
+		return cmd_fail(&diag);
+	if (files.n == 0)
+		return list ? cmd_usage("stats", "the list of files '%s' is empty", list)
+			    : cmd_usage("stats", "give the profiles to compare");
 	if (r.html && r.format)
 		return cmd_usage("stats", "--html writes a page; -f is for text");
-	r.files = line.operands;
-	r.n_files = line.n_operands;
+	r.files = files.at;
+	r.n_files = (int)files.n;
 	return stats_cmd_run(&r);
 }

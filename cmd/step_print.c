@@ -79,6 +79,10 @@ void step_print_text(FILE *to, const struct step_result *run, double seconds, st
 	if (tally->overwritten)
 		fprintf(to, ", %" PRIu64 " left out: a return address was overwritten", tally->overwritten);
 	fprintf(to, "\n");
+	if (run->calls)
+		fprintf(to, "calls   %8" PRIu64 "  found to be new %8.4f %%  wrongly %" PRIu64 "\n",
+			run->calls->n_new, step_percent(run->calls->n_found, run->calls->n_new),
+			run->calls->n_wrong);
 	for (size_t i = 0; i < tally->modules.n; i++) {
 		step_print_counts(to, tally->modules.at[i].samples, tally->modules.at[i].by_outcome);
 		fputs("  ", to);
@@ -147,6 +151,11 @@ void step_print_json(FILE *to, const struct step_result *run, double seconds, st
 	step_json_counts(&json, run->tally->samples, run->tally->by_outcome);
 	json_uint_of(&json, "unjudged", run->tally->unjudged);
 	json_uint_of(&json, "overwritten", run->tally->overwritten);
+	if (run->calls) {
+		json_uint_of(&json, "calls_new", run->calls->n_new);
+		json_uint_of(&json, "calls_found", run->calls->n_found);
+		json_uint_of(&json, "calls_wrong", run->calls->n_wrong);
+	}
 	json_name(&json, "ends");
 	json_object(&json);
 	for (int i = 0; i < STACK_END_N; i++)

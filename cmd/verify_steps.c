@@ -16,7 +16,7 @@ struct request {
 	struct step_options options;
 	const char *output;
 	double min_exact;
-	bool is_json, is_explaining;
+	bool is_json, is_explaining, with_calls;
 	char **command;
 };
 
@@ -38,6 +38,8 @@ static int steps_parse(struct request *r, int argc, char **argv)
 		{ 0, "show", OPTION_NUMBER, &o->show, "N",
 		  "print the first N stacks that are not exact, beside the truth (0)" },
 		{ 0, "explain", OPTION_FLAG, &r->is_explaining, NULL, "with --show: every step of the walk" },
+		{ 0, "activations", OPTION_FLAG, &r->with_calls, NULL,
+		  "of the calls on exact stacks, which were found to be new? Exit 6 if one was\nnot" },
 		{ 0, "json", OPTION_FLAG, &r->is_json, NULL, "one JSON object" },
 		{ 0, "min-exact", OPTION_PERCENT, &r->min_exact, "N",
 		  "exit 6 if fewer than N % are exact (0)" },
@@ -56,7 +58,8 @@ static int steps_parse(struct request *r, int argc, char **argv)
 			 "the stacks that are unwound at random instructions. Exits with 6 if a wrong stack "
 			 "claims\n"
 			 "to be complete.",
-		.examples = "  cpprof verify steps -n 10000 -i 200 --unwind analysis -- xz -9 -k file\n",
+		.examples = "  cpprof verify steps -n 10000 -i 200 --unwind analysis -- xz -9 -k file\n"
+			    "  cpprof verify steps --activations -- sort file    are calls told apart?\n",
 		.specs = specs,
 		.stops_at_operand = true,
 	};
@@ -98,6 +101,8 @@ static int steps_conclude(const struct request *r, struct step_session *session,
 	struct step_result run = step_session_result(session);
 	uint64_t n = run.tally->samples;
 
+	if (!r->with_calls)
+		run.calls = NULL;
 	if (r->is_json)
 		step_print_json(report->to, &run, seconds, &report->names);
 	else
@@ -105,6 +110,7 @@ static int steps_conclude(const struct request *r, struct step_session *session,
 	if (n == 0)
 		return EXIT_NO_SAMPLES;
 	bool is_good = 100.0 * (double)run.tally->by_outcome[OUTCOME_EXACT] / (double)n >= r->min_exact;
+	is_good &= !run.calls || run.calls->n_wrong == 0;
 	return is_good && run.tally->by_outcome[OUTCOME_WRONG_COMPLETE] == 0 ? EXIT_OK : EXIT_UNTRUSTWORTHY;
 }
 

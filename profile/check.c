@@ -63,6 +63,8 @@ static int check_samples(const struct check *check)
 
 	for (size_t i = 0; i < p->cct.values.n; i++) {
 		const struct cct_value *value = &p->cct.values.at[i];
+		if (value->metric == CCT_ACTIVATIONS)
+			continue;
 		if (value->metric >= CCT_ROUND)
 			in_rounds += value->value;
 		else if (value->metric == 0 && is_incomplete[value->node])

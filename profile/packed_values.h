@@ -27,7 +27,7 @@ typedef VEC(struct cct_value) packed_rows;
 struct packed_values {
 	VEC(struct packed_list) lists; /* by node */
 	VEC(struct packed_chunk) chunks;
-	size_t n;
+	size_t n; /* values that were added */
 	/* Once the tree has its final order: */
 	uint32_t *list;            /* by node: which list is its own; NULL = the one of that number */
 	uint32_t *thread, *metric; /* by what the lists say: what they are called now */

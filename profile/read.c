@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/checksum.h"
 #include "base/cleanup.h"
@@ -227,10 +228,25 @@ static bool may_be_profile(struct bytes start)
 	return start.len < sizeof(CONTAINER_MAGIC) || starts_as_profile(start);
 }
 
+#define READ_LEAST 65536
+#define READ_MOST (64 << 20) /* at a time: what a file claims to hold is not believed beyond that */
+
+/* All of a file at once, and a byte more, which finds its end. */
+static size_t container_size(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < READ_LEAST)
+		return READ_LEAST;
+	return st.st_size < READ_MOST ? (size_t)st.st_size + 1 : READ_MOST;
+}
+
 static int container_read_all(int fd, struct writer *ret)
 {
+	size_t size = container_size(fd);
+
 	while (may_be_profile(writer_bytes(ret))) {
-		size_t room = ret->cap - ret->len > 65536 ? ret->cap - ret->len : 65536;
+		size_t left = ret->cap - ret->len, room = left ? left : ret->len ? READ_LEAST : size;
 		size_t before = ret->len;
 		ssize_t got = read(fd, write_space(ret, room), room);
 		ret->len = before + (got > 0 ? (size_t)got : 0);

@@ -27,6 +27,7 @@ enum section_number {
 	SECTION_CODES = 15,
 	SECTION_ROUNDS = 16,
 	SECTION_SPREAD = 17,
+	SECTION_ACTIVATIONS = 18,
 };
 
 struct section_type {
@@ -65,6 +66,8 @@ void values_encode(const struct profile *profile, struct writer *ret);
 int values_decode(struct decoder *decoder, struct profile *profile);
 void rounds_encode(const struct profile *profile, struct writer *ret);
 int rounds_decode(struct decoder *decoder, struct profile *profile);
+void activations_encode(const struct profile *profile, struct writer *ret);
+int activations_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

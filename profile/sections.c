@@ -258,7 +258,7 @@ static const struct section_type types[] = {
 	CODED(QUALITY, quality, false),     ROWS(NOTES, notes, ANYTHING),
 	CODED(FUNCTIONS, functions, false), CODED(STRUCTURES, structures, false),
 	CODED(CODES, codes, false),         CODED(ROUNDS, rounds, false),
-	CODED(SPREAD, spread, false),
+	CODED(SPREAD, spread, false),       CODED(ACTIVATIONS, activations, false),
 };
 
 const struct section_type *section_types(size_t *ret_n)

@@ -25,7 +25,7 @@ static const struct column value_columns[] = {
 };
 static const struct table value_table = TABLE(struct cct_value, value_columns);
 
-/* Samples by round: values like the others, of which `metric` is the round. */
+/* Samples by round, and new calls: values like the others, of which `metric` is the round, or 0. */
 static const struct column round_columns[] = {
 	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
 	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
@@ -78,27 +78,32 @@ static int cct_section_compare_values(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-static bool cct_section_has(const struct cct_value *value, bool of_rounds)
+/* Values of metrics, and of what hangs beside them, each from where its numbers begin. */
+enum values_from { OF_METRICS = 0, OF_ROUNDS = CCT_ROUND, OF_ACTIVATIONS = CCT_ACTIVATIONS };
+
+static bool cct_section_has(const struct cct_value *value, enum values_from from)
 {
-	return (value->metric >= CCT_ROUND) == of_rounds;
+	enum values_from own = value->metric >= CCT_ACTIVATIONS ? OF_ACTIVATIONS
+			       : value->metric >= CCT_ROUND     ? OF_ROUNDS
+								: OF_METRICS;
+
+	return own == from;
 }
 
-/*
- * Those of metrics or those of rounds, sorted by node, thread, metric. By node in linear time: there are few
- * values to a node.
- */
-static struct cct_value *sorted_values(const struct cct *cct, bool of_rounds, size_t *ret_n)
+/* Those of one section, sorted by node, thread, metric. By node in linear time: there are few values to a
+ * node. */
+static struct cct_value *sorted_values(const struct cct *cct, enum values_from which, size_t *ret_n)
 {
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
 	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], of_rounds);
+		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], which);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
 	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
-		if (cct_section_has(&cct->values.at[i], of_rounds))
+		if (cct_section_has(&cct->values.at[i], which))
 			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
@@ -109,22 +114,22 @@ static struct cct_value *sorted_values(const struct cct *cct, bool of_rounds, si
 #define VALUE_COLUMNS ARRAY_LEN(value_columns)
 
 /* One row at the ends of its columns: as value_columns have it, or round_columns. */
-static void packed_encode_row(const struct cct_value *row, const struct cct_value *last, bool of_rounds,
-			      struct writer *columns)
+static void packed_encode_row(const struct cct_value *row, const struct cct_value *last,
+			      enum values_from which, struct writer *columns)
 {
 	write_sleb(&columns[0], (int64_t)row->node - last->node);
 	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
-	if (of_rounds)
-		write_uleb(&columns[2], row->metric - CCT_ROUND);
+	if (which != OF_METRICS)
+		write_uleb(&columns[2], row->metric - which);
 	else
 		write_sleb(&columns[2], (int64_t)row->metric - last->metric);
 	write_uleb(&columns[3], row->value);
 }
 
-/* All rows of metrics, or of rounds; with nothing kept, only how long the columns are and how many there are.
+/* All rows of one section; with nothing kept, only how long the columns are and how many there are.
  */
-static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, struct writer *columns,
-				 bool keeps, size_t *ret_sizes)
+static size_t packed_encode_rows(const struct profile *profile, enum values_from which,
+				 struct writer *columns, bool keeps, size_t *ret_sizes)
 {
 	struct cct_value last = { 0 };
 	packed_rows rows = { 0 };
@@ -133,9 +138,9 @@ static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, 
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
 		packed_values_of(profile->packed, node, &rows);
 		for (size_t i = 0; i < rows.n; i++) {
-			if (!cct_section_has(&rows.at[i], of_rounds))
+			if (!cct_section_has(&rows.at[i], which))
 				continue;
-			packed_encode_row(&rows.at[i], &last, of_rounds, columns);
+			packed_encode_row(&rows.at[i], &last, which, columns);
 			last = rows.at[i];
 			n++;
 		}
@@ -148,16 +153,41 @@ static size_t packed_encode_rows(const struct profile *profile, bool of_rounds, 
 	return n;
 }
 
+#define ONE_PASS_MAX 1000000 /* values whose columns may be in memory twice for a moment */
+
+/* Of not so many: the columns one by one, then one behind the other. */
+static void packed_encode_few(const struct profile *profile, enum values_from which, struct writer *ret)
+{
+	struct writer columns[VALUE_COLUMNS] = { 0 };
+	size_t n = packed_encode_rows(profile, which, columns, true, NULL);
+
+	if (n) {
+		write_uleb(ret, n);
+		write_uleb(ret, VALUE_COLUMNS);
+	}
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
+		if (n) {
+			write_uleb(ret, columns[i].len);
+			write_bytes(ret, writer_bytes(&columns[i]));
+		}
+		writer_done(&columns[i]);
+	}
+}
+
 /*
- * The same tables from values that are packed by node. There may be millions of them: the columns are
- * measured first, and then written where they belong.
+ * The same tables from values that are packed by node. There may be many millions of them: then the columns
+ * are measured first, and written where they belong.
  */
-static void packed_encode(const struct profile *profile, bool of_rounds, struct writer *ret)
+static void packed_encode(const struct profile *profile, enum values_from which, struct writer *ret)
 {
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
-	size_t n = packed_encode_rows(profile, of_rounds, columns, false, sizes);
 
+	if (profile->packed->n < ONE_PASS_MAX) {
+		packed_encode_few(profile, which, ret);
+		return;
+	}
+	size_t n = packed_encode_rows(profile, which, columns, false, sizes);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++)
 		writer_done(&columns[i]);
 	if (n == 0)
@@ -171,36 +201,46 @@ static void packed_encode(const struct profile *profile, bool of_rounds, struct 
 	}
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
 		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
-	packed_encode_rows(profile, of_rounds, columns, true, sizes);
+	packed_encode_rows(profile, which, columns, true, sizes);
 }
 
 void values_encode(const struct profile *profile, struct writer *ret)
 {
 	if (profile->packed) {
-		packed_encode(profile, false, ret);
+		packed_encode(profile, OF_METRICS, ret);
 		return;
 	}
 
 	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, false, &n);
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, OF_METRICS, &n);
 	if (n > 0)
 		table_encode(&value_table, values, n, ret);
 }
 
-void rounds_encode(const struct profile *profile, struct writer *ret)
+static void encode_beside(const struct profile *profile, enum values_from which, struct writer *ret)
 {
 	if (profile->packed) {
-		packed_encode(profile, true, ret);
+		packed_encode(profile, which, ret);
 		return;
 	}
 
 	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, true, &n);
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, which, &n);
 
 	for (size_t i = 0; i < n; i++)
-		values[i].metric -= CCT_ROUND;
+		values[i].metric -= which;
 	if (n > 0)
 		table_encode(&round_table, values, n, ret);
+}
+
+void rounds_encode(const struct profile *profile, struct writer *ret)
+{
+	encode_beside(profile, OF_ROUNDS, ret);
+}
+
+void activations_encode(const struct profile *profile, struct writer *ret)
+{
+	encode_beside(profile, OF_ACTIVATIONS, ret);
 }
 
 static bool values_are_sorted(const struct cct_value *rows, size_t n)
@@ -213,7 +253,8 @@ static bool values_are_sorted(const struct cct_value *rows, size_t n)
 	return true;
 }
 
-int rounds_decode(struct decoder *decoder, struct profile *profile)
+static int decode_beside(struct decoder *decoder, struct profile *profile, enum values_from which,
+			 uint32_t n_kinds)
 {
 	CLEANUP(freep) void *rows = NULL;
 	size_t n, before = profile->cct.values.n;
@@ -224,9 +265,9 @@ int rounds_decode(struct decoder *decoder, struct profile *profile)
 	bool is_sorted = values_are_sorted(rows, n); /* as we write them: each is there once */
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value *value = (struct cct_value *)rows + i;
-		if (value->metric >= CCT_ROUNDS)
+		if (value->metric >= n_kinds)
 			return decoder_refuse(decoder, "row %zu is of round %u", i, value->metric);
-		value->metric += CCT_ROUND;
+		value->metric += which;
 		if (is_sorted) {
 			vec_push(&profile->cct.values, *value);
 			continue;
@@ -236,6 +277,16 @@ int rounds_decode(struct decoder *decoder, struct profile *profile)
 			return decoder_refuse(decoder, "row %zu occurs twice", i);
 	}
 	return 0;
+}
+
+int rounds_decode(struct decoder *decoder, struct profile *profile)
+{
+	return decode_beside(decoder, profile, OF_ROUNDS, CCT_ROUNDS);
+}
+
+int activations_decode(struct decoder *decoder, struct profile *profile)
+{
+	return decode_beside(decoder, profile, OF_ACTIVATIONS, 1);
 }
 
 int values_decode(struct decoder *decoder, struct profile *profile)

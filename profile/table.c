@@ -25,19 +25,33 @@ int decoder_refuse(const struct decoder *decoder, const char *why, ...)
 	return -EBADMSG;
 }
 
-static uint64_t field_get(const struct column *column, const uint8_t *row)
+/* Copies of a size that is known here need no call; nearly all fields are of these two. */
+static inline uint64_t field_get(const struct column *column, const uint8_t *row)
 {
 	uint64_t value = 0;
+	uint32_t half;
 
-	memcpy(&value, row + column->offset, column->size);
-	if (column->coding == CODE_SIGNED && column->size == 4)
-		return (uint64_t)(int64_t)(int32_t)value;
+	if (column->size == sizeof(value)) {
+		memcpy(&value, row + column->offset, sizeof(value));
+	} else if (column->size == sizeof(half)) {
+		memcpy(&half, row + column->offset, sizeof(half));
+		value = column->coding == CODE_SIGNED ? (uint64_t)(int64_t)(int32_t)half : half;
+	} else {
+		memcpy(&value, row + column->offset, column->size);
+	}
 	return value;
 }
 
-static void field_set(const struct column *column, uint8_t *row, uint64_t value)
+static inline void field_set(const struct column *column, uint8_t *row, uint64_t value)
 {
-	memcpy(row + column->offset, &value, column->size);
+	uint32_t half = (uint32_t)value;
+
+	if (column->size == sizeof(value))
+		memcpy(row + column->offset, &value, sizeof(value));
+	else if (column->size == sizeof(half))
+		memcpy(row + column->offset, &half, sizeof(half));
+	else
+		memcpy(row + column->offset, &value, column->size);
 }
 
 /* What deltas of one column count from. */
@@ -172,7 +186,8 @@ static uint64_t decode_value(const struct column *column, size_t index, uint64_t
 	}
 }
 
-static bool value_fits(const struct decoder *decoder, const struct column *column, uint64_t value)
+/* limit: of what the column refers to. */
+static inline bool value_fits(const struct column *column, uint64_t limit, uint64_t value)
 {
 	if (column->coding == CODE_SIGNED)
 		return column->size == 8 || (int64_t)value == (int32_t)value;
@@ -180,14 +195,17 @@ static bool value_fits(const struct decoder *decoder, const struct column *colum
 		return false;
 	if (column->may_be_none && value == UINT32_MAX)
 		return true;
-	return column->refers == REF_ANYTHING || value < decoder->limits[column->refers];
+	return column->refers == REF_ANYTHING || value < limit;
 }
 
-static int decode_column(const struct table *table, const struct column *column,
-			 const struct decoder *decoder, struct bytes bytes, uint8_t *rows, size_t n)
+static int decode_column(const struct table *table, const struct column *of, const struct decoder *decoder,
+			 struct bytes bytes, uint8_t *rows, size_t n)
 {
+	/* Copies: what is written to the rows cannot change them, which keeps them in registers. */
+	const struct column copy = *of, *column = &copy;
+	const uint64_t limit = decoder->limits[of->refers];
 	struct reader r = reader_of(bytes);
-	CLEANUP(history_done) struct history history = history_new(table, column, rows, n);
+	CLEANUP(history_done) struct history history = history_new(table, of, rows, n);
 
 	for (size_t i = 0; i < n; i++) {
 		uint8_t *row = rows + i * table->stride;
@@ -199,7 +217,7 @@ static int decode_column(const struct table *table, const struct column *column,
 		uint64_t value = decode_value(column, i, history_of(&history, row), &r);
 		if (column->may_be_none)
 			value = value ? value - 1 : UINT32_MAX;
-		if (!value_fits(decoder, column, value))
+		if (!value_fits(column, limit, value))
 			return decoder_refuse(decoder, "%s of row %zu is out of range", column->name, i);
 		if (column->coding == CODE_BACK && i > 0 && value >= i)
 			return decoder_refuse(decoder, "%s of row %zu does not precede it", column->name, i);

@@ -55,6 +55,9 @@ const struct rule *recipe_rule(const struct recipes *recipes, const struct recip
 /* Mask of the registers it reads of the frame being left; those it leaves where they are do not count. */
 uint64_t recipe_reads(const struct recipes *recipes, const struct recipe *recipe);
 
+/* Mask of the registers that it finds in memory. */
+uint64_t recipe_saved(const struct recipes *recipes, const struct recipe *recipe);
+
 /* One line, as `cpprof inspect recipes` prints it: "cfa=rsp+16 ra=c-8 rbp=c-16". */
 size_t recipe_format(const struct recipes *recipes, uint32_t index, const struct isa *isa, char *text,
 		     size_t size);

@@ -164,12 +164,17 @@ void builder_event(struct builder *builder, const struct event *event)
 		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
 			   event->fork.parent_tid, time_ns);
 		break;
-	case EVENT_EXEC:
+	case EVENT_EXEC: /* its stack is another */
+		growth_forget(&builder->growth, event->tid);
+		if (event->comm)
+			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
+		break;
 	case EVENT_COMM:
 		if (event->comm)
 			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
 		break;
 	case EVENT_EXIT:
+		growth_forget(&builder->growth, event->tid);
 		tasks_exit(&builder->tasks, event->pid, event->tid, time_ns);
 		break;
 	case EVENT_LOST:

@@ -10,6 +10,7 @@
 #include "recording/output.h"
 #include "report/limit.h"
 #include "report/tree/frame_spread.h"
+#include "report/tree/ranks.h"
 #include "structure/fuse.h"
 
 static bool export_ends_in(const char *text, const char *suffix)
@@ -111,9 +112,14 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .joins = exporter->joins && !choice->no_join };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	struct export_input input = { profile, &tree };
+	struct export_choice chosen = *choice;
+	struct ranks ranks = { 0 };
 
+	if (exporter->needs_ranks)
+		ranks_extend(profile, &ranks);
+	chosen.options.ranks = ranks.n_ranks ? &ranks : NULL;
 	profile_take_tree(profile, &fuse_options, &tree);
 	if (exporter->needs_spread)
 		frame_spread_set(&tree);
-	return export_tree(exporter, &input, choice, path, ret_folded, diag);
+	return export_tree(exporter, &input, &chosen, path, ret_folded, diag);
 }

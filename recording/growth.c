@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/growth.h"
 
-#define PATHS_MAX 1024 /* threads whose path in the tree is kept */
+#define PATHS_MAX 1024  /* threads whose path in the tree is kept */
+#define CALLS_MAX 65536 /* ... that live at the same time and whose calls are told apart */
 
 static void growth_drop_paths(struct growth *growth)
 {
@@ -15,7 +16,64 @@ void growth_done(struct growth *growth)
 {
 	growth_drop_paths(growth);
 	vec_done(&growth->paths);
+	for (size_t i = 0; i < growth->calls.n; i++)
+		activations_done(&growth->calls.at[i].last);
+	vec_done(&growth->calls);
+	map_done(&growth->calls_of);
 	map_done(&growth->wait_of);
+}
+
+void growth_forget(struct growth *growth, pid_t tid)
+{
+	uint32_t index = map_find(&growth->calls_of, (uint32_t)tid);
+
+	if (index == MAP_NONE)
+		return;
+	/* The last entry moves into the free one. */
+	struct growth_calls *last = &growth->calls.at[growth->calls.n - 1];
+	activations_done(&growth->calls.at[index].last);
+	map_remove(&growth->calls_of, (uint32_t)tid);
+	if (index != growth->calls.n - 1) {
+		growth->calls.at[index] = *last;
+		map_put(&growth->calls_of, (uint32_t)last->tid, index);
+	}
+	growth->calls.n--;
+}
+
+/* NULL if there are too many. */
+static struct activations *growth_last_calls(struct growth *growth, pid_t tid, uint32_t thread)
+{
+	uint32_t index = map_find(&growth->calls_of, (uint32_t)tid);
+
+	if (index == MAP_NONE && growth->calls.n == CALLS_MAX)
+		return NULL;
+	if (index == MAP_NONE) {
+		index = (uint32_t)growth->calls.n;
+		vec_push(&growth->calls, ((struct growth_calls){ .tid = tid, .thread = thread }));
+		map_put(&growth->calls_of, (uint32_t)tid, index);
+	}
+	struct growth_calls *calls = &growth->calls.at[index];
+	if (calls->thread != thread)
+		activations_done(&calls->last);
+	calls->thread = thread;
+	return &calls->last;
+}
+
+/* node: of the stack's innermost frame. */
+static void growth_add_calls(struct growth *growth, pid_t tid, uint32_t thread, uint32_t node,
+			     const struct stack *stack)
+{
+	struct activations *last = growth_last_calls(growth, tid, thread);
+	size_t n_new = last ? activations_meet(last, stack) : 0;
+
+	if (!n_new)
+		return;
+	for (uint32_t i = 0; i < stack->n_kernel; i++)
+		node = growth->cct->nodes.at[node].parent;
+	for (; n_new; n_new--) {
+		cct_add_value(growth->cct, node, thread, CCT_ACTIVATIONS, 1);
+		node = growth->cct->nodes.at[node].parent;
+	}
 }
 
 static uint32_t growth_add_stack(struct growth *growth, pid_t tid, const struct stack *stack)
@@ -99,6 +157,7 @@ void growth_add(struct growth *growth, const struct event *event, uint32_t threa
 		growth_add_weight(growth, event, node, thread, events);
 	if (events->has_near_waits)
 		growth_begin_wait(growth, event->tid, node);
+	growth_add_calls(growth, event->tid, thread, node, stack);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 }

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "collector/source.h"
+#include "unwinder/activations.h"
 #include "unwinder/cct_fold.h"
 
 /* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
@@ -19,6 +20,13 @@ struct growth {
 	struct cct *cct;    /* borrowed */
 	struct map path_of; /* tid -> paths */
 	VEC(struct cct_path) paths;
+	struct map calls_of; /* tid -> calls */
+	VEC(struct growth_calls {
+		pid_t tid;
+		uint32_t thread; /* the row: numbers are used again */
+		struct activations last;
+	})
+	calls;
 	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
 			       know */
 	uint64_t by_end[STACK_END_N];
@@ -32,6 +40,8 @@ struct growth_events growth_events_of(const struct source_info *info);
 /* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
 void growth_add(struct growth *growth, const struct event *event, uint32_t thread,
 		const struct growth_events *events, const struct stack *stack);
+/* The thread is gone, or what it runs. */
+void growth_forget(struct growth *growth, pid_t tid);
 /* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
 bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread is back from where it was last sampled leaving its CPU. */

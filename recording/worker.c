@@ -110,6 +110,8 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 		worker_grow(worker, item);
 	else
 		unwinder_event(worker->unwinder, &item->event);
+	if (item->event.kind == EVENT_EXIT || item->event.kind == EVENT_EXEC)
+		growth_forget(&worker->growth, item->event.tid);
 	while (worker->node_since.n < worker->cct.nodes.n)
 		vec_push(&worker->node_since, item->number);
 	while (worker->value_since.n < worker->cct.values.n)

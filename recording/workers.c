@@ -24,7 +24,8 @@ struct workers {
 	uint32_t off_cpu; /* the event of waits; UINT32_MAX = none */
 	bool has_near_waits, has_timed_waits;
 	struct waits waits;
-	uint64_t n_cut; /* waits that were told not to have ended */
+	uint64_t n_cut;    /* waits that were told not to have ended */
+	uint64_t n_before; /* that had begun before the recording */
 };
 
 static unsigned workers_default(void)
@@ -164,6 +165,16 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	return workers_give_wait(workers, &told);
 }
 
+#define SEEN_SOON_NS 3000000 /* who is seen to run that soon did not wait */
+
+static bool workers_end_before(struct workers *workers, const struct wait *wait)
+{
+	if (wait->ns < SEEN_SOON_NS)
+		return false;
+	workers->n_before++;
+	return workers_end_wait(workers, wait);
+}
+
 /* Threads that were waiting when we came: until they are first seen to run. */
 static bool workers_note_before(struct workers *workers, const struct event *event)
 {
@@ -175,7 +186,7 @@ static bool workers_note_before(struct workers *workers, const struct event *eve
 	}
 	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH) &&
 	       waits_runs(&workers->waits, event->tid, event->time_ns, &wait) &&
-	       workers_end_wait(workers, &wait);
+	       workers_end_before(workers, &wait);
 }
 
 static bool workers_note_switches(struct workers *workers, const struct event *event)
@@ -209,8 +220,10 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 
 	if (!end_ns)
 		end_ns = builder_last_ns(workers->builder);
-	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++)
+	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++) {
+		workers->n_before += wait.is_before;
 		workers_end_wait(workers, &wait);
+	}
 	if (n_cut) {
 		snprintf(note, sizeof(note),
 			 "%llu waits were still going on when the recording ended; they count up to that "
@@ -218,11 +231,11 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
-	if (workers->waits.n_waiting && !workers->has_near_waits) {
+	if (workers->n_before && !workers->has_near_waits) {
 		snprintf(note, sizeof(note),
 			 "%llu threads were waiting when the recording began: where is not known of those "
 			 "waits",
-			 (unsigned long long)workers->waits.n_waiting);
+			 (unsigned long long)workers->n_before);
 		builder_note(workers->builder, note);
 	}
 	if (workers->waits.n_lost) {

@@ -293,7 +293,7 @@ static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
 	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		is_leaf[cct->values.at[i].node] = true;
+		is_leaf[cct->values.at[i].node] |= cct->values.at[i].metric != CCT_ACTIVATIONS;
 	for (size_t i = 0; i < cct->nodes.n; i++)
 		if (is_leaf[i]) {
 			next[fuse->landings[i].scope + 1]++;
@@ -354,6 +354,8 @@ static void make_tree(struct fuse *fuse)
 	const struct cct *cct = fuse->input->cct;
 
 	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
+	if (fuse->options->activations)
+		fuse->tree->activations = fuse->tree->n_metrics++;
 	if (fuse->options->rounds)
 		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	scope_maker_init(&fuse->maker, fuse->tree);
@@ -368,6 +370,28 @@ static void make_tree(struct fuse *fuse)
 	scope_maker_done(&fuse->maker);
 }
 
+/* Calls are the function's, wherever in it they were first seen. */
+static uint32_t fuse_function_of(const struct fuse *fuse, uint32_t scope)
+{
+	while (scope &&
+	       (scope_kind(fuse->tree, scope) == SCOPE_INLINE ||
+		scope_kind(fuse->tree, scope) == SCOPE_LOOP || scope_kind(fuse->tree, scope) == SCOPE_LINE))
+		scope = fuse->tree->scopes.at[scope].parent;
+	return scope;
+}
+
+/* The tree's number of a metric, or of what hangs beside metrics; UINT32_MAX if it has none. */
+static uint32_t fuse_metric(const struct fuse *fuse, uint32_t metric)
+{
+	const struct scope_tree *tree = fuse->tree;
+
+	if (metric == CCT_ACTIVATIONS)
+		return tree->activations ? tree->activations : UINT32_MAX;
+	if (metric >= CCT_ROUND)
+		return tree->n_rounds ? metric - CCT_ROUND + tree->n_metrics - tree->n_rounds : UINT32_MAX;
+	return metric < fuse->input->n_metrics ? metric : UINT32_MAX;
+}
+
 /* Values of nodes into such of scopes; both may be in the same place. Returns how many there are. */
 static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
 			       struct scope_value *to)
@@ -376,11 +400,12 @@ static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *
 
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value value = from[i];
-		if (value.metric >= CCT_ROUND)
-			value.metric += fuse->input->n_metrics - CCT_ROUND;
-		if (value.metric < fuse->tree->n_metrics)
-			to[n_moved++] = (struct scope_value){ fuse->landings[value.node].scope, value.thread,
-							      value.metric, value.value };
+		uint32_t scope = fuse->landings[value.node].scope, metric = fuse_metric(fuse, value.metric);
+		if (metric == UINT32_MAX)
+			continue;
+		if (value.metric == CCT_ACTIVATIONS)
+			scope = fuse_function_of(fuse, scope);
+		to[n_moved++] = (struct scope_value){ scope, value.thread, metric, value.value };
 	}
 	return n_moved;
 }

@@ -26,10 +26,11 @@ enum fuse_calls {
 struct fuse_options {
 	enum fuse_calls calls;
 	bool no_inlines, no_loops;
-	bool lines;     /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
-	bool rounds;    /* the tree gets CCT_ROUNDS more metrics, behind the others: samples by round */
-	bool addresses; /* with lines: one for each address, also where no line is known */
-	bool joins;     /* who fuses a profile: parallel regions are put where they are written, join.h */
+	bool lines;       /* what was spent in a scope itself hangs below it in SCOPE_LINEs */
+	bool rounds;      /* the tree gets CCT_ROUNDS more metrics, behind the others: samples by round */
+	bool activations; /* the tree gets one more, before those: new calls of functions */
+	bool addresses;   /* with lines: one for each address, also where no line is known */
+	bool joins;       /* who fuses a profile: parallel regions are put where they are written, join.h */
 };
 
 struct fuse_input {

@@ -75,7 +75,8 @@ struct scope_tree {
 	VEC(struct scope_call) calls;   /* each once; 0 is none */
 	VEC(struct scope_value) values; /* sorted by scope, thread, metric */
 	uint32_t n_metrics;
-	uint32_t n_rounds; /* of the metrics, the last ones: samples by round */
+	uint32_t activations; /* the metric that counts calls of functions; 0 = none does */
+	uint32_t n_rounds;    /* of the metrics, the last ones: samples by round */
 };
 
 /* One scope, all of it. */

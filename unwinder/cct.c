@@ -144,11 +144,11 @@ static bool cct_value_same(const void *owner, uint32_t index, const void *key)
 uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value)
 {
 	struct cct_value added = { node, thread, metric, value };
-	size_t likely = cct->nodes.at[node].value + metric;
+	uint32_t likely = cct->nodes.at[node].value + metric;
 
 	if (likely < cct->values.n && is_same_value(&cct->values.at[likely], &added)) {
 		cct->values.at[likely].value += value;
-		return (uint32_t)likely;
+		return likely;
 	}
 	size_t slot = slots_find(&cct->value_slots, cct_value_hash(node, thread, metric), cct_value_same, cct,
 				 &added);
@@ -160,8 +160,10 @@ uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t
 	} else {
 		cct->values.at[index].value += value;
 	}
-	if (metric == 0)
-		cct->nodes.at[node].value = index;
+	uint32_t hint = cct->nodes.at[node].value;
+	if (metric == 0 ||
+	    (metric == CCT_ACTIVATIONS && (hint >= cct->values.n || cct->values.at[hint].node != node)))
+		cct->nodes.at[node].value = index - metric;
 	return index;
 }
 

@@ -23,7 +23,8 @@ struct cct_node {
 	image_id image; /* IMAGE_NONE for the two roots */
 	uint64_t vaddr; /* as sampled; callers hold return addresses and CCT_IS_RETURN */
 	uint32_t flags;
-	uint32_t value; /* where to look for its values first: one of metric 0, the others' behind it */
+	uint32_t value; /* where to look for its values first: one of metric 0, the others' behind it; of a
+			   node without, CCT_ACTIVATIONS less than that of its calls */
 };
 
 /* What a thread spent in a node: one row per (node, thread, metric) with a value. */
@@ -39,6 +40,9 @@ struct cct_value {
  */
 #define CCT_ROUND 0x10000u
 #define CCT_ROUNDS 32u
+
+/* Beside them, too: how many calls of a node's frame were seen to be new (activations.h). */
+#define CCT_ACTIVATIONS (CCT_ROUND + CCT_ROUNDS)
 
 struct cct {
 	VEC(struct cct_node) nodes;

@@ -110,3 +110,17 @@ void cursor_keep(struct cursor *cursor, uint64_t mask)
 			cursor_lose(cursor, reg);
 	}
 }
+
+uint64_t cursor_held(const struct cursor *cursor, uint64_t mask)
+{
+	const struct regs *regs = cursor->private_.frame;
+	uint64_t held = 0;
+
+	if (mask & ~regs->known)
+		return 0;
+	for (uint64_t left = mask; left; left &= left - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(left);
+		held += cursor_mix(reg, regs->value[reg]);
+	}
+	return held + !held;
+}

@@ -198,6 +198,18 @@ static inline void cursor_advance(struct cursor *cursor)
 	cursor_count_frame(cursor);
 }
 
+/* Values of registers as one number, never 0: one that differs in a single register differs. */
+static inline uint64_t cursor_mix(unsigned reg, uint64_t value)
+{
+	return value * (0x9e3779b97f4a7c15u * (2 * reg + 1));
+}
+
+/*
+ * So those of the frame that are in the mask; 0 if one is not known. The walk does not depend on it: this
+ * look needs no note.
+ */
+uint64_t cursor_held(const struct cursor *cursor, uint64_t mask);
+
 /* An attempt that restores registers from slots of one piece alone: that of the rule's slots. */
 struct cursor_move {
 	const struct isa *isa;
@@ -206,18 +218,22 @@ struct cursor_move {
 	uint64_t cfa, ra;
 };
 
-/* Makes such an attempt and advances. Other registers stay where they are, which saves copying them. */
-static inline void cursor_move(struct cursor *cursor, const struct cursor_move *move)
+/* Makes such an attempt and advances. Other registers stay where they are, which saves copying them. Returns
+ * cursor_held of the registers that are restored, but for the return address. */
+static inline uint64_t cursor_move(struct cursor *cursor, const struct cursor_move *move)
 {
 	const struct isa *isa = move->isa;
 	struct regs *regs = cursor->private_.frame;
 	uint64_t low = move->cfa + (uint64_t)(int64_t)packed_low(move->rule),
 		 saved = packed_saved(move->rule);
+	bool is_known = !(saved & ~(1ull << isa->ra) & ~regs->known);
+	uint64_t held = 0;
 	unsigned slot = 0;
 
 	for (uint64_t left = saved; left; slot++) {
 		unsigned reg = 63u - (unsigned)__builtin_clzll(left);
 		left ^= 1ull << reg;
+		held += reg == isa->ra ? 0 : cursor_mix(reg, regs->value[reg]);
 		cursor_find_reg(cursor, (uint8_t)reg);
 		regs->value[reg] = cursor_load(cursor, move->slots, low + packed_slot(move->rule, slot));
 	}
@@ -227,4 +243,5 @@ static inline void cursor_move(struct cursor *cursor, const struct cursor_move *
 	regs->known = (((regs->known & isa->callee_saved) | saved | 1ull << isa->sp) & ~(1ull << isa->ra)) |
 		      1ull << isa->pc;
 	cursor_count_frame(cursor);
+	return is_known ? held + !held : 0;
 }

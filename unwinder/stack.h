@@ -30,9 +30,14 @@ const char *verdict_name(enum verdict verdict);
 
 #define STACK_MAX_FRAMES 65536 /* real programs are thousands deep; a loop of frames must still end */
 
+#define FRAME_OF_COROUTINE UINT64_MAX
 struct frame {
 	uint64_t pc;    /* run-time address; for a caller the return address */
 	uint64_t vaddr; /* same place in the image's numbering */
+	/* What tells one call of a function from the next, activations.h; 0 = not known. */
+	uint64_t cfa;  /* FRAME_OF_COROUTINE: of an outermost frame, whose stack may move or change threads */
+	uint64_t held; /* of the registers that the frame has saved, and uses itself: their values, as one
+			* number */
 	image_id image;
 	bool is_return;  /* look things up at vaddr - 1: a call may be the last instruction of its function */
 	uint8_t witness; /* that led from this frame to its caller; WITNESS_NONE for the last one */

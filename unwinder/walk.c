@@ -381,6 +381,8 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
 	const struct recipe *recipe = &knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe];
 
+	walk_tell_apart(walk, &walk->here, attempt->step.cfa, walk_held(walk, attempt->recipe), frame);
+	walk->has_lost_regs |= recipe->witness == WITNESS_FP;
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
@@ -410,6 +412,13 @@ static bool walk_meets_last(struct walk *walk)
 	return true;
 }
 
+/* No call leads to where a goroutine's stack begins, nor a fiber's. */
+static void walk_note_coroutine(struct walk *walk)
+{
+	if (walk->here.place.is_trampoline)
+		walk->stack->frames.at[walk->stack->frames.n - 1].cfa = FRAME_OF_COROUTINE;
+}
+
 static enum stack_end walk_run(struct walk *walk)
 {
 	struct attempt attempt;
@@ -423,8 +432,10 @@ static enum stack_end walk_run(struct walk *walk)
 		walk->has_jit |= walk->here.is_jit;
 		if (!walk->here.is_mapped)
 			return STACK_NO_IMAGE;
-		if (walk->here.place.is_root)
+		if (walk->here.place.is_root) {
+			walk_note_coroutine(walk);
 			return walk_end_at_root(walk);
+		}
 		walk_try_all(walk, &attempt);
 		if (!attempt.is_good && walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
 			walk_try_all(walk, &attempt);

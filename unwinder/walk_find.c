@@ -35,3 +35,14 @@ bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
 		}
 	return false;
 }
+
+uint64_t walk_held(const struct walk *walk, uint32_t recipe)
+{
+	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
+	const struct recipe *it = &recipes->recipes.at[recipe];
+
+	if (recipe != walk->here.place.recipes.recipe[0] || it->is_signal_frame)
+		return 0;
+	return cursor_held(&walk->walker->cursor,
+			   recipe_saved(recipes, it) & ~(1ull << walk->walker->isa->ra));
+}

@@ -69,14 +69,14 @@ static bool plain_find_caller(const struct walk *walk, const struct packed_rule 
 	return ret->cfa > sp || (ret->cfa == sp && !has_ra_slot && ret->ra != pc);
 }
 
-static void plain_move(struct walker *walker, const struct packed_rule *rule,
-		       const struct plain_caller *caller)
+static uint64_t plain_move(struct walker *walker, const struct packed_rule *rule,
+			   const struct plain_caller *caller)
 {
-	cursor_move(&walker->cursor, &(struct cursor_move){ .isa = walker->isa,
-							    .rule = rule,
-							    .slots = &caller->slots,
-							    .cfa = caller->cfa,
-							    .ra = caller->ra });
+	return cursor_move(&walker->cursor, &(struct cursor_move){ .isa = walker->isa,
+								   .rule = rule,
+								   .slots = &caller->slots,
+								   .cfa = caller->cfa,
+								   .ra = caller->ra });
 }
 
 /*
@@ -115,9 +115,10 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	enum verdict verdict = walk_judge(walker, &callee, caller);
 	if (verdict == VERDICT_INVALID)
 		return NULL;
-	plain_move(walker, &rule, &found);
+	uint64_t held = plain_move(walker, &rule, &found);
 	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
+	walk_tell_apart(walk, here, found.cfa, held, &frame);
 	frame.witness = (uint8_t)witness;
 	frame.verdict = (uint8_t)verdict;
 	vec_push(&walk->stack->frames, frame);

@@ -19,6 +19,7 @@ struct walk {
 	bool is_interrupted; /* the present frame made no call: innermost, or behind a signal */
 	bool has_jit;        /* a frame's code is in no file */
 	bool can_recall;     /* the last stack of the thread may be known: looks are noted */
+	bool has_lost_regs;  /* a frame's code need not keep registers for its caller, or did not tell */
 	bool has_guessed;    /* a frame pointer alone led on where it may have skipped a caller */
 	uint64_t
 		elsewhere; /* address of the saved sp of an interrupted stack that was not copied; 0 = none */
@@ -58,6 +59,20 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 			       .vaddr = vaddr,
 			       .image = here->image,
 			       .is_return = here->is_return && !here->place.is_trampoline && vaddr > 0 };
+}
+
+/* cursor_held of the registers that the recipe restores. 0 if that is not the usual recipe of the place:
+ * another one may restore others, and the two cannot be compared. */
+uint64_t walk_held(const struct walk *walk, uint32_t recipe);
+/*
+ * What tells this call from others. Code that is in no file may be moved, and its frames replaced; what it
+ * leaves in registers says nothing of its callers.
+ */
+static inline void walk_tell_apart(const struct walk *walk, const struct pc_entry *here, uint64_t cfa,
+				   uint64_t held, struct frame *ret)
+{
+	ret->cfa = here->is_jit ? 0 : cfa;
+	ret->held = walk->has_jit || walk->has_lost_regs ? 0 : held;
 }
 
 /*

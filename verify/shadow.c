@@ -18,7 +18,9 @@ static struct shadow_entry *top(const struct shadow *shadow)
 
 static void push(struct shadow *shadow, uint64_t ra, uint64_t sp, bool is_interrupt)
 {
-	struct shadow_entry entry = { .ra = ra, .sp = sp, .is_interrupt = is_interrupt };
+	struct shadow_entry entry = {
+		.ra = ra, .sp = sp, .call = ++shadow->n_calls, .is_interrupt = is_interrupt
+	};
 
 	entry.slot = shadow->isa->call_pushes_ra && !is_interrupt ? sp : 0;
 	vec_push(&current(shadow)->entries, entry);

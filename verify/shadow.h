@@ -27,6 +27,7 @@ struct shadow_entry {
 	uint64_t ra;       /* where it will return to; where it was interrupted */
 	uint64_t sp;       /* the slot of the return address, or sp at the call */
 	uint64_t slot;     /* where the return address was saved; 0 = nowhere yet */
+	uint64_t call;     /* its number: no other has it */
 	bool is_interrupt; /* ra was interrupted by a signal: it does not follow a call */
 };
 
@@ -43,6 +44,7 @@ struct shadow {
 		size_t n, cap;
 	} stacks;
 	size_t current;
+	uint64_t n_calls;
 	bool is_settled; /* false: a non-local jump is under way, nobody can say what the stack is */
 };
 

@@ -37,6 +37,7 @@ struct step_session {
 	struct stack stack;
 	struct step_truth truth;
 	struct tally tally;
+	struct step_calls calls;
 	uint64_t next; /* step of the next sample */
 	uint8_t copy[STACK_LIMIT];
 };
@@ -158,6 +159,7 @@ static int step_begin_program(struct step_session *s, struct diag *diag)
 
 	step_space_exec(s->space);
 	step_begin_go(s);
+	step_calls_forget(&s->calls);
 	shadow_reset(&s->shadow, step_region(s));
 	return error;
 }
@@ -204,12 +206,15 @@ static void step_note_truth(struct step_session *s)
 	const struct shadow_entry *entry;
 
 	vec_clear(&s->truth.pcs);
+	vec_clear(&s->truth.calls);
 	vec_push(&s->truth.pcs, step_reg(s, s->stepper->isa->pc));
 	while ((entry = shadow_walk_next(&walk))) {
 		vec_push(&s->truth.pcs, entry->ra);
+		vec_push(&s->truth.calls, entry->call);
 		if (step_go_begins(&s->go, entry->ra))
-			return;
+			break;
 	}
+	vec_push(&s->truth.calls, 0);
 }
 
 static void step_tell_miss(struct step_session *s, const struct event *event)
@@ -280,6 +285,8 @@ static void step_sample(struct step_session *s)
 		return;
 	}
 	tally_add(&s->tally, &s->truth, &s->stack);
+	if (is_exact)
+		step_calls_add(&s->calls, &s->truth, &s->stack);
 	step_keep_sample(s, &event);
 	if (!is_exact && s->left_to_show > 0) {
 		s->left_to_show--;
@@ -352,7 +359,7 @@ int step_session_open(const struct step_options *options, char *const *argv, str
 struct step_result step_session_result(struct step_session *s)
 {
 	tally_sort(&s->tally);
-	return (struct step_result){ .steps = s->stepper->n_steps, .tally = &s->tally };
+	return (struct step_result){ .steps = s->stepper->n_steps, .tally = &s->tally, .calls = &s->calls };
 }
 
 struct images *step_session_images(struct step_session *s)
@@ -376,6 +383,8 @@ int step_session_close(struct step_session *s, struct diag *diag)
 	unwinder_free(s->unwinder);
 	stack_done(&s->stack);
 	vec_done(&s->truth.pcs);
+	vec_done(&s->truth.calls);
+	step_calls_done(&s->calls);
 	tally_done(&s->tally);
 	code_log_free(s->code);
 	images_free(s->images);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "unwinder/unwinder.h"
+#include "verify/step_calls.h"
 #include "verify/step_tally.h"
 
 /* A sample whose stack is not what it should be. */
@@ -38,6 +39,7 @@ struct step_options {
 struct step_result {
 	uint64_t steps;
 	const struct tally *tally; /* sorted */
+	const struct step_calls *calls;
 };
 
 struct step_session;

@@ -18,7 +18,8 @@ enum step_outcome {
 const char *step_outcome_name(enum step_outcome outcome);
 
 struct step_truth {
-	VEC(uint64_t) pcs; /* innermost first */
+	VEC(uint64_t) pcs;   /* innermost first */
+	VEC(uint64_t) calls; /* which call each frame is of; 0 = none: it is where the stack begins */
 };
 
 /* What became of one sample; ret_right: how many frames from the innermost one on are true. */

@@ -106,33 +106,6 @@ static void cfg_add_call(struct builder *b, uint32_t i)
 	vec_push(&b->calls, call);
 }
 
-static void cfg_note_vectors(const struct isa *isa, struct bytes insn, struct cfg_block *block)
-{
-	unsigned width = isa->packed_width(insn), stored = width ? 0 : isa->stored_width(insn);
-
-	block->n_packed += width > 0;
-	block->packed_width = width > block->packed_width ? (uint8_t)width : block->packed_width;
-	block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
-}
-
-/* Of a loop of one block: what tells how often a statement stands in it. */
-static void cfg_add_accesses(struct builder *b, struct cfg_block *block, struct bytes code, uint32_t last)
-{
-	const struct flow *flow = b->flow;
-	const struct insn *insn = &flow->insns.at[last];
-
-	block->first_access = (uint32_t)b->accesses.n;
-	if (insn->flow != FLOW_BRANCH || insn->target != block->start)
-		return;
-	for (uint32_t i = last + 1 - block->n_insns; i <= last; i++) {
-		uint64_t vaddr = flow->vaddrs.at[i];
-		unsigned n = flow->isa->accesses(bytes_from(code, vaddr - block->start));
-		if (n)
-			vec_push(&b->accesses, ((struct cfg_access){ vaddr, n }));
-	}
-	block->n_accesses = (uint32_t)b->accesses.n - block->first_access;
-}
-
 /* One block from instruction i; returns the one behind it. */
 static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 {
@@ -144,20 +117,17 @@ static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 		.is_guess = flow->flags.at[i] & INSN_GUESS,
 	};
 
-	struct bytes code = image_code(flow->facts->image, block.start);
 	vec_push(&b->first_insn, i);
 	for (;; i++) {
 		bool is_last =
 			i + 1 >= end || cfg_ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
-		cfg_note_vectors(flow->isa, bytes_from(code, flow->vaddrs.at[i] - block.start), &block);
 		if (cfg_is_call(&flow->insns.at[i]))
 			cfg_add_call(b, i);
 		if (is_last)
 			break;
 	}
 	block.n_calls = (uint32_t)b->calls.n - block.first_call;
-	cfg_add_accesses(b, &block, code, i);
 	block.last = flow->vaddrs.at[i];
 	block.end = block.last + flow->insns.at[i].len;
 	block.end_kind = (uint8_t)cfg_end_kind(flow, i);
@@ -207,6 +177,52 @@ static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index
 	block->n_edges = (uint32_t)b->edges.n - block->first_edge;
 }
 
+/* What is asked of a loop's instructions: vector arithmetic and, if it is one block, loads and stores. */
+static void cfg_note_loop(struct builder *b, size_t index)
+{
+	const struct flow *flow = b->flow;
+	const struct isa *isa = flow->isa;
+	struct cfg_block *block = &b->blocks.at[index];
+	uint32_t first = b->first_insn.at[index], last = first + block->n_insns - 1;
+	struct bytes code = image_code(flow->facts->image, block->start);
+	bool is_loop =
+		flow->insns.at[last].flow == FLOW_BRANCH && flow->insns.at[last].target == block->start;
+
+	block->first_access = (uint32_t)b->accesses.n;
+	for (uint32_t i = first; i <= last; i++) {
+		struct bytes insn = bytes_from(code, flow->vaddrs.at[i] - block->start);
+		unsigned width = isa->packed_width(insn), stored = width ? 0 : isa->stored_width(insn);
+		unsigned accesses = is_loop ? isa->accesses(insn) : 0;
+		block->n_packed += width > 0;
+		block->packed_width = width > block->packed_width ? (uint8_t)width : block->packed_width;
+		block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
+		if (accesses)
+			vec_push(&b->accesses, ((struct cfg_access){ flow->vaddrs.at[i], accesses }));
+	}
+	block->n_accesses = (uint32_t)b->accesses.n - block->first_access;
+}
+
+/* Every block of a loop lies between the ends of an edge that goes back. Most code is in none. */
+static void cfg_note_loops(struct builder *b)
+{
+	int32_t *change = alloc_zero(b->blocks.n + 1, sizeof(*change)), depth = 0;
+
+	for (size_t from = 0; from < b->blocks.n; from++)
+		for (uint32_t e = 0; e < b->blocks.at[from].n_edges; e++) {
+			uint32_t to = b->edges.at[b->blocks.at[from].first_edge + e].to;
+			if (to > from)
+				continue;
+			change[to]++;
+			change[from + 1]--;
+		}
+	for (size_t i = 0; i < b->blocks.n; i++) {
+		depth += change[i];
+		if (depth > 0)
+			cfg_note_loop(b, i);
+	}
+	free(change);
+}
+
 static int cfg_compare_parts(const void *left, const void *right)
 {
 	const struct flow_part *a = left, *b = right;
@@ -240,6 +256,7 @@ void cfg_build(struct cfg *cfg, const struct flow *flow)
 	cfg->n_blocks = b.blocks.n;
 	for (size_t k = 0; k < b.blocks.n; k++)
 		cfg_add_edges(&b, cfg, k);
+	cfg_note_loops(&b);
 	cfg->edges = b.edges.at;
 	cfg->n_edges = b.edges.n;
 	cfg->calls = b.calls.at;

@@ -100,6 +100,19 @@ struct isa_use {
 };
 #define USE_CONSTANT (1ull << 63) /* in needs: it makes a constant, or loads from a fixed address */
 
+/* What a conditional branch looks at, so that whoever has the registers can tell where it will go. */
+enum branch_test {
+	BRANCH_BY_FLAGS, /* condition, 0 to 15, as the machine numbers them */
+	BRANCH_IF_ZERO,  /* the register's low width bytes are 0 */
+	BRANCH_IF_CLEAR, /* the register's bit is 0 */
+};
+struct isa_branch {
+	uint8_t test;      /* enum branch_test */
+	uint8_t condition; /* BRANCH_BY_FLAGS */
+	uint8_t reg, width, bit;
+	bool is_inverted; /* taken if it is not so; never by flags */
+};
+
 /* Distances in bytes from where the code begins: the lowest, and one behind the highest. */
 struct isa_room {
 	int64_t low, high;
@@ -135,6 +148,12 @@ struct isa {
 	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if
 	 * ret. */
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
+	/* What the conditional branch at the start of the code looks at; false if it is none, or an odd one.
+	 */
+	bool (*branch)(struct bytes code, struct isa_branch *ret);
+	/* Does the code at its start begin a sequence that a probe, or any other trap, makes start over for
+	 * ever? How many bytes that has, at least; 0 = it does not. */
+	size_t (*fragile_len)(struct bytes code);
 	/* One line of disassembly; returns its length. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
 	/* Arithmetic on several values at once, what vectorised loops consist of: on how many bytes

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "collector/bpf/bpf_deep.h"
+#include "collector/bpf/bpf_paths.h"
 #include "collector/bpf/bpf_symbol.h"
 #include "collector/bpf/bpf_trace.h"
 #include "collector/bpf/bpf_waits.h"
@@ -104,6 +105,44 @@ int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_pla
 {
 	(void)trace, (void)places, (void)place;
 	return -EOPNOTSUPP;
+}
+
+int bpf_paths_open(const struct bpf_paths_want *want, struct bpf_paths **ret, struct text *ret_log,
+		   struct diag *diag)
+{
+	(void)want, (void)ret, (void)ret_log;
+	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
+	diag_why(diag, "counting ways needs it");
+	return -EOPNOTSUPP;
+}
+
+void bpf_paths_close(struct bpf_paths *paths)
+{
+	(void)paths;
+}
+
+int bpf_paths_set(struct bpf_paths *paths, pid_t pid, const char *path, const uint64_t *offsets,
+		  uint32_t first, size_t n)
+{
+	(void)paths, (void)pid, (void)path, (void)offsets, (void)first, (void)n;
+	return -EOPNOTSUPP;
+}
+
+void bpf_paths_clear(struct bpf_paths *paths)
+{
+	(void)paths;
+}
+
+void bpf_paths_each(const struct bpf_paths *paths,
+		    void (*visit)(void *context, const struct paths_key *key, uint64_t count), void *context)
+{
+	(void)paths, (void)visit, (void)context;
+}
+
+struct paths_stats bpf_paths_stats(const struct bpf_paths *paths)
+{
+	(void)paths;
+	return (struct paths_stats){ 0 };
 }
 
 int bpf_waits_open(const struct waits_options *options, uint32_t n_cpus, int deep, struct bpf_waits **ret,

@@ -348,7 +348,7 @@ static void setup_note_waiting(struct perf_live *live, pid_t pid, pid_t tid)
 {
 	int state = target_state(tid);
 
-	if (state == 'S' || state == 'D' || state == 'T')
+	if (state && state != 'Z' && state != 'X') /* one that may run is perhaps not let */
 		vec_push(&live->before, (struct event){ .kind = EVENT_SWITCH,
 							.time_ns = live->source.info.start_ns,
 							.pid = pid,

@@ -57,13 +57,14 @@ static struct perf_counts sample_read_counts(struct reader *r, uint64_t format)
 		counts.enabled = read_u64(r);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		counts.running = read_u64(r);
-	counts.words = is_group ? 1 + (uint32_t)more : 1;
-	counts.entries =
-		sample_read_array(r, counts.n, 8 * (size_t)(is_group ? counts.words : (uint32_t)more));
-	if (!is_group) {
-		counts.entries = value;
-		counts.has_ids = false; /* it is the sample's own */
+	counts.words = 1 + (uint32_t)more;
+	if (is_group) {
+		counts.entries = sample_read_array(r, counts.n, 8 * (size_t)counts.words);
+		return counts;
 	}
+	reader_skip(r, 8 * (uint64_t)more);
+	counts.entries = value;
+	counts.has_ids = false; /* it is the sample's own */
 	return counts;
 }
 

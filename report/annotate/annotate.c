@@ -40,6 +40,8 @@ static void sum_tree(struct annotator *a)
 	a->inclusive = alloc_zero(n * m, sizeof(uint64_t));
 	for (size_t i = 0; i < cct->values.n; i++) {
 		const struct cct_value *value = &cct->values.at[i];
+		if (value->metric == CCT_ACTIVATIONS)
+			continue;
 		size_t metric = value->metric < CCT_ROUND ? value->metric
 							  : value->metric - CCT_ROUND + m - CCT_ROUNDS;
 		a->self[value->node * m + metric] += value->value;

@@ -6,6 +6,9 @@
 
 #include "base/cleanup.h"
 
+#define RUNS_MAX 32
+#define RUN_VALUES_MAX 3000000 /* of all runs: they are most of the page */
+
 static uint32_t html_name(struct profile *names, const char *text)
 {
 	return intern_add(&names->strings, text);
@@ -23,7 +26,18 @@ static void html_copy_tree(const struct scope_tree *from, struct scope_tree *ret
 	ret->scopes.n = from->scopes.n;
 	ret->frames.n = from->frames.n;
 	ret->calls.n = from->calls.n;
-	ret->n_metrics = DIFF_HTML_AFTER + 1;
+}
+
+static uint32_t html_n_run_metrics(const struct diff *diff)
+{
+	uint32_t n = diff->n_a + diff->n_b;
+
+	return diff->from_runs ? n : 2 * n;
+}
+
+bool diff_html_has_runs(const struct diff *diff)
+{
+	return diff->n_a + diff->n_b <= RUNS_MAX && (uint64_t)diff->joint.tree.values.n <= RUN_VALUES_MAX;
 }
 
 static void html_put(struct scope_tree *tree, uint32_t scope, uint32_t metric, double value)
@@ -32,21 +46,48 @@ static void html_put(struct scope_tree *tree, uint32_t scope, uint32_t metric, d
 		vec_push(&tree->values, (struct scope_value){ scope, 0, metric, (uint64_t)llround(value) });
 }
 
+static double html_value(const struct diff *diff, uint32_t scope, uint32_t metric)
+{
+	uint32_t n = diff->n_a + diff->n_b;
+
+	return (double)costs_self(&diff->costs, scope, metric) * (metric < n ? diff->factor[metric] : 1);
+}
+
 static void html_values(const struct diff *diff, struct scope_tree *ret)
 {
 	uint32_t n = diff->n_a + diff->n_b;
+	uint32_t n_run_metrics = diff_html_has_runs(diff) ? html_n_run_metrics(diff) : 0;
 
 	for (uint32_t scope = 0; scope < ret->scopes.n; scope++) {
 		double sums[DIFF_HTML_AFTER + 1] = { 0 };
 		for (uint32_t run = 0; run < n; run++) {
 			bool is_before = run < diff->n_a;
-			double value = (double)costs_self(&diff->costs, scope, run) * diff->factor[run];
+			double value = html_value(diff, scope, run);
 			sums[is_before ? DIFF_HTML_BEFORE : DIFF_HTML_AFTER] +=
 				value / (is_before ? diff->n_a : diff->n_b);
 			sums[0] += (double)costs_self(&diff->costs, scope, n + run);
 		}
 		for (uint32_t metric = 0; metric <= DIFF_HTML_AFTER; metric++)
 			html_put(ret, scope, metric, sums[metric]);
+		for (uint32_t metric = 0; metric < n_run_metrics; metric++)
+			html_put(ret, scope, DIFF_HTML_RUNS + metric, html_value(diff, scope, metric));
+	}
+	ret->n_metrics = DIFF_HTML_RUNS + n_run_metrics;
+}
+
+static void html_name_runs(struct profile *names, const struct diff *diff, uint32_t unit)
+{
+	uint32_t n = diff->n_a + diff->n_b;
+
+	for (uint32_t metric = 0; diff_html_has_runs(diff) && metric < html_n_run_metrics(diff); metric++) {
+		bool is_cost = metric < n, is_before = metric % n < diff->n_a;
+		CLEANUP(freep)
+		char *name = alloc_printf("%s%s run %u", is_cost ? "" : "samples of ",
+					  is_before ? "before" : "after",
+					  1 + metric % n - (is_before ? 0 : diff->n_a));
+		vec_push(&names->metrics,
+			 (struct profile_metric){ html_name(names, name),
+						  is_cost ? unit : html_name(names, "count"), UINT32_MAX });
 	}
 }
 
@@ -78,6 +119,7 @@ struct profile *diff_html_profile(struct diff_report *report, const struct profi
 							   html_name(names, "count"), UINT32_MAX });
 	vec_push(&names->metrics, (struct profile_metric){ html_name(names, "before"), unit, 0 });
 	vec_push(&names->metrics, (struct profile_metric){ html_name(names, "after"), unit, 0 });
+	html_name_runs(names, report->diff, unit);
 	vec_push(&names->threads, (struct profile_thread){ .comm = html_name(names, "all") });
 	vec_push(&names->processes, (struct profile_process){ .comm = html_name(names, "all") });
 	names->quality = *quality;

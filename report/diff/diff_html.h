@@ -8,6 +8,11 @@
 
 #define DIFF_HTML_BEFORE 1
 #define DIFF_HTML_AFTER 2
+#define DIFF_HTML_RUNS \
+	3 /* the cost of each run, those of before first; then, of single runs, their samples */
+
+/* Are there metrics for single runs, by which the page knows how sure a change is? Not of very many. */
+bool diff_html_has_runs(const struct diff *diff);
 
 /*
  * The joint profile, with what the report says about a run filled in; it stays the diff's. ret: its tree with

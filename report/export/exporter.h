@@ -43,7 +43,9 @@ struct export_options {
 		*sources; /* html: where source text may be; NULL = where the debug information says */
 	const uint64_t
 		*interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
-	bool is_diff;      /* html: metrics 1 and 2 are before and after of a comparison */
+	const struct diff
+		*diff; /* html: metrics 1 and 2 are its before and after; diff_html has more of them */
+	const struct ranks *ranks; /* html: whose metrics the slowest ranks are; NULL = it is not reduced */
 };
 
 /* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in
@@ -64,6 +66,7 @@ struct exporter {
 	bool needs_addresses; /* one for each address */
 	bool joins;           /* parallel regions stand where they are written, unless that is not wanted */
 	bool needs_spread;    /* how sure the costs of frames are */
+	bool needs_ranks;     /* of a reduced profile, what its slowest ranks spent */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
 	bool is_binary;       /* not for a terminal */
 	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to,

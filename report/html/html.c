@@ -28,6 +28,7 @@ EMBED(html_dom, "report/html/page/dom.js");
 EMBED(html_state, "report/html/page/state.js");
 EMBED(html_formula, "report/html/page/formula.js");
 EMBED(html_diff, "report/html/page/diff.js");
+EMBED(html_ranks, "report/html/page/ranks.js");
 EMBED(html_grid, "report/html/page/grid.js");
 EMBED(html_columns, "report/html/page/columns.js");
 EMBED(html_actions, "report/html/page/actions.js");
@@ -46,11 +47,11 @@ EMBED(html_app, "report/html/page/app.js");
 
 /* In the order in which they need each other. */
 static const char *const scripts[] = {
-	html_data,         html_tree,         html_model,       html_dom,           html_state,
-	html_formula,      html_diff,         html_grid,        html_columns,       html_actions,
-	html_view_tree,    html_view_callers, html_view_flat,   html_view_sandwich, html_flame_layout,
-	html_view_flame,   html_code,         html_view_source, html_heatmap,       html_view_threads,
-	html_view_summary, html_app,
+	html_data,         html_tree,         html_model,        html_dom,         html_state,
+	html_formula,      html_diff,         html_ranks,        html_grid,        html_columns,
+	html_actions,      html_view_tree,    html_view_callers, html_view_flat,   html_view_sandwich,
+	html_flame_layout, html_view_flame,   html_code,         html_view_source, html_heatmap,
+	html_view_threads, html_view_summary, html_app,
 };
 
 /* For mail previews and pagers: the heaviest functions as a plain table. */
@@ -170,6 +171,7 @@ const struct exporter exporter_html = {
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_spread = true,
+	.needs_ranks = true,
 	.needs_addresses = true,
 	.joins = true,
 	.max_nodes = 1000000,

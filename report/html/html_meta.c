@@ -2,6 +2,7 @@
 /*
  * html_meta: what of the profile is not a column: the run, its quality, names.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/diff/diff_html.h"
 #include "report/export/json_sections.h"
 #include "report/html/html.h"
 #include "report/label.h"
@@ -16,6 +18,7 @@
 #include "report/names.h"
 #include "report/quality.h"
 #include "report/text/text_loops.h"
+#include "report/tree/ranks.h"
 
 #define SHORT_NAME 64 /* columns of a name that is shown whole */
 
@@ -195,6 +198,48 @@ static void write_remarks(struct json *json, const struct document *document, ui
 	json_end_object(json);
 }
 
+static void write_ranks(struct json *json, const struct ranks *ranks)
+{
+	json_name(json, "ranks");
+	json_object(json);
+	json_uint_of(json, "n_ranks", ranks->n_ranks);
+	json_uint_of(json, "first_metric", ranks->first_metric);
+	json_name(json, "slowest");
+	json_array(json);
+	for (uint32_t i = 0; i < ranks->n; i++)
+		json_uint(json, ranks->rank[i]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+#define T_STEPS 16 /* of a degree of freedom */
+#define T_LAST 20  /* degrees of freedom */
+
+/* What the page needs to work out intervals of changes as diff.c does: the weight of a sample, by run, and
+ * the quantiles of Student's t by degrees of freedom, in steps from one on and at last without limit. */
+static void write_runs(struct json *json, const struct diff *diff)
+{
+	json_name(json, "runs");
+	json_object(json);
+	json_uint_of(json, "n_before", diff->n_a);
+	json_uint_of(json, "n_after", diff->n_b);
+	json_uint_of(json, "first_metric", DIFF_HTML_RUNS);
+	json_bool_of(json, "from_runs", diff->from_runs);
+	json_name(json, "weight");
+	json_array(json);
+	for (uint32_t i = 0; i < diff->n_a + diff->n_b; i++)
+		json_number(json, diff->weight[i]);
+	json_end_array(json);
+	json_name(json, "t");
+	json_array(json);
+	for (int i = 0; i <= (T_LAST - 1) * T_STEPS; i++)
+		json_number(json, student_quantile((1 + DIFF_CONFIDENCE) / 2, 1 + (double)i / T_STEPS));
+	json_number(json, student_quantile((1 + DIFF_CONFIDENCE) / 2, INFINITY));
+	json_end_array(json);
+	json_uint_of(json, "t_steps", T_STEPS);
+	json_end_object(json);
+}
+
 void html_write_meta(FILE *to, const struct document *document, const struct export_options *options)
 {
 	struct json json;
@@ -206,7 +251,11 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
 	write_remarks(&json, document, options->metric);
-	json_bool_of(&json, "is_diff", options->is_diff);
+	json_bool_of(&json, "is_diff", options->diff != NULL);
+	if (options->diff && diff_html_has_runs(options->diff))
+		write_runs(&json, options->diff);
+	if (options->ranks)
+		write_ranks(&json, options->ranks);
 	html_meta_write_run(&json, document->profile);
 	write_quality(&json, document);
 	json_end_object(&json);

@@ -26,6 +26,8 @@ enum column_kind {
 	COLUMN_MAX,
 	COLUMN_IMBALANCE,
 	COLUMN_SLOWEST,
+	COLUMN_ACTIVATIONS,
+	COLUMN_PER_ACTIVATION,
 	COLUMN_N,
 	COLUMN_FORMULA, /* has no name of its own */
 };
@@ -56,6 +58,8 @@ static const struct {
 	[COLUMN_MAX] = { "max", false, false },
 	[COLUMN_IMBALANCE] = { "imbalance", false, false }, /* of threads, or of ranks of a reduced profile */
 	[COLUMN_SLOWEST] = { "slowest_rank", false, false },
+	[COLUMN_ACTIVATIONS] = { "activations", false, false }, /* when they are asked for */
+	[COLUMN_PER_ACTIVATION] = { "per_activation", false, false },
 };
 
 void columns_names(struct text *ret)
@@ -76,6 +80,32 @@ static uint32_t columns_find_metric(const struct profile *profile, const char *n
 		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
 			return i;
 	return COLUMN_OWN_METRIC;
+}
+
+static bool column_is_of_calls(unsigned kind)
+{
+	return kind == COLUMN_ACTIVATIONS || kind == COLUMN_PER_ACTIVATION;
+}
+
+bool column_is_calls(const struct column *column)
+{
+	return column->kind == COLUMN_ACTIVATIONS;
+}
+
+bool columns_want_calls(const struct columns *columns)
+{
+	for (size_t i = 0; i < columns->of.n; i++)
+		if (column_is_of_calls(columns->of.at[i].kind))
+			return true;
+	return false;
+}
+
+static bool columns_has_calls(const struct profile *profile)
+{
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		if (profile->cct.values.at[i].metric == CCT_ACTIVATIONS)
+			return true;
+	return false;
 }
 
 int columns_add(struct columns *columns, const struct profile *profile, const char *name, struct diag *diag)
@@ -100,6 +130,12 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 		diag_why(diag, "this profile has no metric '%s'", colon + 1);
 		return -EINVAL;
 	}
+	if (column_is_of_calls(column.kind) && !columns_has_calls(profile)) {
+		diag_set(diag, -EINVAL, "there is no column '%s'", name);
+		diag_why(diag, "this profile does not tell calls apart: it was recorded before cpprof did, "
+			       "traced, or no stack in it is complete");
+		return -EINVAL;
+	}
 	vec_push(&columns->of, column);
 	return 0;
 }
@@ -108,7 +144,7 @@ void columns_add_default(struct columns *columns, bool is_json, bool is_reduced)
 {
 	for (unsigned kind = 0; kind < COLUMN_N; kind++)
 		if ((is_json ? kinds[kind].is_of_json : kinds[kind].is_of_csv) ||
-		    (is_reduced && kind >= COLUMN_IMBALANCE))
+		    (is_reduced && (kind == COLUMN_IMBALANCE || kind == COLUMN_SLOWEST)))
 			vec_push(&columns->of,
 				 (struct column){ kinds[kind].name, kind, COLUMN_OWN_METRIC, NULL });
 	columns->is_usual = true;
@@ -191,6 +227,36 @@ static struct cell cost_cell(const struct text_report *report, const struct colu
 			      .percent = number_share(value, costs_inclusive(report->costs, 0, metric)) };
 }
 
+/*
+ * Calls are of functions; one that only others jump to has had one, at least. Where nearly every sample shows
+ * a new one, all that is known is that they are shorter than the time between samples.
+ */
+static struct cell calls_cell(const struct text_report *report, const struct column *column,
+			      const struct row_facts *facts)
+{
+	uint32_t metric = report->tree->activations;
+	const struct scope scope = scope_at(report->tree, facts->view->rows.at[facts->view_row].scope);
+	uint64_t calls = metric ? view_self(facts->view, facts->view_row, metric) : 0;
+	bool is_function = strcmp(facts->kind, "function") == 0 && facts->total_samples;
+
+	if (is_function && !calls && scope.kind == SCOPE_FUNCTION && !(scope.flags & SCOPE_KERNEL))
+		calls = 1;
+	if (!is_function || !calls)
+		return (struct cell){ .type = CELL_INDEX, .number = UINT32_MAX };
+	struct cell cell = { .type = CELL_CALLS,
+			     .number = calls,
+			     .is_every = calls >= facts->total_samples - facts->total_samples / 10 };
+	if (column->kind == COLUMN_ACTIVATIONS)
+		return cell;
+	cell.type = CELL_EACH;
+	cell.number = facts->total / (cell.is_every ? facts->total_samples : calls);
+	cell.text = report->metric < report->profile->metrics.n
+			    ? intern_text(&report->profile->strings,
+					  report->profile->metrics.at[report->metric].unit)
+			    : "count";
+	return cell;
+}
+
 static uint64_t column_all(const void *costs, uint32_t metric)
 {
 	return costs_inclusive(costs, 0, metric);
@@ -266,6 +332,9 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return column_thread_cell(report, column, facts);
 	case COLUMN_FORMULA:
 		return column_formula_cell(report, column, facts);
+	case COLUMN_ACTIVATIONS:
+	case COLUMN_PER_ACTIVATION:
+		return calls_cell(report, column, facts);
 	case COLUMN_SLOWEST:
 		return (struct cell){ .type = CELL_INDEX, .number = facts->slowest };
 	case COLUMN_SELF_CI95:

@@ -26,8 +26,19 @@ struct columns {
 
 /* What stands in one cell. */
 struct cell {
-	enum { CELL_COUNT, CELL_INDEX, CELL_AMOUNT, CELL_PERCENT, CELL_INTERVAL, CELL_REAL, CELL_TEXT } type;
+	enum {
+		CELL_COUNT,
+		CELL_INDEX,
+		CELL_AMOUNT,
+		CELL_PERCENT,
+		CELL_INTERVAL,
+		CELL_REAL,
+		CELL_CALLS, /* at least so many */
+		CELL_EACH,  /* ... of at most this amount each */
+		CELL_TEXT
+	} type;
 	uint64_t number; /* CELL_INDEX: UINT32_MAX = none */
+	bool is_every;   /* CELL_CALLS, CELL_EACH: nearly every sample showed a new one */
 	double percent;
 	struct interval interval;
 	double real;      /* not finite = there is no value */
@@ -53,5 +64,9 @@ void columns_names(struct text *ret);
 struct cell column_cell(const struct text_report *report, const struct column *column,
 			const struct row_facts *facts);
 bool column_is_text(const struct column *column);
+/* How many calls there were; it has words beside the number. */
+bool column_is_calls(const struct column *column);
+/* Is there one of them? The tree then needs these calls (fuse.h). */
+bool columns_want_calls(const struct columns *columns);
 /* The name comes last in text, whatever the order. */
 bool column_is_name(const struct column *column);

@@ -9,9 +9,12 @@
 
 #define NUMBER_COLUMNS 12
 #define TEXT_COLUMNS 20 /* longer texts are cut */
+#define CALLS_COLUMNS 19
 
 const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 {
+	char amount[NUMBER_MAX];
+
 	switch (cell->type) {
 	case CELL_INDEX:
 		snprintf(text, NUMBER_MAX, "%llu", (unsigned long long)cell->number);
@@ -25,6 +28,16 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 	case CELL_INTERVAL:
 		snprintf(text, NUMBER_MAX, "%.1f-%.1f%%", cell->interval.low, cell->interval.high);
 		return text;
+	case CELL_CALLS:
+		if (cell->is_every)
+			snprintf(text, NUMBER_MAX, "new in every sample");
+		else
+			snprintf(text, NUMBER_MAX, "at least %s", number_count(cell->number, amount));
+		return text;
+	case CELL_EACH:
+		snprintf(text, NUMBER_MAX, "%s %s", cell->is_every ? "below" : "at most",
+			 number_value(cell->number, cell->text, amount));
+		return text;
 	case CELL_REAL:
 		snprintf(text, NUMBER_MAX, "%.4g", cell->real);
 		return isfinite(cell->real) ? text : "";
@@ -37,7 +50,8 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 /* The title may be wider than what stands below it. */
 static int columns_text_width_of(const struct column *column, bool is_text)
 {
-	int least = is_text ? TEXT_COLUMNS : NUMBER_COLUMNS, title = (int)strlen(column->title);
+	int least = is_text ? TEXT_COLUMNS : column_is_calls(column) ? CALLS_COLUMNS : NUMBER_COLUMNS;
+	int title = (int)strlen(column->title);
 
 	return title > least ? title : least;
 }

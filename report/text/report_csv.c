@@ -21,6 +21,8 @@ static void csv_put_cell(struct text *to, const struct cell *cell)
 			text_printf(to, "%llu", (unsigned long long)cell->number);
 		return;
 	case CELL_COUNT:
+	case CELL_CALLS:
+	case CELL_EACH:
 	case CELL_AMOUNT:
 		text_printf(to, "%llu", (unsigned long long)cell->number);
 		return;

@@ -25,6 +25,8 @@ static void json_rows_put_cell(struct json *json, const struct cell *cell)
 		json_int(json, cell->number == UINT32_MAX ? -1 : (int64_t)cell->number);
 		return;
 	case CELL_COUNT:
+	case CELL_CALLS:
+	case CELL_EACH:
 	case CELL_AMOUNT:
 		json_uint(json, cell->number);
 		return;

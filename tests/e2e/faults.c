@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults: touches new pages on two paths, three times as many in many_here as in few_here, with work in between so
- * that samples fall everywhere. Prints how many there were in all.
+ * faults: touches new pages on two paths, three times as many in many_here as in few_here, with work in between,
+ * and stays on each for many intervals of sampling. Prints how many there were in all.
  *
  * usage: faults ROUNDS
  */
@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #define PAGES 64
+#define REPEATS 50 /* so that many intervals of sampling lie in one path */
 #define PAGE 4096
 
 static volatile unsigned long sink;
@@ -30,13 +31,15 @@ __attribute__((noinline)) static void touch_pages(int n)
 
 __attribute__((noinline)) static void few_here(void)
 {
-	touch_pages(PAGES);
+	for (int i = 0; i < REPEATS; i++)
+		touch_pages(PAGES);
 	__asm__ volatile("");
 }
 
 __attribute__((noinline)) static void many_here(void)
 {
-	touch_pages(3 * PAGES);
+	for (int i = 0; i < REPEATS; i++)
+		touch_pages(3 * PAGES);
 	__asm__ volatile("");
 }
 
@@ -44,10 +47,10 @@ int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1000;
 
-	for (long i = 0; i < n; i++) {
+	for (long i = 0; i < n / REPEATS; i++) {
 		few_here();
 		many_here();
 	}
-	printf("touched %ld\n", n * 4 * PAGES);
+	printf("touched %ld\n", n / REPEATS * REPEATS * 4 * PAGES);
 	return 0;
 }

@@ -11,14 +11,14 @@ cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 
 failed=0
-# check NAME MIN_EXACT options -- command: so many stacks, and no wrong one may claim to be complete. Commands go on for as long as
+# check NAME MIN_EXACT options -- command: so many stacks; no wrong one may claim to be complete, no call that goes on to be new. Commands go on for as long as
 # they are watched.
 check() {
 	name=$1 exact=$2
 	shift 2
-	"$cpprof" verify steps -n "$samples" --min-exact "$exact" --show 2 -o "$work/report" "$@" >/dev/null
+	"$cpprof" verify steps -n "$samples" --activations --min-exact "$exact" --show 2 -o "$work/report" "$@" >/dev/null
 	code=$?
-	sed -n "s/^samples/$name: samples/p" "$work/report"
+	sed -n "s/^samples/$name: samples/p; s/^calls/$name: calls/p" "$work/report"
 	judged=$(sed -n 's/^samples *\([0-9]*\).*/\1/p' "$work/report")
 	[ $code -eq 0 ] && [ "$judged" = "$samples" ] && return
 	echo "FAILED with $code: $*"

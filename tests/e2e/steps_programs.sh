@@ -16,13 +16,15 @@ failed=0
 one() {
 	mode=$1 exact=$2 modules=$3 skip=$4 interval=$5
 	shift 5
-	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --skip-loader --unwind "$mode" --min-exact "$exact" \
+	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --activations --skip-loader --unwind "$mode" --min-exact "$exact" \
 		--show 2 -o "$work/report" -- "$@" >/dev/null 2>"$work/errors" </dev/null
 	code=$?
 	line=$(sed -n 's/^samples *//p' "$work/report")
 	share=$(awk -v modules="^($modules)" '/^ *[0-9]+ +exact.*complete [0-9]+  / { if ($NF ~ modules) in_modules += $1; all += $1 }
 		END { printf "%d", all ? 100 * in_modules / all : 0 }' "$work/report")
 	printf '%-10s %-8s %s, %s %% in %s\n' "$name" "$mode" "$line" "$share" "$modules"
+	sed -n "s/^calls/                    calls/p" "$work/report"
+	[ "$mode" != auto ] || sed -n 's/^calls.*new *\([0-9.]*\) %.*/\1/p' "$work/report" >>"$work/found"
 	[ $code -eq 0 ] && [ "$share" -ge 50 ] && [ "${line%% *}" = "$samples" ] && return
 	echo "FAILED with $code: $*"
 	cat "$work/report" "$work/errors"
@@ -175,4 +177,6 @@ if command -v objcopy >/dev/null && bare_copy /usr/bin/bash /usr/bin/git /usr/bi
 	copy git-copy 'git|libz|libc' 20000 100 "$work/copies/git" --git-dir="$work/repository/.git" log --stat
 	copy sqlite3-copy 'libsqlite3|sqlite3|libc' 20000 100 sqlite3 :memory: "$sqlite_work"
 fi
+# Of the calls that are new, three in four are found, on average.
+awk '{ sum += $1 } END { printf "calls found to be new: %.1f %% on average\n", NR ? sum / NR : 0; exit NR && sum / NR < 75 }' "$work/found" || failed=1
 exit $failed

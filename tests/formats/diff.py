@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What `cpprof diff` and `cpprof stats` say of made profiles: sums, exit codes, formats, and that flat changes are those of
-`pprof -diff_base`, where there is one. usage: diff.py; needs CPPROF and MAKE_PROFILE in the environment."""
+`pprof -diff_base`, where there is one. usage: diff.py; needs CPPROF, MAKE_PROFILE and SOURCE in the environment."""
 import csv
 import io
 import json
@@ -23,8 +23,8 @@ def check(what, ok, detail=""):
         print(f"FAILED: {what} {str(detail)[:800]}")
 
 
-def run(*args, code=0):
-    ended = subprocess.run([CPPROF, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def run(*args, code=0, given=""):
+    ended = subprocess.run([CPPROF, *args], capture_output=True, text=True, input=given)
     check(f"exit code {code} of {' '.join(args)}", ended.returncode == code, (ended.returncode, ended.stderr))
     return ended
 
@@ -92,6 +92,90 @@ def check_bad_input():
         run("stats", "-f", view, "hostile.data", "hostile.data")
 
 
+def says(what, text, *args, code=0, given=""):
+    ended = run(*args, code=code, given=given)
+    check(f"{what}: '{text}' is said", text in ended.stdout + ended.stderr, (args[:6], ended.stdout[-300:], ended.stderr[-300:]))
+
+
+def check_damage():
+    """Whatever is wrong with one of the files, it is named, and nothing is compared."""
+    whole = open("a.data", "rb").read()
+    files = {"nothing.data": b"", "short.data": whole[:-1], "other.txt": b"not a profile\n" * 50,
+             "flipped.data": whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 0x55]) + whole[len(whole) // 2 + 1:]}
+    for name, data in files.items():
+        with open(name, "wb") as file:
+            file.write(data)
+        for command in (["diff", "a.data", name], ["diff", name, "a.data"], ["diff", "a.data", name, "--", "b.data", "a.data"], ["stats", "a.data", name]):
+            says("damage", name, *command, code=1)
+    os.mkdir("folder")
+    says("a folder", "folder", "diff", "a.data", "folder", code=1)
+
+
+def check_fit():
+    """What does not fit is refused or said in a sentence."""
+    says("two programs", "have no outermost function in common", "diff", "sample.data", "other.data")
+    says("twice", "given more than once", "stats", "a.data", "b.data", "a.data")
+    tower = os.path.join(os.environ["SOURCE"], "tests", "data", "tower")
+    for arch, recording in (("aarch64", "dwarf"), ("aarch64", "zstd"), ("x86_64", "x86_64")):
+        name = recording if recording == "zstd" else arch
+        run("import", "-q", "--symfs", f"{tower}/root-{arch}", f"{tower}/{recording}.data", "-o", name + ".data")
+    run("import", "-q", "--no-resolve", f"{tower}/dwarf.data", "-o", "nameless.data")
+    says("two architectures", "costs of different machines", "diff", "--metric", "samples", "aarch64.data", "x86_64.data")
+    check_sums("--metric", "samples", "aarch64.data", "x86_64.data")
+    says("no names", "has no names yet", "diff", "aarch64.data", "nameless.data")
+    run("import", "-q", "--symfs", f"{tower}/root-aarch64", f"{tower}/several.data", "-o", "several.data")
+    says("no such event", "has no metric 'page-faults'", "diff", "--metric", "page-faults", "several.data", "aarch64.data", code=2)
+
+
+def check_space():
+    if os.path.exists("/dev/full"):
+        for view in ("text", "md", "csv", "json"):
+            with open("/dev/full", "w") as full:
+                ended = subprocess.run([CPPROF, "diff", "-f", view, "a.data", "b.data"], stdout=full, stderr=subprocess.PIPE, text=True)
+            check(f"no space left for {view}", ended.returncode == 1 and "No space left" in ended.stderr, (ended.returncode, ended.stderr))
+        says("no space left", "No space left", "diff", "--html", "/dev/full", "a.data", "b.data", code=1)
+        says("no space left", "No space left", "stats", "--html", "/dev/full", "a.data", "b.data", code=1)
+
+
+def check_lists():
+    """More names than a command line holds."""
+    with open("list", "w") as file:
+        file.write("a.data\n\nb.data\n--\nb.data\na.data\n")
+    typed = run("diff", "-f", "json", "a.data", "b.data", "--", "b.data", "a.data").stdout
+    check("a list says what is typed", run("diff", "-f", "json", "--files-from", "list").stdout == typed)
+    check("a list on standard input", run("diff", "-f", "json", "--files-from", "-", given=open("list").read()).stdout == typed)
+    check("two need no --", run("diff", "-f", "json", "--files-from", "-", given="a.data\nb.data\n").stdout == run("diff", "-f", "json", "a.data", "b.data").stdout)
+    says("no list", "cannot open the list of files 'absent'", "diff", "--files-from", "absent", code=1)
+    says("an empty list", "the list of files '-' is empty", "diff", "--files-from", "-", code=2)
+    says("a list and files", "not both", "diff", "--files-from", "list", "a.data", code=2)
+    says("no side", "put -- between those of before", "diff", "--files-from", "-", given="a.data\nb.data\na.data\n", code=2)
+    says("one side", "give two profiles: one of before and one of after", "diff", "--files-from", "-", given="a.data\n--\n", code=2)
+    says("one that is not there", "absent.data", "diff", "--files-from", "-", given="a.data\nabsent.data\n", code=1)
+    for i in range(540):
+        shutil.copy("one.data", f"run-{i}.data")
+    names = ["./" * 2000 + f"run-{i}.data" for i in range(540)]
+    check("they are more than a command line holds", sum(map(len, names)) > 2 << 20)
+    check("hundreds of runs", len(json.loads(run("stats", "-f", "json", "--files-from", "-", given="\n".join(names)).stdout)["names"]) == 540)
+    says("the same by merge", "540 samples", "merge", "-o", "all.data", "--files-from", "-", given="\n".join(names))
+
+
+def check_nothing_matches():
+    """A rule that fits nothing is a mistake, however it is given and whatever is written."""
+    with open("silent.json", "w") as file:
+        json.dump({"rules": ["total>1000%", "function:no_such_.*>1%"]}, file)
+    rule = "function:no_such_.*>1%"
+    for given in (["--fail-on", rule], ["--rules", "silent.json"]):
+        for view in (["-f", "text"], ["-f", "json"], ["-f", "csv"], ["-f", "md"], ["--html", "r.html"]):
+            ended = subprocess.run([CPPROF, "diff", *given, *view, "a.data", "b.data"], capture_output=True, text=True)
+            if "without" in ended.stderr:  # this build reads no JSON
+                continue
+            check(f"a rule that fits nothing: {given} {view}", ended.returncode == 2 and "matches nothing" in ended.stderr, (ended.returncode, ended.stderr))
+    for scope in ("loop", "module", "line"):
+        says("nothing matches", "matches nothing", "diff", "--fail-on", f"{scope}:no_such_.*>1%", "a.data", "b.data", code=2)
+    for bad in ("function:(>5%", "function:[a>5%", "total>", "total>x", "module:>5%", "function:f>5parsecs"):
+        run("diff", "--fail-on", bad, "a.data", "b.data", code=2)
+
+
 def check_stats():
     stats = json.loads(run("stats", "-f", "json", "a.data", "b.data").stdout)
     for row in stats["rows"]:
@@ -111,32 +195,44 @@ def check_pprof():
     if not go or subprocess.run([go, "tool", "pprof", "-h"], capture_output=True).returncode not in (0, 2):
         print("not compared with pprof: there is no go tool pprof")
         return
-    for name in ("a", "b"):
+    for before, after in (("a", "b"), ("aarch64", "zstd")):
+        compare_with_pprof(go, before, after)
+
+
+def compare_with_pprof(go, before, after):
+    for name in (before, after):
         run("export", name + ".data", "-o", name + ".pb.gz")
     top = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", "-sample_index=1", "-nodecount=100000", "-nodefraction=0", "-edgefraction=0", "-diff_base",
-                          "a.pb.gz", "b.pb.gz"], capture_output=True, text=True, env={**os.environ, "PPROF_TMPDIR": os.getcwd(), "HOME": os.getcwd()})
+                          before + ".pb.gz", after + ".pb.gz"], capture_output=True, text=True, env={**os.environ, "PPROF_TMPDIR": os.getcwd(), "HOME": os.getcwd()})
     theirs, ours = {}, {}
     for line in top.stdout.splitlines():
         row = re.match(r"\s*(-?[0-9.]+)(?:ns)?\s+\S+%\s+\S+%\s+\S+\s+\S+%\s+(.*?)(?: \(inline\))?$", line)
         if row:
             theirs[row[2]] = theirs.get(row[2], 0) + float(row[1])
-    for row in csv.DictReader(io.StringIO(run("diff", "-f", "csv", "a.data", "b.data").stdout)):
+    for row in csv.DictReader(io.StringIO(run("diff", "-f", "csv", before + ".data", after + ".data").stdout)):
         ours[row["name"]] = ours.get(row["name"], 0) + float(row["self_change"])
     common = [name for name in theirs if name in ours]
-    check("pprof has our functions", len(common) >= 10, (top.stdout[:600], top.stderr[-300:], list(ours)[:20]))
+    least = 10 if before == "a" else 1
+    check(f"pprof has our functions of {before}", len(common) >= least, (top.stdout[:600], top.stderr[-300:], list(ours)[:20]))
     for name in common:
         check(f"pprof -diff_base: {name}", near(theirs[name], ours[name]), (theirs[name], ours[name]))
-    print(f"{len(common)} functions have the change that pprof gives them")
+    check(f"pprof -diff_base: all of {before}", near(sum(theirs.values()), sum(ours.values())), (sum(theirs.values()), sum(ours.values())))
+    print(f"{len(common)} functions of {before} and {after} have the change that pprof gives them")
 
 
 os.chdir(tempfile.mkdtemp())
 for made, kind in (("a", ["2000", "a.data"]), ("b", ["2500", "b.data"]), ("sample", ["sample", "sample.data"]), ("other", ["kernel", "other.data"]),
                    ("hostile", ["hostile", "hostile.data"]), ("none", ["none", "none.data"]), ("small", ["1000", "small.data"]),
-                   ("large", ["3000", "large.data"])):
+                   ("large", ["3000", "large.data"]), ("one", ["one", "one.data"])):
     subprocess.run([MAKE, *kind], check=True)
 check_views()
 check_rules()
 check_bad_input()
+check_damage()
+check_fit()
+check_space()
+check_lists()
+check_nothing_matches()
 check_stats()
 check_pprof()
 print(f"tally: {passed} passed, {failed} failed, 0 skipped")

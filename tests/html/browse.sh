@@ -28,6 +28,25 @@ node odd.mjs "$chromium" e-*.html d.html || failed=1
 "$BUILD/tests/make_profile" instances n.data && "$CPPROF" report n.data --html n.html || exit 1
 node first.mjs "$chromium" r.html r.txt p.html n.html || failed=1
 node extras.mjs x.html x.json "$chromium" x.asm || failed=1
+# Comparisons: real runs, two a side and one a side; made ones that grow, shrink, and have little in common; ranks; statistics.
+for i in 1 2; do
+	for run in before:0.4:$i after:0.6:$((i + 2)); do
+		IFS=: read -r side seconds rank <<<"$run"
+		OMPI_COMM_WORLD_RANK=$rank "$CPPROF" record -q -o $side-$i.data -- "$BUILD/examples/stencil" $seconds >/dev/null || exit 1
+	done
+done
+# compared NAME FILE...: as a page and as two views of JSON.
+compared() {
+	local name=$1
+	shift
+	"$CPPROF" diff --html "d-$name.html" "$@" && "$CPPROF" diff -f json --view flat "$@" >"d-$name.flat.json" && "$CPPROF" diff -f json --view tree --call-sites "$@" >"d-$name.tree.json"
+}
+"$BUILD/tests/make_profile" 1000 small.data && "$BUILD/tests/make_profile" 3000 large.data && "$BUILD/tests/make_profile" sample s.data && "$BUILD/tests/make_profile" kernel k.data || exit 1
+compared runs before-1.data before-2.data -- after-1.data after-2.data && compared single before-1.data after-1.data && compared more small.data large.data &&
+	compared less large.data small.data && compared other s.data k.data || exit 1
+"$CPPROF" merge --reduce -o ranks.data before-?.data after-?.data && "$CPPROF" report ranks.data --html ranks.html && "$CPPROF" report ranks.data --view flat -f csv >ranks.csv || exit 1
+"$CPPROF" stats --html stats.html before-?.data after-?.data && "$CPPROF" stats -f json --percent-limit 0.5 before-?.data after-?.data >stats.json || exit 1
+node diff.mjs "$chromium" || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
 "$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1
 node inert.mjs h.html h.json r.html "$chromium" s.html || failed=1

@@ -75,6 +75,20 @@ merges 0 "" -o mixed.data arm.data intel.data
 merges 0 "" -o mixed2.data intel.data arm.data
 cmp mixed.data mixed2.data || fail "another order of two programs gives another file"
 
+# Real recordings, with names, loops and code: two architectures, several events, several processes.
+for name in dwarf fp zstd buildid several x86_64; do
+	"$CPPROF" import -q --symfs "$(root_of $name)" "$data/$name.data" -o real-$name.data || fail "cannot import $name"
+done
+merges 0 "" -o real.data real-dwarf.data real-fp.data real-zstd.data real-buildid.data real-several.data real-x86_64.data
+merges 0 "" -o x.data real-several.data real-x86_64.data real-fp.data
+merges 0 "" -o y.data real-zstd.data real-dwarf.data
+merges 0 "" -o z.data y.data real-buildid.data
+merges 0 "" -o tree.data z.data x.data
+cmp real.data tree.data || fail "another tree of real recordings gives another file"
+merges 0 "" -o left.data x.data y.data
+merges 0 "" -o tree.data left.data real-buildid.data
+cmp real.data tree.data || fail "(x + y) + z is not x + (y + z)"
+
 # No space left.
 if [ -w /dev/full ]; then
 	merges 1 "No space left" -o /dev/full part-1.data part-2.data

@@ -34,9 +34,9 @@ kind jit 99 30 cc -DLEAF_TURNS=40 -O2 -I"$here" "$here/jit.c"
 kind musl 99.9 30 musl-gcc -DLEAF_TURNS=40 -O2 -I"$here" "$here/chain.c"
 # shellcheck disable=SC2086
 strips=yes kind no-tables 99.9 30 cc -DLEAF_TURNS=40 -O2 $no_tables -I"$here" "$here/chain.c"
-kind rust 99 200 rustc -O "$here/program.rs"
+kind rust 99 500 rustc -O "$here/program.rs"
 export GOCACHE="$work/cache" GO111MODULE=off
 # A goroutine's stack is unknown while it is exchanged for another, and in the few instructions that ask for a larger one.
 go_build() { (cd "$work" && cp "$here/program.go" . && go build "$@" program.go); }
-command -v go >/dev/null && kind go 96 200 go_build
+command -v go >/dev/null && kind go 96 500 go_build
 exit $failed

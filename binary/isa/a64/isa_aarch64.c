@@ -200,6 +200,46 @@ static bool aarch64_is_signal_trampoline(struct bytes code)
 	       a64_word(code.at + 4) == 0xd4000001 /* svc #0 */;
 }
 
+static bool aarch64_branch(struct bytes code, struct isa_branch *ret)
+{
+	uint32_t word = code.len >= INSN_SIZE ? a64_word(code.at) : 0;
+	bool is_odd = word >> 24 & 1; /* cbnz, tbnz */
+
+	*ret = (struct isa_branch){ .reg = REG_NONE };
+	if (word >> 25 == 0x2a && !is_odd) { /* b.cond, bc.cond */
+		ret->condition = word & 15;
+		return true;
+	}
+	ret->reg = word & 31;
+	ret->is_inverted = is_odd;
+	if ((word >> 25 & 0x3f) == 0x1a) { /* cbz */
+		ret->test = BRANCH_IF_ZERO;
+		ret->width = word >> 31 ? 8 : 4;
+		return ret->reg != 31;
+	}
+	ret->test = BRANCH_IF_CLEAR; /* tbz */
+	ret->bit = (uint8_t)(word >> 31 << 5 | (word >> 19 & 31));
+	return (word >> 25 & 0x3f) == 0x1b && ret->reg != 31;
+}
+
+#define EXCLUSIVE_MAX 16 /* instructions from a load to its store; the architecture's advice */
+
+/* The exclusive class has bits 29:23 = 0010000; bit 22 tells a load from a store. */
+static bool aarch64_is_exclusive(uint32_t word, unsigned load)
+{
+	return (word >> 23 & 0x7f) == 0x10 && (word >> 22 & 1) == load;
+}
+
+static size_t aarch64_fragile_len(struct bytes code)
+{
+	if (code.len < INSN_SIZE || !aarch64_is_exclusive(a64_word(code.at), 1))
+		return 0;
+	for (size_t i = 1; i <= EXCLUSIVE_MAX && (i + 1) * INSN_SIZE <= code.len; i++)
+		if (aarch64_is_exclusive(a64_word(code.at + i * INSN_SIZE), 0))
+			return (i + 1) * INSN_SIZE;
+	return EXCLUSIVE_MAX * INSN_SIZE;
+}
+
 static const char *const reg_names[] = {
 	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
 	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
@@ -228,6 +268,8 @@ const struct isa isa_aarch64 = {
 	.idle_len = a64_idle_len,
 	.quick = a64_quick,
 	.ends_in_call = aarch64_ends_in_call,
+	.branch = aarch64_branch,
+	.fragile_len = aarch64_fragile_len,
 	.format = aarch64_format,
 	.strip_pc = aarch64_strip_pc,
 	.is_signal_trampoline = aarch64_is_signal_trampoline,

@@ -117,6 +117,41 @@ static bool x86_64_is_signal_trampoline(struct bytes code)
 	       (code.len >= sizeof short_form && memcmp(code.at, short_form, sizeof short_form) == 0);
 }
 
+static bool x86_64_branch(struct bytes code, struct isa_branch *ret)
+{
+	size_t at = 0;
+
+	*ret = (struct isa_branch){ .reg = REG_NONE };
+	/* Hints, and the prefixes of MPX and of padding; 67 makes rcx ecx. */
+	for (; at < code.len && at < 4; at++) {
+		bool is_short = code.at[at] == 0x67;
+		if (code.at[at] != 0x2e && code.at[at] != 0x3e && code.at[at] != 0xf2 &&
+		    code.at[at] != 0x66 && !is_short)
+			break;
+		ret->width = is_short ? 4 : 0;
+	}
+	if (at + 1 >= code.len)
+		return false;
+	uint8_t first = code.at[at], second = code.at[at + 1];
+	if (first >> 4 == 7 || (first == 0x0f && second >> 4 == 8)) {
+		ret->condition = (first == 0x0f ? second : first) & 15;
+		return true;
+	}
+	if (first != 0xe3) /* jrcxz */
+		return false;
+	ret->test = BRANCH_IF_ZERO;
+	ret->reg = X86_RCX;
+	ret->width = ret->width ? ret->width : 8;
+	return true;
+}
+
+/* A locked instruction is one, or not at all. */
+static size_t x86_64_fragile_len(struct bytes code)
+{
+	(void)code;
+	return 0;
+}
+
 static const char *const reg_names[X86_N_REGS] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi",
 						   "rbp", "rsp", "r8",  "r9",  "r10", "r11",
 						   "r12", "r13", "r14", "r15", "rip" };
@@ -142,6 +177,8 @@ const struct isa isa_x86_64 = {
 	.stored_width = x86_stored_width,
 	.accesses = x86_accesses,
 	.ends_in_call = x86_64_ends_in_call,
+	.branch = x86_64_branch,
+	.fragile_len = x86_64_fragile_len,
 	.format = x86_64_format,
 	.strip_pc = x86_64_strip_pc,
 	.is_signal_trampoline = x86_64_is_signal_trampoline,

@@ -10,10 +10,11 @@ function choose(model, node, frame = -1) {
 }
 
 function status(model, node) {
-  const names = model.path(node).map((n) => model.nodeLabel(n));
-  $("path").textContent = node
-    ? `${pct(model.percent(model.total[node]))} total, ${pct(model.percent(model.self[node]))} self   ${names.slice(-12).join(" › ")}`
-    : "";
+  const names = model.path(node).map((n) => model.nodeLabel(n)),
+    costs = isDiff(model)
+      ? diffWords(model, node)
+      : `${pct(model.percent(model.total[node]))} total, ${pct(model.percent(model.self[node]))} self`;
+  $("path").textContent = node ? `${costs}   ${names.slice(-12).join(" › ")}` : "";
   $("actions").hidden = !node;
 }
 

@@ -119,7 +119,7 @@ function showMatches(model) {
 
 function nextMatch(model, step) {
   const found = [];
-  for (let i = 1; i < model.tree.n; i++) if (model.matched(i) && model.total[i] > 0) found.push(i);
+  for (let i = 1; i < model.tree.n; i++) if (model.matched(i) && model.isShown(i)) found.push(i);
   found.sort((a, b) => model.total[b] - model.total[a]);
   if (!found.length) return;
   const at = found.indexOf(state.n);

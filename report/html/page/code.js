@@ -68,7 +68,7 @@ function ownInsns(model, code, host, frame) {
 // Instructions of one host, with the source line where it changes.
 function insnRows(model, { frame: host, offsets }, frame) {
   const code = model.data.get("code-" + host),
-    columns = sourceMetrics(model).length;
+    columns = sourceColumns(model).length;
   if (!code) return [];
   const insns = ownInsns(model, code, host, frame),
     marks = loopMarks(code.scopes, insns);
@@ -100,7 +100,7 @@ function insnRows(model, { frame: host, offsets }, frame) {
 // All of them: a table, or null where the report holds no code.
 function codeTable(model, frame, nodes) {
   const hosts = offsetCosts(model, nodes),
-    columns = sourceMetrics(model).length;
+    columns = sourceColumns(model).length;
   const body = hosts.flatMap((host) => {
     const rows = insnRows(model, host, frame);
     if (!rows.length || (host.frame === frame && hosts.length === 1)) return rows;

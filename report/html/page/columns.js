@@ -15,6 +15,17 @@ function costColumns(model, cost) {
   const total = (row) => cost.total(row, model.metric),
     self = (row) => cost.self(row, model.metric),
     base = (row) => model.base(cost.parent(row));
+  const sure = [
+    {
+      name: "±",
+      width: "4.2rem",
+      num: true,
+      title: "half the width of the 95 % interval of total",
+      by: (row) => model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0)),
+      cell: (row) => pct(model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0))),
+    },
+    { name: "amount", width: "5.2rem", num: true, title: "of total", by: total, cell: (row) => model.amount(total(row)) },
+  ];
   return [
     {
       name: "total",
@@ -33,16 +44,8 @@ function costColumns(model, cost) {
       by: self,
       cell: (row) => (self(row) ? pct(model.percent(self(row), base(row))) : ""),
     },
-    {
-      name: "±",
-      width: "4.2rem",
-      num: true,
-      title: "half the width of the 95 % interval of total",
-      by: (row) => model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0)),
-      cell: (row) => pct(model.interval(total(row), model.spread(cost.frame(row), "total"), cost.total(row, 0))),
-    },
-    { name: "amount", width: "5.2rem", num: true, title: "of total", by: total, cell: (row) => model.amount(total(row)) },
-    ...(isDiff(model) ? diffColumns(model, cost) : []),
+    ...(isDiff(model) ? diffColumns(model, cost) : sure),
+    ...rankColumns(model, cost),
     ...formulaColumns(model, cost),
   ];
 }

@@ -272,15 +272,24 @@ class Model {
 
   /* ---- ways through the tree */
 
+  // By which it is decided what is there at all: of a comparison both sides, for what is gone has a cost before.
+  get shownTotals() {
+    return isDiff(this) ? [this.totalOf(BEFORE), this.totalOf(AFTER)] : [this.total];
+  }
+  isShown(node) {
+    return this.shownTotals.some((total) => total[node] > 0);
+  }
+
   // Children of a node that cost something, heaviest first.
   children(node) {
     let rows = this.sorted.get(node);
     if (!rows) {
       const {
         total,
+        shownTotals,
         lists: { first, list },
       } = this;
-      rows = Array.from(list.subarray(first[node], first[node + 1])).filter((c) => total[c] > 0);
+      rows = Array.from(list.subarray(first[node], first[node + 1])).filter((c) => shownTotals.some((costs) => costs[c] > 0));
       rows.sort((a, b) => total[b] - total[a] || a - b);
       this.sorted.set(node, rows);
     }
@@ -292,13 +301,13 @@ class Model {
   chains() {
     if (!this.chainLists) {
       const { n, parent } = this.tree,
-        { total } = this,
+        { shownTotals } = this,
         next = new Uint32Array(n),
         tail = new Uint32Array(n),
         head = new Uint32Array(n);
       for (let i = n - 1; i > 0; i--) {
         tail[i] = next[i] ? tail[next[i]] : i;
-        if (parent[i] && total[i] > 0 && total[i] === total[parent[i]]) next[parent[i]] = i;
+        if (parent[i] && this.isShown(i) && shownTotals.every((total) => total[i] === total[parent[i]])) next[parent[i]] = i;
       }
       for (let i = 1; i < n; i++) head[i] = next[parent[i]] === i ? head[parent[i]] : i;
       this.chainLists = { next, tail, head };
@@ -337,12 +346,14 @@ class Model {
     return path.reverse();
   }
 
-  // Down the heaviest child for as long as it holds enough of its parent: half, unless the address says otherwise.
+  // Down the heaviest child, or of a comparison that which changed most, for as long as it holds enough of its parent: half,
+  // unless the address says otherwise.
   hotPath(from = 0) {
-    const path = [];
+    const path = [],
+      weight = isDiff(this) ? (node) => Math.abs(nodeChange(this, node)) : (node) => this.total[node];
     for (let at = from; ;) {
-      const next = this.children(at)[0];
-      if (next === undefined || this.total[next] * 100 < this.total[at] * (state.w > 0 ? state.w : 50)) return path;
+      const next = this.children(at).reduce((a, b) => (a !== undefined && weight(a) >= weight(b) ? a : b), undefined);
+      if (next === undefined || !weight(next) || weight(next) * 100 < weight(at) * (state.w > 0 ? state.w : 50)) return path;
       path.push(next);
       at = next;
     }

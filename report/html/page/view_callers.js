@@ -3,28 +3,29 @@
 const MOST_CALLED = 2000; // functions that the list starts with
 
 function callersView(model) {
-  const { tree } = model;
+  const { tree } = model,
+    selfs = isDiff(model) ? [model.selfOf(BEFORE), model.selfOf(AFTER)] : [model.self],
+    weight = (leaf) => (isDiff(model) ? selfs[1][leaf] - selfs[0][leaf] : selfs[0][leaf]);
   // A row is a frame with the nodes where it stands; each goes with the node below whose own cost it is.
   const grouped = (entries, key) => {
-    const groups = new Map(),
-      { self } = model;
+    const groups = new Map();
     for (const [at, leaf] of entries) {
       const frame = tree.frame[at];
       let group = groups.get(frame);
-      if (!group) groups.set(frame, (group = { frame, entries: [], total: 0, key: key + "/" + frame }));
+      if (!group) groups.set(frame, (group = { frame, entries: [], total: 0, weight: 0, key: key + "/" + frame }));
       group.entries.push([at, leaf]);
-      group.total += self[leaf];
+      group.total += model.self[leaf];
+      group.weight += weight(leaf);
     }
-    return [...groups.values()].sort((a, b) => b.total - a.total);
+    return [...groups.values()].sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
   };
   const callersOf = (row) =>
     (row.below ||= grouped(
       row.entries.map(([at, leaf]) => [model.procedure(tree.parent[at]), leaf]).filter(([at]) => at),
       row.key,
     ));
-  const leaves = [],
-    { self } = model;
-  for (let i = 1; i < tree.n; i++) if (self[i]) leaves.push([model.procedure(i), i]);
+  const leaves = [];
+  for (let i = 1; i < tree.n; i++) if (selfs.some((self) => self[i])) leaves.push([model.procedure(i), i]);
   const all = grouped(leaves, "").slice(0, MOST_CALLED);
   const total = (row, metric) => {
     const costs = model.selfOf(metric);
@@ -51,11 +52,11 @@ function callersView(model) {
       textColumn("module", "10rem", (row) => model.module(row.frame)),
     ],
     "callers, bottom-up",
-    "cost",
+    isDiff(model) ? "change" : "cost",
   );
   return {
     element: [
-      gridBar(model, grid, "functions by self cost; open one to see its callers", h("span", { class: "sep" })),
+      gridBar(model, grid, `functions by ${isDiff(model) ? "change of " : ""}self cost; open one to see its callers`, h("span", { class: "sep" })),
       grid.element,
     ],
     focus: () => grid.focus(),

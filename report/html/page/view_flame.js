@@ -219,7 +219,7 @@ class Flame {
     if (box && now < 0) tip(`${box.count} more, each too small to draw\n${pct(model.percent(box.cost))} together`, event);
     else if (box)
       tip(
-        `${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}${isDiff(model) ? diffTip(model, now) : ""}`,
+        `${model.shownLabel(now, 12)}\n${pct(model.percent(model.total[now]))} total, ${pct(model.percent(model.self[now]))} self, ${model.amount(model.total[now])}\n${model.lines(model.tree.frame[now])} ${model.module(model.tree.frame[now])}${isDiff(model) ? "\n" + diffWords(model, now) : ""}`,
         event,
       );
     else tip("");
@@ -272,9 +272,18 @@ function flameLegend(model) {
   const modules = flatRows(model, "module")
     .filter((row) => row.self > 0)
     .sort((a, b) => b.self - a.self);
+  const isChange = isDiff(model) && state.e !== "module",
+    gone = isChange ? goneCost(model) : 0;
   const colours =
     state.e === "heat"
       ? [swatch({}, "self cost, low to high", "heat")]
+      : isChange
+      ? [
+          swatch({ background: changeColour(-1, isDark()) }, "less than before"),
+          swatch({ background: changeColour(0, isDark()) }, "the same"),
+          swatch({ background: changeColour(1, isDark()) }, `more than before; full colour from ${100 * FULL_COLOUR} % of all on`),
+          gone ? `${model.amount(gone, BEFORE)} of before are gone and have no width` : null,
+        ]
       : [
           ...modules.slice(0, LEGEND_MODULES).map((row) => swatch(tint(row.name), row.name)),
           modules.length > LEGEND_MODULES ? `and ${modules.length - LEGEND_MODULES} more modules` : null,

@@ -66,19 +66,18 @@ function flatRows(model, level) {
   const { kind, name } = model.data.frame,
     rows = [],
     isFrame = level === "function" || level === "loop";
-  const costs = isFrame ? model.frameCosts(model.metric) : model.group(level, model.metric, ...levelGroups(model, level));
-  // What is gone has a cost before, if not after.
-  const other = (metric) => (isFrame ? model.frameCosts(metric) : model.group(level, metric, ...levelGroups(model, level))).total,
-    before = isDiff(model) ? other(BEFORE) : costs.total,
-    after = isDiff(model) ? other(AFTER) : costs.total;
+  const costsOf = (metric) => (isFrame ? model.frameCosts(metric) : model.group(level, metric, ...levelGroups(model, level))),
+    costs = costsOf(model.metric),
+    sides = isDiff(model) ? [costsOf(AFTER), costsOf(BEFORE)] : [costs]; // what is gone has a cost before, if not after
   for (let g = 0; g < costs.total.length; g++) {
-    if (!(before[g] || after[g]) || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
+    const side = sides.find(({ total }) => total[g]);
+    if (!side || (isFrame && (level === "loop") !== (kind[g] === LOOP))) continue;
     const named = level === "module" ? model.data.meta.modules[g] || "unknown" : level === "file" ? model.text(g) : null;
     rows.push({
       key: g,
       self: costs.self[g],
       total: costs.total[g],
-      node: costs.node[g],
+      node: side.node[g],
       frame: isFrame ? g : -1,
       name: named === null ? model.label(g) : named,
       short: named === null ? model.shortLabel(g) : named,
@@ -105,11 +104,18 @@ function flatCost(model, level) {
   };
 }
 
+// Of a row of a comparison: after − before, by "self" or "total".
+function rowChange(model, level, by) {
+  const cost = flatCost(model, level)[by];
+  return (row) => cost(row, AFTER) - cost(row, BEFORE);
+}
+
 function flatView(model) {
   const level = LEVELS.includes(state.g) ? state.g : "function",
     by = level === "loop" ? "total" : "self",
-    rows = flatRows(model, level).filter((r) => r.total > 0 || isDiff(model));
-  rows.sort((a, b) => b[by] - a[by] || b.total - a.total);
+    rows = flatRows(model, level).filter((r) => r.total > 0 || isDiff(model)),
+    size = isDiff(model) ? rowChange(model, level, by) : (row) => row[by];
+  rows.sort((a, b) => Math.abs(size(b)) - Math.abs(size(a)) || b.total - a.total);
   const grid = new Grid(
     {
       roots: () => rows,
@@ -135,7 +141,7 @@ function flatView(model) {
         : textColumn("module", "9rem", (row) => (row.frame >= 0 ? model.module(row.frame) : "")),
     ],
     "costs by " + level,
-    by,
+    isDiff(model) ? (by === "self" ? "self change" : "change") : by,
   );
   const step = (by) => setState({ g: LEVELS[Math.max(0, Math.min(LEVELS.length - 1, LEVELS.indexOf(level) + by))] });
   return {

@@ -1,8 +1,10 @@
 // sandwich: one function, who calls it and whom it calls.
 
 // Callers with what they pass on, callees with what they get, each by frame; a recursive call counts once.
-function neighbours(model, frame) {
-  const { tree, total, self } = model,
+function neighbours(model, frame, metric) {
+  const { tree } = model,
+    total = model.totalOf(metric),
+    self = model.selfOf(metric),
     callers = new Map(),
     callees = new Map(),
     sums = { total: 0, self: 0 };
@@ -31,11 +33,19 @@ function neighbours(model, frame) {
 
 function sandwichView(model) {
   const frame = model.chosenFunction(),
-    { callers, callees, sums } = neighbours(model, frame);
-  if (!sums.total)
+    known = new Map(),
+    of = (metric) => known.get(metric) || known.set(metric, neighbours(model, frame, metric)).get(metric),
+    { sums } = of(model.metric),
+    isAny = (isDiff(model) ? [BEFORE, AFTER] : [model.metric]).some((metric) => of(metric).sums.total);
+  if (!isAny)
     return { element: [h("p", { class: "empty" }, "Choose a function in another view first: its callers and callees are shown here.")] };
-  const side = (title, map) => {
-    const rows = [...map.values()].filter((r) => r.total > 0).sort((a, b) => b.total - a.total);
+  const side = (title, which) => {
+    const cost = { total: (row, metric) => of(metric)[which].get(row.frame).total },
+      change = (row) => Math.abs(cost.total(row, AFTER) - cost.total(row, BEFORE)),
+      isThere = (row) => (isDiff(model) ? cost.total(row, BEFORE) + cost.total(row, AFTER) : row.total) > 0;
+    const rows = [...of(model.metric)[which].values()]
+      .filter(isThere)
+      .sort((a, b) => (isDiff(model) ? change(b) - change(a) : b.total - a.total));
     const grid = new Grid(
       {
         roots: () => rows,
@@ -57,7 +67,10 @@ function sandwichView(model) {
           cell: (r) => pct(model.percent(r.total, sums.total)),
         },
         { name: "", width: "6rem", cell: (r) => meter(r.total, 0, sums.total) },
-        { name: "amount", width: "5.2rem", num: true, by: (r) => r.total, cell: (r) => model.amount(r.total) },
+        ...(isDiff(model)
+          ? diffColumns(model, cost)
+          : [{ name: "amount", width: "5.2rem", num: true, by: (r) => r.total, cell: (r) => model.amount(r.total) }]),
+        ...rankColumns(model, cost),
         {
           name: "",
           title: "go there",
@@ -66,6 +79,7 @@ function sandwichView(model) {
         },
       ],
       title,
+      isDiff(model) ? "change" : "share",
     );
     return h("div", {}, h("div", { class: "bar" }, h("b", {}, title), `${rows.length}`), grid.element);
   };
@@ -78,10 +92,12 @@ function sandwichView(model) {
         h(
           "span",
           {},
-          `total ${pct(model.percent(sums.total))}, self ${pct(model.percent(sums.self))}, ${model.lines(frame)} ${model.module(frame)}`,
+          isDiff(model)
+            ? `before ${model.amount(of(BEFORE).sums.total, BEFORE)}, after ${model.amount(of(AFTER).sums.total, AFTER)}: ${signedAmount(model, of(AFTER).sums.total - of(BEFORE).sums.total)}, ${model.lines(frame)} ${model.module(frame)}`
+            : `total ${pct(model.percent(sums.total))}, self ${pct(model.percent(sums.self))}, ${model.lines(frame)} ${model.module(frame)}`,
         ),
       ),
-      h("div", { class: "split" }, side("called by", callers), side("calls", callees)),
+      h("div", { class: "split" }, side("called by", "callers"), side("calls", "callees")),
     ],
   };
 }

@@ -5,12 +5,20 @@ const unfolded = new Set();
 const LONGEST = 2000; // lines of a function that is shown whole
 const NEAR_COST = 6; // lines around one that costs something
 
-// The metrics shown side by side: the chosen one first, then the other events'.
+// What is shown side by side, { name, title }: the chosen metric first, then the other events'; of a comparison both sides.
+function sourceColumns(model) {
+  if (isDiff(model)) return ["before", "after", "change"].map((name) => ({ name, title: "of this line alone" }));
+  const metrics = sourceMetrics(model),
+    ranks = model.data.meta.ranks ? [{ name: "imbal.", title: "what the slowest rank spent above the average" }, { name: "rank", title: "the rank that spent most" }] : [];
+  return [...metrics.map((m) => ({ name: metrics.length > 1 ? model.metrics[m].name : "self", title: "self cost" })), ...ranks];
+}
+
 function sourceMetrics(model) {
-  return [model.metric, ...model.metrics.keys()].filter((m, i, all) => all.indexOf(m) === i && (i === 0 || m > 0));
+  return [model.metric, ...model.metrics.keys()].filter((m, i, all) => all.indexOf(m) === i && (i === 0 || (m > 0 && m < measuredMetrics(model))));
 }
 
 function heatOf(model, costs) {
+  if (isDiff(model)) return Math.min(100, 3 * Math.abs(changePercent(model, costs ? costs[AFTER] - costs[BEFORE] : 0)));
   return Math.min(100, 3 * model.percent(costs ? costs[model.metric] : 0));
 }
 
@@ -40,9 +48,11 @@ function siteCosts(model, nodes) {
     }
     if (!inlined.has(key)) inlined.set(key, new Map());
     const at = inlined.get(key),
-      group = at.get(tree.frame[i]) || { nodes: new Set(), total: 0 };
+      group = at.get(tree.frame[i]) || { nodes: new Set(), total: 0, weight: 0, change: 0 };
     group.nodes.add(i);
     group.total += model.total[i];
+    for (const total of model.shownTotals) group.weight += total[i];
+    if (isDiff(model)) group.change += nodeChange(model, i);
     at.set(tree.frame[i], group);
   }
   return { own, calls, inlined };
@@ -77,9 +87,17 @@ function gutter(loops, at) {
 }
 
 function shareCells(model, costs) {
-  return sourceMetrics(model).map((m) =>
-    h("td", { class: "num" }, costs && costs[m] ? pct((100 * costs[m]) / (model.totalOf(m)[0] || 1)) : ""),
-  );
+  const share = (m) => (costs && costs[m] ? pct((100 * costs[m]) / (model.totalOf(m)[0] || 1)) : ""),
+    ranks = model.data.meta.ranks ? rankCells(model, costs) : [],
+    texts = isDiff(model) ? diffCells(model, costs) : [...sourceMetrics(model).map(share), ...ranks];
+  return texts.map((text) => h("td", { class: "num" }, text));
+}
+
+// What is called at a line; of a comparison, by how much that changed.
+function callsText(model, costs) {
+  if (!costs) return "";
+  if (isDiff(model)) return costs[BEFORE] || costs[AFTER] ? signedAmount(model, costs[AFTER] - costs[BEFORE]) : "";
+  return costs[model.metric] ? pct(model.percent(costs[model.metric])) : "";
 }
 
 // What was inlined at a line: a row that unfolds.
@@ -94,8 +112,8 @@ function foldRows(model, frame, group, { key, marks, depth }) {
   const row = h(
     "tr",
     { class: "fold" },
-    h("td", { colspan: sourceMetrics(model).length + 1 }),
-    h("td", { class: "num" }, pct(model.percent(group.total))),
+    h("td", { colspan: sourceColumns(model).length + 1 }),
+    h("td", { class: "num" }, isDiff(model) ? signedAmount(model, group.change) : pct(model.percent(group.total))),
     h("td"),
     h("td", { class: "gutter" }, marks),
     h(
@@ -117,13 +135,13 @@ function sourceRows(model, site, place) {
     "tr",
     { class: (heat > 0.3 ? "hot" : "") + (line === state.line && !depth ? " here" : ""), style: { "--heat": heat } },
     ...shareCells(model, own),
-    h("td", { class: "num soft" }, own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
-    h("td", { class: "num" }, calls && calls[model.metric] ? pct(model.percent(calls[model.metric])) : ""),
+    h("td", { class: "num soft" }, !isDiff(model) && own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
+    h("td", { class: "num" }, callsText(model, calls)),
     h("td", { class: "num" }, String(line)),
     h("td", { class: "gutter" }, marks),
     h("td", { style: { paddingLeft: 10 + depth * 24 + "px" } }, text.replaceAll("\t", "        ")),
   );
-  const inlined = [...(site.inlined.get(key) || [])].filter(([, group]) => group.total).sort((a, b) => b[1].total - a[1].total);
+  const inlined = [...(site.inlined.get(key) || [])].filter(([, group]) => group.weight).sort((a, b) => b[1].weight - a[1].weight);
   return [row, ...inlined.flatMap(([frame, group]) => foldRows(model, frame, group, place))];
 }
 
@@ -152,7 +170,7 @@ function functionRows(model, frame, nodes, depth) {
     const text = model.sourceLine(file, line);
     if (text === undefined && !here.has(line)) continue;
     if (before && line > before + 1)
-      rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceMetrics(model).length + 4 }), h("td", {}, "⋯")));
+      rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceColumns(model).length + 4 }), h("td", {}, "⋯")));
     rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), depth, frame }));
     before = line;
   }
@@ -172,15 +190,13 @@ function functionRows(model, frame, nodes, depth) {
 }
 
 function sourceHead(model, ...rest) {
-  const metrics = sourceMetrics(model),
-    name = (m) => (metrics.length > 1 ? model.metrics[m].name : "self");
   return h(
     "thead",
     {},
     h(
       "tr",
       {},
-      ...metrics.map((m) => h("th", { class: "num", title: "self cost" }, name(m))),
+      ...sourceColumns(model).map(({ name, title }) => h("th", { class: "num", title }, name)),
       ...rest.map((text) => (text ? h("th", { class: text.length < 8 ? "num" : "" }, text) : h("td"))),
     ),
   );
@@ -218,7 +234,7 @@ function sourceView(model) {
     { self, total } = model.frameCosts(model.metric);
   const rows = functionRows(model, frame, nodes, 0),
     source = rows.length
-      ? region("source", h("table", {}, sourceHead(model, "±", "calls", "line", "", ""), h("tbody", {}, ...rows)))
+      ? region("source", h("table", {}, sourceHead(model, isDiff(model) ? "" : "±", "calls", "line", "", ""), h("tbody", {}, ...rows)))
       : null;
   const table = codeTable(model, frame, nodes),
     insns = table ? region("instructions", table) : null;
@@ -226,7 +242,7 @@ function sourceView(model) {
     "div",
     { class: "bar" },
     h("b", { class: model.isMatch(frame) ? "mark" : "", title: model.label(frame) }, model.shortLabel(frame)),
-    h("span", {}, `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
+    h("span", {}, isDiff(model) ? frameWords(model, frame) : `${pct(model.percent(self[frame]))} self, ${pct(model.percent(total[frame]))} total`),
     h("span", { class: "place" }, `${path}${path ? ":" + model.data.frame.line[frame] : ""}`),
     h("span", { class: "sep" }),
     model.module(frame),

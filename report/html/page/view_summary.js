@@ -10,20 +10,22 @@ function isMarked(model, frame, name) {
 // Nothing at all where there are no rows and nothing to say about that.
 function summaryTable(model, title, rows, by, { level = "function", empty = "" } = {}) {
   if (!rows.length && !empty) return null;
-  const samples = flatCost(model, level)[by];
+  const costOf = flatCost(model, level)[by];
   const go = (row) => {
     choose(model, row.node, row.frame);
     setState({ v: "tree" });
   };
-  const cost = isDiff(model) ? flatCost(model, level) : null;
-  const changeCells = (row) =>
-    cost
-      ? [
-          h("td", { class: "num" }, model.amount(cost[by](row, BEFORE), BEFORE)),
-          h("td", { class: "num" }, model.amount(cost[by](row, AFTER), AFTER)),
-          h("td", { class: "num" }, signedAmount(model, cost[by](row, AFTER) - cost[by](row, BEFORE))),
-        ]
-      : [];
+  const changes = (row) => {
+    const before = costOf(row, BEFORE),
+      after = costOf(row, AFTER);
+    return [model.amount(before, BEFORE), model.amount(after, AFTER), signedAmount(model, after - before), signedPercent(changePercent(model, after - before))];
+  };
+  const shares = (row) => [
+    pct(model.percent(row[by])),
+    pct(model.interval(row[by], model.spread(row.frame, by), costOf(row, 0))),
+    ...(model.data.meta.ranks ? rankCells(model, model.metrics.map((_, metric) => costOf(row, metric))) : []),
+  ];
+  const names = isDiff(model) ? ["before", "after", "change", "of before"] : [by, "±", ...(model.data.meta.ranks ? ["imbalance", "slowest"] : [])];
   const line = (row) =>
     h(
       "tr",
@@ -33,12 +35,10 @@ function summaryTable(model, title, rows, by, { level = "function", empty = "" }
         { title: row.name },
         h("button", { class: "link" + (isMarked(model, row.frame, row.name) ? " mark" : ""), onclick: () => go(row) }, row.short || row.name),
       ),
-      h("td", { class: "num" }, pct(model.percent(row[by]))),
-      h("td", { class: "num" }, pct(model.interval(row[by], model.spread(row.frame, by), samples(row, 0)))),
-      ...changeCells(row),
+      ...(isDiff(model) ? changes(row) : shares(row)).map((text) => h("td", { class: "num" }, text)),
       h("td", { class: "place", title: row.path || row.place || "" }, row.place || ""),
     );
-  const head = h("tr", {}, h("th", {}, "name"), h("th", { class: "num" }, by), h("th", { class: "num" }, "±"), ...(cost ? ["before", "after", "change"] : []).map((name) => h("th", { class: "num" }, name)), h("th", {}, "where"));
+  const head = h("tr", {}, h("th", {}, "name"), ...names.map((name) => h("th", { class: "num" }, name)), h("th", {}, "where"));
   return h(
     "section",
     {},
@@ -51,6 +51,7 @@ function sentence(model, functions, loops) {
   const top = functions[0],
     loop = loops[0],
     path = model.hotPath();
+  if (isDiff(model)) return model.data.meta.notes.slice(0, 2).join(" ");
   if (!top) return "There are no samples.";
   const samples = flatCost(model, "function").self(top, 0),
     [low, high] = model.bounds(top.self, model.spread(top.frame, "self"), samples).map((share) => share.toFixed(1));
@@ -62,6 +63,8 @@ function sentence(model, functions, loops) {
 }
 
 function imbalance(model) {
+  const slowest = slowestRank(model, (metric) => model.totalOf(metric)[0]);
+  if (slowest) return `${slowest.percent.toFixed(1)} % (what the slowest of ${model.data.meta.ranks.n_ranks} ranks spent above their average)`;
   const sums = model.wholeThreadSums(model.metric),
     mean = sumOf(sums) / (sums.length || 1);
   return sums.length > 1 && mean
@@ -81,7 +84,7 @@ function hotPathList(model) {
     h(
       "li",
       { style: { paddingLeft: Math.min(i, 24) * 10 + "px" } },
-      `${pct(model.percent(model.total[node]))} `,
+      `${isDiff(model) ? signedAmount(model, nodeChange(model, node)) : pct(model.percent(model.total[node]))} `,
       h(
         "button",
         {
@@ -104,7 +107,7 @@ function hotPathList(model) {
     .filter(([, i]) => left <= 0 || i < 6 || i >= 6 + left)
     .map(([node, i]) => step(node, i < 6 || left <= 0 ? i : i - left));
   if (left > 0) steps.splice(6, 0, h("li", { class: "hint", style: { paddingLeft: "60px" } }, `⋯ ${left.toLocaleString("en")} more`));
-  return h("section", {}, h("h2", {}, "Hot path"), h("ol", { class: "path" }, ...steps));
+  return h("section", {}, h("h2", {}, isDiff(model) ? "Path of the change" : "Hot path"), h("ol", { class: "path" }, ...steps));
 }
 
 function factList(title, facts, id) {
@@ -118,25 +121,28 @@ function factList(title, facts, id) {
 
 function summaryView(model) {
   const { run, quality, notes } = model.data.meta,
-    most = (rows, by) =>
-      rows
-        .filter((row) => row[by] > 0)
-        .sort((a, b) => b[by] - a[by])
+    most = (rows, by, level) => {
+      const size = isDiff(model) ? rowChange(model, level, by) : (row) => row[by];
+      return rows
+        .filter((row) => size(row))
+        .sort((a, b) => Math.abs(size(b)) - Math.abs(size(a)))
         .slice(0, 10);
+    },
+    of = isDiff(model) ? "by change of " : "by ";
   const functions = flatRows(model, "function"),
-    loops = most(flatRows(model, "loop"), "total"),
-    bySelf = most(functions, "self");
+    loops = most(flatRows(model, "loop"), "total", "loop"),
+    bySelf = most(functions, "self", "function");
   const facts = [
     ["command", run.command],
     ["target", run.target],
     ["host", [run.host, run.arch, run.cpu].filter(Boolean).join(", ")],
     ["kernel", run.kernel],
     ["started", run.start],
-    ["lasted", (run.duration_ns / 1e9).toFixed(2) + " s"],
+    ["lasted", run.duration_ns ? (run.duration_ns / 1e9).toFixed(2) + " s" : ""],
     ["metric", model.metrics[model.metric].name],
     ["total", model.amount(model.all)],
     ["busy", utilisation(model)],
-    ["balance", imbalance(model)],
+    ["balance", isDiff(model) ? "" : imbalance(model)],
   ];
   const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "Lines are not known: there is no debug information." : "";
   return {
@@ -145,11 +151,11 @@ function summaryView(model) {
         "div",
         { class: "page" },
         h("section", { class: "wide" }, h("p", { class: "lead" }, sentence(model, bySelf, loops))),
-        summaryTable(model, "Functions by self cost", bySelf, "self"),
-        summaryTable(model, "Functions by total cost", most(functions, "total"), "total"),
+        summaryTable(model, `Functions ${of}self cost`, bySelf, "self"),
+        summaryTable(model, `Functions ${of}total cost`, most(functions, "total", "function"), "total"),
         summaryTable(model, "Loops", loops, "total", { level: "loop" }),
-        summaryTable(model, "Lines", most(lineRows(model), "self"), "self", { level: "line", empty: reading }),
-        summaryTable(model, "Modules", most(flatRows(model, "module"), "self"), "self", { level: "module" }),
+        summaryTable(model, "Lines", most(lineRows(model), "self", "line"), "self", { level: "line", empty: reading }),
+        summaryTable(model, "Modules", most(flatRows(model, "module"), "self", "module"), "self", { level: "module" }),
         hotPathList(model),
         factList("This run", facts),
         factList("Quality", trust(quality, notes), "trust"),

@@ -81,6 +81,7 @@ function threadGrid(model, roots, sums, chosen) {
   const all = sumOf(sums) || 1,
     samples = intervalSamples(model),
     of = (row, values) => (typeof row === "number" ? values[row] : row.threads.reduce((sum, t) => sum + values[t], 0)),
+    cost = { total: (row, metric) => of(row, model.wholeThreadSums(metric)) },
     most = Math.max(1, ...roots.map((row) => of(row, sums)));
   const { duration_ns } = model.data.meta.run,
     isTime = model.metrics[model.metric].unit === "ns" && duration_ns > 0;
@@ -103,7 +104,8 @@ function threadGrid(model, roots, sums, chosen) {
     [
       column("share", "4.6rem", sums, (value) => pct((100 * value) / all)),
       { name: "", width: "9rem", cell: (row) => meter(of(row, sums), of(row, chosen), most) },
-      column("amount", "5.6rem", sums, (value) => model.amount(value)),
+      ...(isDiff(model) ? diffColumns(model, cost) : [column("amount", "5.6rem", sums, (value) => model.amount(value))]),
+      ...rankColumns(model, cost),
       ...(isTime ? [column("busy", "4.6rem", sums, (value) => pct((100 * value) / duration_ns), "share of the duration of the run")] : []),
       column("in selection", "6.4rem", chosen, (value) => model.amount(value)),
       ...(timeBins(model)

@@ -5,7 +5,7 @@ function treeView(model) {
     frame = (node) => tree.frame[node];
   const source = {
     roots: () => [state.z],
-    children: (node) => model.shownChildren(node),
+    children: (node) => (isDiff(model) ? byChange(model, model.shownChildren(node)) : model.shownChildren(node)),
     key: (node) => node,
     name: (node) => model.shownLabel(node, 3, true),
     fullName: (node) => model.shownLabel(node, 30),
@@ -38,6 +38,7 @@ function treeView(model) {
       textColumn("module", "7.5rem", module),
     ],
     "contexts, top-down",
+    isDiff(model) ? "change" : "total",
   );
   const open = (nodes) => [state.z, ...nodes.map((node) => model.tail(node))];
   const goHot = () => {
@@ -62,7 +63,7 @@ function treeView(model) {
     grid,
     crumbs(model),
     h("span", { class: "sep" }),
-    h("button", { onclick: goHot, title: "follow the heaviest child (h)" }, "hot path"),
+    h("button", { onclick: goHot, title: `follow the ${isDiff(model) ? "largest change" : "heaviest child"} (h)` }, "hot path"),
     h("label", {}, "of at least ", least, " % of its parent"),
   );
   return { element: [bar, grid.element], hot: goHot, focus: () => grid.focus(), shown: () => grid.settle() };

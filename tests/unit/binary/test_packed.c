@@ -75,3 +75,31 @@ TEST(x86_packed_is_arithmetic_on_lanes)
 	CHECK(!X86(0x48, 0x01, 0xc8));             /* add %rcx, %rax */
 	CHECK(!x86_packed_width((struct bytes){ NULL, 0 }));
 }
+
+#define ACCESSES(...) x86_accesses((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
+
+static unsigned a64_accesses_of(uint32_t word)
+{
+	const uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+				  (uint8_t)(word >> 24) };
+
+	return a64_accesses((struct bytes){ code, sizeof(code) });
+}
+
+TEST(accesses_count_registers_loaded_and_stored)
+{
+	CHECK_EQ(a64_accesses_of(0xf8408403), 1);            /* ldr x3, [x0], #8 */
+	CHECK_EQ(a64_accesses_of(0xbd000020), 1);            /* str s0, [x1] */
+	CHECK_EQ(a64_accesses_of(0xad000400), 2);            /* stp q0, q1, [x0] */
+	CHECK_EQ(a64_accesses_of(0x4c407c00), 1);            /* ld1 {v0.2d}, [x0] */
+	CHECK_EQ(a64_accesses_of(0xf94003e0), 0);            /* ldr x0, [sp] */
+	CHECK_EQ(a64_accesses_of(0x8b010000), 0);            /* add x0, x0, x1 */
+	CHECK_EQ(ACCESSES(0x48, 0x8b, 0x06), 1);             /* mov (%rsi), %rax */
+	CHECK_EQ(ACCESSES(0x03, 0x04, 0x8f), 1);             /* add (%rdi,%rcx,4), %eax */
+	CHECK_EQ(ACCESSES(0xf3, 0x0f, 0x11, 0x04, 0x8e), 1); /* movss %xmm0, (%rsi,%rcx,4) */
+	CHECK_EQ(ACCESSES(0xc5, 0xfc, 0x11, 0x00), 1);       /* vmovups %ymm0, (%rax) */
+	CHECK_EQ(ACCESSES(0x48, 0x8d, 0x04, 0x8f), 0);       /* lea (%rdi,%rcx,4), %rax */
+	CHECK_EQ(ACCESSES(0x48, 0x01, 0xc8), 0);             /* add %rcx, %rax */
+	CHECK_EQ(ACCESSES(0x0f, 0x85, 0x00, 0x01, 0x00), 0); /* jne */
+	CHECK_EQ(x86_accesses((struct bytes){ NULL, 0 }), 0);
+}

@@ -136,6 +136,26 @@ TEST(parse_splits_a_callchain_at_its_context_markers)
 	CHECK_EQ(sample->user_pc[1], 0x20);
 }
 
+TEST(parse_reads_what_an_event_has_counted_alone)
+{
+	struct perf_layout bare = { .sample_type = PERF_SAMPLE_READ };
+	struct perf_layout full = { .sample_type = PERF_SAMPLE_READ,
+				    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+						   PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID };
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0);
+	put64(&b, 4711);
+	CHECK_EQ(parse(&bare), 0);
+	CHECK_EQ(record.sample.counts.n, 1);
+	CHECK_EQ(record.sample.counts.entries.len, 8);
+	CHECK_EQ(parse(&full), -EBADMSG);
+	put64(&b, 20), put64(&b, 10), put64(&b, 77);
+	CHECK_EQ(parse(&full), 0);
+	CHECK_EQ(record.sample.counts.enabled, 20);
+	CHECK_EQ(record.sample.counts.running, 10);
+	CHECK(!record.sample.counts.has_ids);
+}
+
 TEST(parse_refuses_counts_larger_than_the_record)
 {
 	struct perf_layout chain = { .sample_type = PERF_SAMPLE_CALLCHAIN };

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths: the ways that a process takes through chosen functions, counted.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/paths_print.h"
+#include "cmd/symbol_options.h"
+#include "collector/process/target.h"
+
+#define STRETCH_MS                                                                                           \
+	50             /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
+			*/
+#define HIT_NS 1000    /* what a probe costs, rounded up */
+#define PAUSE_MAX 2000 /* ms */
+
+struct paths_command {
+	struct option_list functions;
+	uint64_t pid, limit;
+	double seconds, max_overhead; /* max_overhead: negative = not asked for */
+	int format, by;
+	const char *output;
+	struct symbol_options symbols;
+	char **argv; /* NULL = a process */
+};
+
+/* ---- running ----------------------------------------------------------------------------------------- */
+
+struct paths_watch {
+	sigset_t signals, old_signals;
+	uint64_t end_ns; /* 0 = none */
+	bool is_stopped;
+};
+
+static void watch_begin(struct paths_watch *watch)
+{
+	sigemptyset(&watch->signals);
+	sigaddset(&watch->signals, SIGINT);
+	sigaddset(&watch->signals, SIGTERM);
+	sigaddset(&watch->signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &watch->signals, &watch->old_signals);
+}
+
+/* False when it is over: the process is gone, the time is up, or somebody asked for it. */
+static bool watch_wait(struct paths_watch *watch, struct paths *paths, uint64_t ms)
+{
+	struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+
+	watch->is_stopped |= sigtimedwait(&watch->signals, NULL, &time) > 0;
+	return !watch->is_stopped && !paths_is_over(paths) &&
+	       (!watch->end_ns || clock_now_ns() < watch->end_ns);
+}
+
+/* How long to rest after a stretch in which that many probes were hit. */
+static uint64_t watch_pause_ms(uint64_t hits, double max_overhead)
+{
+	double used_ms = (double)hits * HIT_NS / 1e6, wanted = used_ms * 100 / max_overhead - STRETCH_MS;
+
+	return wanted <= 0 ? 0 : wanted > PAUSE_MAX ? PAUSE_MAX : (uint64_t)wanted;
+}
+
+static int watch_run(struct paths_watch *watch, struct paths *paths, double max_overhead, struct diag *diag)
+{
+	uint64_t hits = 0;
+	int error = 0;
+
+	while (!error && watch_wait(watch, paths, STRETCH_MS)) {
+		uint64_t now = max_overhead > 0 ? paths_hits(paths) : 0,
+			 pause = max_overhead > 0 ? watch_pause_ms(now - hits, max_overhead) : 0;
+		hits = now;
+		if (!pause)
+			continue;
+		paths_rest(paths);
+		if (!watch_wait(watch, paths, pause))
+			break;
+		error = paths_resume(paths, diag);
+	}
+	return error;
+}
+
+/* ---- the command ------------------------------------------------------------------------------------- */
+
+static int paths_show(struct paths_command *c, const struct paths *paths)
+{
+	CLEANUP(fclosep) FILE *file = c->output ? fopen(c->output, "we") : NULL;
+	FILE *to = file ? file : stdout;
+	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
+	struct paths_print print = { paths, &symbols, c->by == 1, c->limit };
+	struct diag diag = { 0 };
+	uint64_t n = 0;
+	int error = c->output && !file ? -errno : 0;
+
+	for (size_t i = 0; i < paths->notes.n; i++)
+		cmd_say(paths->notes.at[i]);
+	for (size_t i = 0; i < paths->functions.n; i++)
+		n += paths->functions.at[i].n_ways;
+	if (!error && c->format == 1)
+		error = paths_print_json(to, &print);
+	else if (!error)
+		paths_print_text(to, &print);
+	if (!error && (fflush(to) != 0 || ferror(to)))
+		error = -EIO;
+	if (error) {
+		diag_set(&diag, error, "cannot write '%s'", c->output ? c->output : "standard output");
+		return cmd_fail(&diag);
+	}
+	if (!n)
+		fprintf(stderr, "cpprof: no way was counted: no chosen function was called\n");
+	return n ? EXIT_OK : EXIT_NO_SAMPLES;
+}
+
+static int paths_run(struct paths_command *c)
+{
+	struct paths_watch watch = { 0 };
+	struct paths_request request = { .pid = (pid_t)c->pid,
+					 .argv = c->argv,
+					 .names = c->functions.values.at,
+					 .n_names = c->functions.values.n,
+					 .by_caller = c->by == 1,
+					 .signals = &watch.old_signals };
+	struct diag diag = { 0 };
+	struct paths paths;
+
+	watch_begin(&watch);
+	if (paths_open(&paths, &request, &diag) < 0)
+		return cmd_fail(&diag);
+	int error = c->argv ? paths_start(&paths, c->argv[0], &diag) : 0;
+	if (c->seconds > 0)
+		watch.end_ns = clock_now_ns() + (uint64_t)(c->seconds * 1e9);
+	if (!error)
+		error = watch_run(&watch, &paths, c->max_overhead, &diag);
+	if (!error)
+		paths_read(&paths);
+	int code = error ? cmd_fail(&diag) : paths_show(c, &paths);
+	paths_close(&paths);
+	return code;
+}
+
+static int paths_check(struct paths_command *c, const struct command_line *line)
+{
+	struct diag diag = { 0 };
+
+	c->argv = line->n_operands ? line->operands : NULL;
+	if (!c->functions.values.n)
+		return cmd_usage("paths", "which functions? -f NAME");
+	if (!c->pid == !c->argv)
+		return cmd_usage("paths", "a process (-p PID) or a command is needed, and not both");
+	if (c->max_overhead < 0) /* somebody's process is not to be slowed down; a command is ours */
+		c->max_overhead = c->pid ? 5 : 0;
+	if (c->pid && target_state((pid_t)c->pid) == 0) {
+		diag_set(&diag, -ESRCH, "there is no process %llu", (unsigned long long)c->pid);
+		return cmd_fail(&diag);
+	}
+	if ((c->pid ? target_check_machine((pid_t)c->pid, &diag) : target_check_file(c->argv[0], &diag)) < 0)
+		return cmd_fail(&diag);
+	return symbol_options_check(&c->symbols, "paths");
+}
+
+static int paths_parse(struct paths_command *c, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		{ 'f', "function", OPTION_TEXTS, &c->functions, "NAME",
+		  "whose ways: a name, a pattern, FILE:NAME or FILE+0xADDRESS; repeatable" },
+		{ 'p', "pid", OPTION_POSITIVE, &c->pid, "PID", "in this process" },
+		{ 'd', "duration", OPTION_SECONDS, &c->seconds, "SECONDS", "for so long (until it ends)" },
+		{ 0, "by", OPTION_CHOICE, &c->by, "function|context",
+		  "ways of one function apart by who called" },
+		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
+		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
+		{ 0, "limit", OPTION_NUMBER, &c->limit, "N",
+		  "at most N ways of a function, the most frequent" },
+		{ 0, "format", OPTION_CHOICE, &c->format, "text|json", "for people or programs" },
+		{ 'o', "output", OPTION_TEXT, &c->output, "FILE", "where the result goes (standard output)" },
+		SYMBOL_SPECS(c->symbols),
+		{ 0 },
+	};
+	struct command_line line = {
+		.command = "paths",
+		.usage = "[options] -f NAME (-p PID | -- CMD [ARGS])",
+		.about =
+			"Counts the ways that a process takes through chosen functions and their loops, each "
+			"exactly,\n"
+			"with probes on their branches. A way begins where the function is entered or a loop "
+			"starts\n"
+			"over, and ends there or where the function is left.",
+		.examples = "  cpprof paths -f parse_line -- ./program input    every way that it takes\n"
+			    "  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
+			    "  cpprof paths -f compare --by context -- ./program  by who called\n",
+		.specs = specs,
+		.stops_at_operand = true,
+	};
+	int code = options_parse(&line, argc, argv);
+
+	if (code >= 0)
+		return code;
+	code = paths_check(c, &line);
+	return code >= 0 ? code : paths_run(c);
+}
+
+int cmd_paths(int argc, char **argv)
+{
+	struct paths_command command = { .max_overhead = -1, .symbols = SYMBOL_DEFAULTS };
+	int code = paths_parse(&command, argc, argv);
+
+	option_list_done(&command.functions);
+	symbol_options_done(&command.symbols);
+	return code;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths_print: ways that were counted, for people and for programs.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "recording/paths.h"
+#include "symbolize/symbolizer.h"
+
+struct paths_print {
+	const struct paths *paths;
+	const struct symbolizer_options *symbols;
+	bool by_caller;
+	uint64_t limit; /* ways of a function; 0 = all */
+};
+
+void paths_print_text(FILE *to, const struct paths_print *print);
+/* 0, or -EIO. */
+int paths_print_json(FILE *to, const struct paths_print *print);

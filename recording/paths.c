@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/paths.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "binary/functions/function.h"
+#include "collector/bpf/bpf_paths.h"
+#include "collector/process/mapping.h"
+#include "collector/process/target.h"
+
+#define FUNCTIONS_MAX 64
+
+/* ---- what the process has ---------------------------------------------------------------------------- */
+
+struct paths_look {
+	struct paths *paths;
+	struct mapper *mapper;
+};
+
+static void paths_add_map(void *context, const struct target_map *map)
+{
+	const struct paths_look *look = context;
+	CLEANUP(freep) char *path = alloc_text_n(map->path, map->path_len);
+	struct mapping mapping = { .start = map->start,
+				   .len = map->end - map->start,
+				   .file_offset = map->offset,
+				   .is_executable = true,
+				   .path = path };
+	struct mapping_file file = { .inode = map->inode, .major = map->major, .minor = map->minor };
+
+	if (!map->is_executable || map->path_len == 0 || map->path[0] != '/')
+		return;
+	mapper_resolve(look->mapper, look->paths->pid, &file, &mapping);
+	if (mapping.image != IMAGE_NONE)
+		vec_push(&look->paths->maps,
+			 ((struct paths_map){ map->start, map->end, mapping.bias, mapping.image }));
+}
+
+static int paths_look_at_process(struct paths *paths)
+{
+	struct paths_look look = { paths, mapper_new(paths->images) };
+
+	vec_clear(&paths->maps);
+	int error = target_maps(paths->pid, paths_add_map, &look);
+	mapper_free(look.mapper);
+	return error;
+}
+
+/* The file, as the process has it; NULL if it cannot be seen from here. */
+static char *paths_file(const struct paths *paths, image_id id)
+{
+	const struct image *image = images_peek(paths->images, id);
+	struct stat now;
+
+	for (size_t i = 0; i < paths->maps.n; i++) {
+		const struct paths_map *map = &paths->maps.at[i];
+		char *path = map->image == id ? alloc_printf("/proc/%d/map_files/%llx-%llx", (int)paths->pid,
+							     (unsigned long long)map->start,
+							     (unsigned long long)map->end)
+					      : NULL;
+		if (path && access(path, R_OK) == 0)
+			return path;
+		free(path);
+	}
+	char *path = paths->launch.pid ? alloc_text(image->path)
+				       : alloc_printf("/proc/%d/root%s", (int)paths->pid, image->path);
+	if (stat(path, &now) == 0 && now.st_dev == image->dev && now.st_ino == image->inode)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* ---- functions --------------------------------------------------------------------------------------- */
+
+static int paths_look_for_functions(struct paths *paths, const struct paths_request *request,
+				    struct diag *diag)
+{
+	char path[4096];
+	image_id image;
+
+	if (request->argv) {
+		if (!target_find_command(request->argv[0], path))
+			return diag_set(diag, -ENOENT, "cannot run '%s'", request->argv[0]);
+		CLEANUP(freep) char *real = realpath(path, NULL);
+		int error = images_open(paths->images, real ? real : path, &image, diag);
+		if (!error)
+			chosen_look(&paths->chosen, paths->images, image, FUNCTIONS_MAX);
+		return error;
+	}
+	int error = paths_look_at_process(paths);
+	if (error)
+		return diag_set(diag, error, "cannot see what process %d has mapped", (int)paths->pid);
+	for (size_t i = 0; i < paths->maps.n; i++)
+		chosen_look(&paths->chosen, paths->images, paths->maps.at[i].image, FUNCTIONS_MAX);
+	return 0;
+}
+
+static int paths_check_names(const struct paths *paths, const struct paths_request *request,
+			     struct diag *diag)
+{
+	for (size_t i = 0; i < paths->chosen.n_patterns; i++) {
+		const struct chosen_pattern *found = &paths->chosen.found.at[i];
+		if (found->n)
+			continue;
+		diag_set(diag, -ENOENT, "no function is named '%s'", request->names[i]);
+		if (found->nearest)
+			diag_why(diag, "there is '%s'", found->nearest);
+		else if (request->argv)
+			diag_why(diag, "of a command, only functions of its own file can be counted; of a "
+				       "running process (-p), also those of its libraries");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+/* Plans the functions of one image; those that cannot be counted are noted. */
+static void paths_plan_image(struct paths *paths, image_id id, uint32_t *n_probes)
+{
+	struct image *image = images_get(paths->images, id);
+	struct symbols *symbols = symbols_read(image);
+	struct frames *frames = frames_read(image);
+	struct functions *functions = functions_new(image, symbols, frames, NULL);
+
+	for (size_t i = 0; functions && i < paths->chosen.functions.n; i++) {
+		struct chosen_function *chosen = &paths->chosen.functions.at[i];
+		struct paths_function *function = &paths->functions.at[paths->functions.n];
+		struct diag why = { 0 };
+		if (chosen->image != id)
+			continue;
+		*function = (struct paths_function){ .chosen = chosen, .first_probe = *n_probes };
+		if (paths_plan_init(&function->plan, functions, image, chosen->vaddr,
+				    (uint32_t)paths->functions.n, &why) < 0) {
+			vec_push(&paths->notes, alloc_printf("the ways through %s cannot be counted: %s",
+							     chosen->name, why.why));
+			continue;
+		}
+		*n_probes += (uint32_t)function->plan.probes.n;
+		paths->functions.n++;
+	}
+	functions_free(functions);
+	frames_free(frames);
+	symbols_free(symbols);
+}
+
+static int paths_plan_all(struct paths *paths, uint32_t *ret_n_probes, struct diag *diag)
+{
+	*ret_n_probes = 0;
+	vec_reserve(&paths->functions, FUNCTIONS_MAX); /* plans must not move: their ways point to them */
+	for (size_t i = 0; i < paths->chosen.looked_at.n; i++)
+		for (size_t k = 0; k < paths->chosen.functions.n; k++)
+			if (paths->chosen.functions.at[k].image == paths->chosen.looked_at.at[i]) {
+				paths_plan_image(paths, paths->chosen.looked_at.at[i], ret_n_probes);
+				break;
+			}
+	if (paths->functions.n && *ret_n_probes <= PATHS_PROBES_MAX)
+		return 0;
+	diag_set(diag, -ENOTSUP, "nothing can be counted");
+	diag_why(diag, "%s", paths->functions.n ? "there are too many branches" : paths->notes.at[0]);
+	return -ENOTSUP;
+}
+
+/* ---- probes ------------------------------------------------------------------------------------------ */
+
+static uint64_t paths_offset(const struct image *image, uint64_t vaddr)
+{
+	for (size_t i = 0; i < image->n_segments; i++) {
+		const struct segment *s = &image->segments[i];
+		if (s->type == PT_LOAD && vaddr >= s->vaddr && vaddr - s->vaddr < s->file_size)
+			return vaddr - s->vaddr + s->offset;
+	}
+	return UINT64_MAX;
+}
+
+static int paths_load(struct paths *paths, const struct paths_request *request, uint32_t n_probes,
+		      struct diag *diag)
+{
+	const struct image *image = images_peek(paths->images, paths->functions.at[0].chosen->image);
+	VEC(struct paths_probe) probes = { 0 };
+	VEC(struct paths_arrival) arrivals = { 0 };
+	VEC(struct paths_action) actions = { 0 };
+
+	vec_reserve(&probes, n_probes);
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		const struct paths_plan *plan = &paths->functions.at[i].plan;
+		for (size_t k = 0; k < plan->probes.n; k++)
+			vec_push(&probes, plan->probes.at[k]);
+		for (size_t k = 0; k < plan->arrivals.n; k++) {
+			vec_push(&arrivals, plan->arrivals.at[k].arrival);
+			vec_push(&actions, plan->arrivals.at[k].action);
+		}
+	}
+	struct bpf_paths_want want = {
+		.options = { .is_x86 = image->elf_machine == EM_X86_64, .by_caller = request->by_caller },
+		.probes = probes.at,
+		.n_probes = probes.n,
+		.arrivals = arrivals.at,
+		.actions = actions.at,
+		.n_arrivals = arrivals.n,
+	};
+	int error = bpf_paths_open(&want, &paths->program, NULL, diag);
+	vec_done(&probes);
+	vec_done(&arrivals);
+	vec_done(&actions);
+	return error;
+}
+
+static int paths_refuse_file(const struct image *image, struct diag *diag)
+{
+	diag_set(diag, -ENOENT, "cannot count ways in '%s'", image->path);
+	diag_why(diag, "the file was replaced, or cannot be seen from here");
+	return -ENOENT;
+}
+
+static int paths_set(struct paths *paths, const struct paths_function *function, struct diag *diag)
+{
+	const struct image *image = images_peek(paths->images, function->chosen->image);
+	const struct paths_plan *plan = &function->plan;
+	CLEANUP(freep) char *path = paths_file(paths, function->chosen->image);
+	CLEANUP(freep) uint64_t *offsets = alloc_zero(plan->probes.n, sizeof(*offsets));
+
+	if (!path)
+		return paths_refuse_file(image, diag);
+	for (size_t i = 0; i < plan->probes.n; i++)
+		offsets[i] = paths_offset(image, plan->vaddrs.at[i]);
+	int error = bpf_paths_set(paths->program, paths->pid, path, offsets, function->first_probe,
+				  plan->probes.n);
+	if (error)
+		diag_set(diag, error, "cannot set probes in '%s'", image->path);
+	return error;
+}
+
+int paths_open(struct paths *paths, const struct paths_request *request, struct diag *diag)
+{
+	uint32_t n_probes;
+
+	*paths = (struct paths){ .images = images_new(), .pid = request->pid };
+	chosen_init(&paths->chosen, request->names, request->n_names);
+	int error = paths_look_for_functions(paths, request, diag);
+	if (!error)
+		error = paths_check_names(paths, request, diag);
+	if (!error)
+		error = paths_plan_all(paths, &n_probes, diag);
+	if (!error)
+		error = paths_load(paths, request, n_probes, diag);
+	if (!error && request->argv)
+		error = launch_prepare(request->argv, request->signals, &paths->launch, diag);
+	if (!error && request->argv)
+		paths->pid = paths->launch.pid;
+	if (!error)
+		error = paths_resume(paths, diag);
+	if (error)
+		paths_close(paths);
+	return error;
+}
+
+void paths_rest(struct paths *paths)
+{
+	bpf_paths_clear(paths->program);
+}
+
+int paths_resume(struct paths *paths, struct diag *diag)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < paths->functions.n; i++)
+		error = paths_set(paths, &paths->functions.at[i], diag);
+	return error;
+}
+
+uint64_t paths_hits(const struct paths *paths)
+{
+	return bpf_paths_stats(paths->program).hits;
+}
+
+int paths_start(struct paths *paths, const char *name, struct diag *diag)
+{
+	return paths->launch.pid ? launch_start(&paths->launch, name, diag) : 0;
+}
+
+bool paths_is_over(struct paths *paths)
+{
+	if (paths->launch.pid)
+		return launch_poll(&paths->launch);
+	char state = target_state(paths->pid);
+	return state == 0 || state == 'Z';
+}
+
+void paths_close(struct paths *paths)
+{
+	launch_done(&paths->launch);
+	bpf_paths_close(paths->program);
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		paths_plan_done(&paths->functions.at[i].plan);
+		vec_done(&paths->functions.at[i].counts);
+	}
+	vec_done(&paths->functions);
+	for (size_t i = 0; i < paths->notes.n; i++)
+		free(paths->notes.at[i]);
+	vec_done(&paths->notes);
+	vec_done(&paths->maps);
+	chosen_done(&paths->chosen);
+	images_free(paths->images);
+	*paths = (struct paths){ 0 };
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------ */
+
+/* Callers are counted from the function's first instruction: its own file's are known by that, others by what
+ * was mapped when the process was last looked at. */
+static void paths_place_caller(const struct paths *paths, const struct paths_function *function,
+			       uint64_t distance, struct paths_count *ret)
+{
+	const struct image *image = images_peek(paths->images, function->chosen->image);
+	uint64_t vaddr = function->chosen->vaddr + distance, entry = 0;
+
+	ret->caller_image = IMAGE_NONE;
+	ret->has_caller = distance != 0;
+	if (!distance)
+		return;
+	if (paths_offset(image, vaddr) != UINT64_MAX) {
+		ret->caller = vaddr;
+		ret->caller_image = function->chosen->image;
+		return;
+	}
+	for (size_t i = 0; i < paths->maps.n; i++)
+		if (paths->maps.at[i].image == function->chosen->image)
+			entry = function->chosen->vaddr + paths->maps.at[i].bias;
+	for (size_t i = 0; entry && i < paths->maps.n; i++) {
+		const struct paths_map *map = &paths->maps.at[i];
+		if (entry + distance < map->start || entry + distance >= map->end)
+			continue;
+		ret->caller = entry + distance - map->bias;
+		ret->caller_image = map->image;
+	}
+}
+
+static void paths_take(void *context, const struct paths_key *key, uint64_t count)
+{
+	struct paths *paths = context;
+	struct paths_count it = { .number = key->number, .count = count };
+
+	if (key->function >= paths->functions.n)
+		return;
+	struct paths_function *function = &paths->functions.at[key->function];
+	paths_place_caller(paths, function, key->caller, &it);
+	function->n_ways += count;
+	vec_push(&function->counts, it);
+}
+
+static int paths_compare(const void *left, const void *right)
+{
+	const struct paths_count *a = left, *b = right;
+
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->caller < b->caller ? -1 : a->caller > b->caller;
+}
+
+void paths_read(struct paths *paths)
+{
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		vec_clear(&paths->functions.at[i].counts);
+		paths->functions.at[i].n_ways = 0;
+	}
+	if (!paths_is_over(paths))
+		paths_look_at_process(paths);
+	bpf_paths_each(paths->program, paths_take, paths);
+	paths->stats = bpf_paths_stats(paths->program);
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		struct paths_function *function = &paths->functions.at[i];
+		if (function->counts.n)
+			qsort(function->counts.at, function->counts.n, sizeof(*function->counts.at),
+			      paths_compare);
+	}
+}

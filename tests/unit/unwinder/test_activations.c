@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwinder/activations.h"
+
+#include "tests/test.h"
+
+static struct stack stack;
+static struct activations last;
+
+/* Frames as (cfa, pc, held), outermost first. */
+static size_t meet(const uint64_t (*frames)[3], size_t n)
+{
+	stack_clear(&stack);
+	for (size_t i = n; i-- > 0;)
+		vec_push(&stack.frames, ((struct frame){ .cfa = frames[i][0],
+							 .pc = frames[i][1],
+							 .held = frames[i][2],
+							 .is_return = i + 1 < n }));
+	stack.end = STACK_COMPLETE;
+	return activations_meet(&last, &stack);
+}
+
+#define MEET(...)                                  \
+	meet((const uint64_t[][3]){ __VA_ARGS__ }, \
+	     sizeof((const uint64_t[][3]){ __VA_ARGS__ }) / (3 * sizeof(uint64_t)))
+
+static void end(void)
+{
+	stack_done(&stack);
+	activations_done(&last);
+}
+
+TEST(activations_all_calls_of_a_first_stack_are_new)
+{
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }), 3);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }), 0); /* the innermost one has moved on */
+	end();
+}
+
+TEST(activations_another_return_address_is_another_call)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 5, 1 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }, { 700, 5, 1 }), 1);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 6, 7 }, { 800, 4, 8 }, { 700, 5, 1 }), 2);
+	end();
+}
+
+TEST(activations_another_frame_is_another_call)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }, { 700, 4, 1 }), 1); /* deeper */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }), 0);                               /* back */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);                /* and again */
+	end();
+}
+
+TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 9 }, { 800, 3, 8 }), 1);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 3, 8 }), 0); /* not known: it may be the same */
+	end();
+}
+
+TEST(activations_frames_of_which_nothing_is_known_count_as_the_same)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 3, 0 }, { 700, 5, 1 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 4, 0 }, { 700, 6, 1 }), 0);
+	end();
+}
+
+TEST(activations_nothing_is_said_of_other_stacks)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's */
+	CHECK_EQ(MEET({ FRAME_OF_COROUTINE, 1, 0 }, { 900, 9, 9 }), 0);
+	stack.end = STACK_NO_RECIPE;
+	CHECK_EQ(activations_meet(&last, &stack), 0);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }),
+		 0); /* the last one is still the thread's own */
+	end();
+}
+
+TEST(activations_what_is_shared_is_not_looked_at_again)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
+	last.serial = 5;
+	stack.shared_serial = 5;
+	stack.n_shared = 2;
+	stack.serial = 6;
+	stack.frames.at[0].cfa = 690;
+	CHECK_EQ(activations_meet(&last, &stack), 1);
+	CHECK_EQ(last.serial, 6);
+	end();
+}

@@ -37,7 +37,7 @@ python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "a stretch of epochs is n
 
 start "$SPIN" 60
 # Live: another one is refused, whoever asks; killed at any moment nothing but the last checkpoint's rest is lost.
-start "$CPPROF" daemon -q --database db --epoch 1s --checkpoint 0.2 -F 199
+start "$CPPROF" daemon -q --database db --epoch 3s --checkpoint 0.5 -F 199
 daemon=$pid
 await sh -c 'ls db/epochs/*[0-9].epoch >/dev/null 2>&1'
 run 1 "$CPPROF" daemon --database db

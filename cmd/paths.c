@@ -15,7 +15,8 @@
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
 
-#define STRETCH_MS 50  /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
+#define STRETCH_MS                                                                                           \
+	50             /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
 			*/
 #define HIT_NS 1000    /* what a probe costs, rounded up */
 #define PAUSE_MAX 2000 /* ms */

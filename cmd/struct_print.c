@@ -211,6 +211,8 @@ static void print_flags(const struct outline *o, uint32_t flags)
 		fputs(" [compiler-made]", o->to);
 	if (flags & SCOPE_VECTOR)
 		fputs(" [vector]", o->to);
+	if (flags & SCOPE_UNROLLED)
+		fputs(" [unrolled]", o->to);
 	if (flags & SCOPE_SCHEDULE)
 		fputs(" [schedule]", o->to);
 }

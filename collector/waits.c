@@ -47,6 +47,14 @@ void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 	waits->n_lost += thread->since_ns != 0; /* it must have been back meanwhile */
 	thread->pid = pid;
 	thread->since_ns = time_ns;
+	thread->is_before = false;
+}
+
+void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+{
+	waits_out(waits, pid, tid, time_ns);
+	waits_thread(waits, tid)->is_before = true;
+	waits->n_waiting++;
 }
 
 static void waits_make(struct wait *thread, uint64_t end_ns, struct wait *ret)
@@ -54,6 +62,16 @@ static void waits_make(struct wait *thread, uint64_t end_ns, struct wait *ret)
 	*ret = *thread;
 	ret->ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
 	thread->since_ns = 0;
+}
+
+bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret)
+{
+	uint32_t at = waits->n_waiting ? map_find(&waits->by_tid, (uint32_t)tid) : MAP_NONE;
+
+	if (at == MAP_NONE || !waits->threads.at[at].is_before || !waits->threads.at[at].since_ns)
+		return false;
+	waits_make(&waits->threads.at[at], time_ns, ret);
+	return true;
 }
 
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret)

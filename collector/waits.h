@@ -17,6 +17,7 @@
 struct wait {
 	pid_t pid, tid;
 	uint64_t since_ns, ns;
+	bool is_before;   /* it had begun when the recording did */
 	uint64_t seen_ns; /* last sample of it, where waits are timed in the kernel */
 };
 
@@ -25,12 +26,17 @@ struct waits {
 	VEC(struct wait) threads; /* each once; since_ns 0 = it runs */
 	uint64_t n_lost;          /* waits of which an end is missing */
 	uint64_t n_before;        /* that had begun when nobody watched yet */
+	uint64_t n_waiting;       /* threads that waits_before was told of */
 	size_t n_cut;             /* threads looked at by waits_cut */
 };
 
 void waits_done(struct waits *waits);
 /* A thread leaves its CPU. */
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* The recording begins, and the thread is away already. */
+void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* It runs: a wait that had begun before ends now, if there is one. */
+bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
 /* It is back. False: it is not known since when it was away. */
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
 /* The same where waits are timed in the kernel, and come with their lengths: it was sampled leaving. */

@@ -8,8 +8,7 @@
 #include "base/search.h"
 #include "binary/flow/entry.h"
 #include "binary/flow/noreturn.h"
-#include "binary/functions/function.h"
-#include "recipes/inner.h"
+#include "recipes/analysis_private.h"
 #include "recipes/recover.h"
 
 #define MAX_OWNERS 8        /* functions tried as the owner of a part */
@@ -22,24 +21,6 @@ enum span_state {
 	SPAN_UNSEEN,
 	SPAN_FUNCTION,
 	SPAN_OPEN /* whether it is a function depends on what else is known */
-};
-
-struct analysis {
-	struct image *image;
-	const struct frames *frames;
-	struct symbols *symbols;     /* NULL before they are needed */
-	struct functions *functions; /* NULL before the first question */
-	struct bytes given;          /* their index, packed */
-	struct writer index;         /* the same, made here */
-	bool packs_index;
-	struct flow flow;
-	struct recipes *recipes;
-	struct recipe_table table;
-	VEC(uint32_t) pieces; /* spans that functions took in from elsewhere, sorted by start */
-	struct map by_start;  /* start -> span */
-	struct map tried;     /* starts of functions that were analysed */
-	struct inner inner;
-	uint64_t n_analysed;
 };
 
 struct analysis *analysis_new(struct image *image, const struct frames *frames, struct recipes *recipes)
@@ -57,6 +38,8 @@ void analysis_free(struct analysis *analysis)
 {
 	if (!analysis)
 		return;
+	for (size_t i = 0; i < ARRAY_LEN(analysis->near); i++)
+		analysis_free(analysis->near[i].analysis);
 	if (analysis->functions)
 		flow_done(&analysis->flow);
 	functions_free(analysis->functions);
@@ -100,7 +83,7 @@ struct functions *analysis_functions(struct analysis *analysis)
 	return has_names ? analysis->functions : NULL;
 }
 
-static void analysis_open_index(struct analysis *analysis)
+void analysis_open_index(struct analysis *analysis)
 {
 	analysis->functions = functions_unpack(analysis->image, analysis->frames, analysis->given);
 	if (!analysis->functions) {
@@ -131,7 +114,7 @@ static void analysis_keep_piece(struct analysis *analysis, uint32_t span)
 	analysis->pieces.at[at] = span;
 }
 
-static void analysis_keep_rows(struct analysis *analysis, size_t part)
+void analysis_keep_rows(struct analysis *analysis, size_t part)
 {
 	const struct flow_part *p = &analysis->flow.parts.at[part];
 	struct recipe_rows rows = { 0 };
@@ -177,7 +160,7 @@ static uint32_t analysis_span_recipe(const struct analysis *analysis, uint32_t s
  * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
  * need not start where the index says that something does.
  */
-static uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
+uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
 {
 	uint32_t found = map_find(&analysis->by_start, start);
 	uint32_t row = found == MAP_NONE ? RECIPE_NONE : analysis_span_recipe(analysis, found, vaddr);
@@ -285,13 +268,18 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	if (!analysis->functions)
 		analysis_open_index(analysis);
 
-	is_alone &= !functions_find_takes_long(analysis->functions); /* a sample waits */
+	bool takes_long = functions_find_takes_long(analysis->functions); /* and a sample waits */
+	is_alone &= !takes_long;
 	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr)
 				  : functions_index(analysis->functions, vaddr);
 	if (index == FUNCTION_NONE)
 		return analysis_gap_recipe(analysis, vaddr, is_alone, ret_function);
 
 	const struct function *f = &analysis->functions->at[index];
+	/* Up to the next known start there may be a megabyte of others: analysis_near_recipe finds where it
+	 * ends. */
+	if (takes_long && function_is_inferred(f) && analysis->functions->isa->min_insn == 1)
+		return RECIPE_NONE;
 	uint64_t start = f->start;
 	bool is_bounded = is_alone || !function_is_inferred(f);
 	*ret_function = start;
@@ -345,58 +333,6 @@ bool analysis_span(struct analysis *analysis, uint64_t vaddr, bool is_alone, str
 const struct recipe_table *analysis_table(const struct analysis *analysis)
 {
 	return &analysis->table;
-}
-
-#define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
-
-/* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
-static uint64_t analysis_find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
-{
-	const struct isa *isa = analysis->functions->isa;
-	struct insn insn;
-
-	for (uint64_t at = vaddr, n = 0; n < MAX_MARKED; n += isa->min_insn, at += (uint64_t)step) {
-		struct bytes code = image_code(analysis->image, at);
-		if (code.len < isa->min_insn)
-			return 0;
-		if (isa->decode(code, at, &insn) == 0 && insn.is_entry_mark)
-			return at;
-	}
-	return 0;
-}
-
-/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in
- * it. */
-static void analysis_analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
-{
-	if (map_find(&analysis->tried, start) != MAP_NONE)
-		return;
-	map_put(&analysis->tried, start, 1);
-	functions_analyse_range(analysis->functions, start, end, &analysis->flow);
-	analysis->n_analysed++;
-	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
-		analysis_keep_rows(analysis, 0);
-}
-
-uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
-{
-	if (!analysis->functions)
-		analysis_open_index(analysis);
-	const struct isa *isa = analysis->functions->isa;
-
-	if (isa->min_insn == 1 || !functions_find_takes_long(analysis->functions))
-		return RECIPE_NONE;
-	vaddr -= vaddr % isa->min_insn;
-	uint64_t start = analysis_find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
-	uint64_t end = start ? analysis_find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
-	if (!end)
-		return RECIPE_NONE;
-	analysis_analyse_marked(analysis, start, end);
-	uint32_t row = analysis_find_row(analysis, start, vaddr);
-	if (row == RECIPE_NONE || analysis->recipes->recipes.at[row].trust != TRUST_PROVEN)
-		return RECIPE_NONE;
-	*ret_function = start;
-	return row;
 }
 
 uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)

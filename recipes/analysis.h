@@ -29,10 +29,11 @@ struct bytes analysis_index(const struct analysis *analysis);
  */
 uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function);
 /*
- * The same where nothing says what functions there are and there is too much code to search: the marks that
- * some compilers leave at entries bound one. Only what is proven counts. For code that can be read backwards.
+ * The same where nothing says what functions there are and there is too much code to search it all: from what
+ * is near. In code that can be read backwards the marks that some compilers leave at entries bound a
+ * function, and only what is proven counts.
  */
-uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
+uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
 /* The same where one unwind entry, [start, end), describes code that has functions in it (inner.h). */
 uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr);
 /* How far sp lies from the frame pointer there, in a function whose bounds are stated. False if not known. */

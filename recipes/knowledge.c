@@ -103,11 +103,11 @@ static void knowledge_work_out_alone(struct knowledge *knowledge, struct code *c
 	ret->recipe = analysis_recipe(code_analysis(code), a, true, &ret->number);
 }
 
-static void knowledge_work_out_marked(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
-				      struct answer *ret)
+static void knowledge_work_out_near(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
+				    struct answer *ret)
 {
 	(void)knowledge, (void)b;
-	ret->recipe = analysis_marked_recipe(code_analysis(code), a, &ret->number);
+	ret->recipe = analysis_near_recipe(code_analysis(code), a, &ret->number);
 }
 
 static void knowledge_work_out_kept(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
@@ -194,7 +194,7 @@ static const struct question_row {
 } questions[] = {
 	[ASK_RECIPE_BESIDE] = { KEEP_ROWS, VADDR_NONE, knowledge_work_out_beside },
 	[ASK_RECIPE_ALONE] = { KEEP_ROWS, VADDR_NONE, knowledge_work_out_alone },
-	[ASK_MARKED_RECIPE] = { KEEP_FACT, VADDR_NONE, knowledge_work_out_marked },
+	[ASK_NEAR_RECIPE] = { KEEP_FACT, VADDR_NONE, knowledge_work_out_near },
 	[ASK_KEPT] = { KEEP_FACT, 0, knowledge_work_out_kept },
 	[ASK_LEADS_ONLY_TO] = { KEEP_FACT, false, knowledge_work_out_leads },
 	[ASK_NAME] = { KEEP_FACT, 0, knowledge_work_out_name },

@@ -19,7 +19,7 @@ enum question {
 	ASK_RECIPE_BESIDE, /* the recipe of the analysis at a, where another witness speaks too; see
 			      analysis.h */
 	ASK_RECIPE_ALONE,  /* the same where none does */
-	ASK_MARKED_RECIPE, /* the recipe between the marks around a */
+	ASK_NEAR_RECIPE,   /* the recipe at a where there is too much code to search it all */
 	ASK_KEPT, /* mask of registers that the function which starts at a does not write; 0 = not known */
 	ASK_LEADS_ONLY_TO, /* does the function at a, where it does not return, lead to b and nowhere else? */
 	ASK_NAME,       /* the name of the function at a that never returns by it, or of the stub, as a number

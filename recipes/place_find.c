@@ -65,34 +65,39 @@ static struct bytes place_code(void *context, uint64_t vaddr)
 	return image_code(context, vaddr);
 }
 
-static uint32_t place_marked_recipe(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
-				    struct place *ret)
+static uint32_t place_near_recipe(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+				  struct place *ret)
 {
 	struct answer answer = { .number = VADDR_NONE, .recipe = RECIPE_NONE };
 
-	knowledge_ask_code(knowledge, ASK_MARKED_RECIPE, code, vaddr, 0, &answer);
+	knowledge_ask_code(knowledge, ASK_NEAR_RECIPE, code, vaddr, 0, &answer);
 	if (answer.number != VADDR_NONE)
 		ret->function = answer.number;
 	return answer.recipe;
 }
 
 /*
- * Where no function is known, the code itself may tell: by running ahead to its return, or by looking back at
- * its prologue. Not for return addresses on a machine whose calls push them: code behind a call that does not
- * return would be taken for the caller's.
+ * Where no function is known, the code itself may tell: what is near, running ahead to its return, or looking
+ * back at its prologue. On a machine whose calls push return addresses, what is near comes first, and running
+ * ahead is not for them: code behind a call that does not return would be taken for the caller's.
  */
 static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 				 bool is_return, struct place *ret)
 {
 	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
+	bool is_pushed = knowledge->isa->call_pushes_ra;
+	uint32_t recipe = RECIPE_NONE;
 
-	if (!is_wanted || !knowledge->isa->decode || (is_return && knowledge->isa->call_pushes_ra))
+	if (!is_wanted || !knowledge->isa->decode)
 		return RECIPE_NONE;
-	uint32_t recipe = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, is_return,
-				       &knowledge->recipes);
-	if (recipe == RECIPE_NONE)
-		recipe = place_marked_recipe(knowledge, code, vaddr - is_return, ret);
-	if (recipe == RECIPE_NONE)
+	if (is_pushed)
+		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
+	if (recipe == RECIPE_NONE && !(is_return && is_pushed))
+		recipe = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, is_return,
+				      &knowledge->recipes);
+	if (recipe == RECIPE_NONE && !is_pushed)
+		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
+	if (recipe == RECIPE_NONE && !is_pushed)
 		recipe = behind_recipe(knowledge->isa, place_code, code->image, vaddr, is_return,
 				       &knowledge->recipes);
 	return recipe;

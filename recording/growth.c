@@ -190,9 +190,10 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 		growth_add_measured(growth, event, thread, events);
 		return;
 	}
-	if (node == MAP_NONE && !events->has_near_waits)
+	if (node == MAP_NONE && !events->has_near_waits && !event->sw.is_lost)
 		return;
-	if (node == MAP_NONE) /* never sampled: nobody knows */
+	if (node == MAP_NONE ||
+	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: nobody knows */
 		node = CCT_INCOMPLETE;
 	else if (!events->has_near_waits)
 		map_remove(&growth->wait_of, (uint32_t)event->tid);

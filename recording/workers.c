@@ -142,11 +142,12 @@ static bool workers_give_wait(struct workers *workers, const struct event *event
 
 static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 {
-	return workers_give_wait(workers, &(struct event){ .kind = EVENT_SWITCH,
-							   .time_ns = wait->since_ns + wait->ns,
-							   .pid = wait->pid,
-							   .tid = wait->tid,
-							   .sw = { .waited_ns = wait->ns } });
+	return workers_give_wait(
+		workers, &(struct event){ .kind = EVENT_SWITCH,
+					  .time_ns = wait->since_ns + wait->ns,
+					  .pid = wait->pid,
+					  .tid = wait->tid,
+					  .sw = { .waited_ns = wait->ns, .is_lost = wait->is_before } });
 }
 
 /* Timed in the kernel. */
@@ -163,10 +164,27 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	return workers_give_wait(workers, &told);
 }
 
-static bool workers_note_switches(struct workers *workers, const struct event *event)
+/* Threads that were waiting when we came: until they are first seen to run. */
+static bool workers_note_before(struct workers *workers, const struct event *event)
 {
 	struct wait wait;
 
+	if (event->kind == EVENT_SWITCH && event->sw.is_out && event->sw.is_cut) {
+		waits_before(&workers->waits, event->pid, event->tid, event->time_ns);
+		return false;
+	}
+	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH) &&
+	       waits_runs(&workers->waits, event->tid, event->time_ns, &wait) &&
+	       workers_end_wait(workers, &wait);
+}
+
+static bool workers_note_switches(struct workers *workers, const struct event *event)
+{
+	struct wait wait;
+	bool is_before = event->kind == EVENT_SWITCH && event->sw.is_out && event->sw.is_cut;
+
+	if (is_before)
+		return false;
 	if (event->kind == EVENT_SWITCH && event->sw.is_measured)
 		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
@@ -200,6 +218,13 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 			 (unsigned long long)n_cut);
 		builder_note(workers->builder, note);
 	}
+	if (workers->waits.n_waiting && !workers->has_near_waits) {
+		snprintf(note, sizeof(note),
+			 "%llu threads were waiting when the recording began: where is not known of those "
+			 "waits",
+			 (unsigned long long)workers->waits.n_waiting);
+		builder_note(workers->builder, note);
+	}
 	if (workers->waits.n_lost) {
 		snprintf(note, sizeof(note),
 			 "of %llu waits a record was lost: they have no length, or no place",
@@ -221,7 +246,10 @@ static bool workers_send(struct workers *workers, const struct event *event)
 
 void workers_event(struct workers *workers, const struct event *event)
 {
-	bool is_sent = workers->off_cpu != UINT32_MAX && workers_note_switches(workers, event);
+	bool has_waits = workers->off_cpu != UINT32_MAX;
+	bool is_sent = has_waits && workers_note_before(workers, event);
+
+	is_sent |= has_waits && workers_note_switches(workers, event);
 
 	switch (event_route(event->kind)->unwinders) {
 	case EVENT_UNWINDERS_ONE:

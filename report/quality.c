@@ -281,6 +281,29 @@ static const char *quality_no_deep(const struct profile *profile)
 	return NULL;
 }
 
+const char *quality_missing(const struct profile *profile)
+{
+	if (quality_between(profile) <= 0 || !profile->quality.samples)
+		return NULL;
+	return quality_timer_was_late(profile) ? TIMER_LATE : SHORT_LIVED "; try a higher -F";
+}
+
+/* Many stacks ended with what was copied of them. */
+static const char *quality_deep_hint(const struct profile *profile)
+{
+	if (!quality_is_live(profile))
+		return "many stacks are deeper than the part that was copied; copy more (perf record "
+		       "--call-graph dwarf,65528), or record with cpprof as root";
+	if (profile->quality.outer)
+		return "many stacks are too deep or change too fast to be copied; try a larger --deep-stack "
+		       "or --ring-size, or a lower -F";
+	const char *why = quality_no_deep(profile);
+	if (why && !strstr(why, "CAP_BPF")) /* privileges would not help */
+		return why;
+	return "many stacks are deeper than the part that was copied; as root (or with CAP_BPF and "
+	       "CAP_PERFMON) they are copied whole; --stack-size 65528 copies more";
+}
+
 const char *quality_hint(const struct profile *profile)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -295,21 +318,11 @@ const char *quality_hint(const struct profile *profile)
 						  "full; try a lower -F, a smaller --stack-size, or larger "
 						  "buffers: --ring-size, with ulimit -l or as root"
 						: "many samples were lost when this was recorded";
-	if (quality_between(profile) > 0 && quality->samples)
-		return quality_timer_was_late(profile) ? TIMER_LATE : SHORT_LIVED "; try a higher -F";
+	const char *missing = quality_missing(profile);
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
-		return NULL;
-	if (!quality_is_live(profile))
-		return "many stacks are deeper than the part that was copied; copy more (perf record "
-		       "--call-graph dwarf,65528), or record with cpprof as root";
-	if (quality->outer)
-		return "many stacks are too deep or change too fast to be copied; try a larger --deep-stack "
-		       "or --ring-size, or a lower -F";
-	const char *why = quality_no_deep(profile);
-	if (why && !strstr(why, "CAP_BPF")) /* privileges would not help */
-		return why;
-	return "many stacks are deeper than the part that was copied; as root (or with CAP_BPF and "
-	       "CAP_PERFMON) they are copied whole; --stack-size 65528 copies more";
+		return missing;
+	/* Nothing helps against a late timer: what can be helped comes first. */
+	return missing && !quality_timer_was_late(profile) ? missing : quality_deep_hint(profile);
 }
 
 const char *quality_no_samples(const struct profile *profile)

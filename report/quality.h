@@ -28,6 +28,8 @@ double quality_rate(const struct profile *profile);
  * those that end before their first, fall between samples. So does what a late timer was late by.
  */
 double quality_between(const struct profile *profile);
+/* Why that is so; NULL if nothing is missing. */
+const char *quality_missing(const struct profile *profile);
 
 /*
  * Appends, without a line end: "quality: 12,345 samples, 98.7% complete (1.1% snapshot ended, 0.2% no

@@ -143,7 +143,8 @@ void wait_rows_find(const struct profile *profile, const struct scope_tree *tree
 		struct wait_row place = waits_place(profile, tree, value->scope);
 		if (is_of_waits)
 			waits_add(&rows, &metrics, value, place, ret);
-		if (is_waker && place.kind != WAIT_RUNNABLE) {
+		if (is_waker && place.kind != WAIT_RUNNABLE &&
+		    place.kind != WAIT_SLEEP) { /* a clock ends it */
 			struct wait_row *row = waits_row(&rows, place, ret);
 			waits_add_waker(&wakers, (uint32_t)(row - ret->at), value->metric, value->value, row);
 		}

@@ -57,6 +57,28 @@ static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32
 	}
 }
 
+/*
+ * A macro that makes a whole function leaves it one source position, that of its name: loops and statements
+ * cannot be told apart by it, nor can two be taken for one.
+ */
+static void atoms_blur(struct atoms *atoms, const struct cfg *cfg, const struct contexts *contexts)
+{
+	const struct context *own = &contexts->list.at[0];
+	uint32_t at = atoms->first.at[cfg->entry], end = atoms->first.at[cfg->entry + 1];
+
+	while (at < end && !atoms->list.at[at].line)
+		at++;
+	struct atom opening = at < end ? atoms->list.at[at] : (struct atom){ 0 };
+	if (!opening.line || !opening.column || opening.context || opening.line != own->line ||
+	    opening.file != own->file)
+		return;
+	for (size_t i = 0; i < atoms->list.n; i++) {
+		struct atom *atom = &atoms->list.at[i];
+		atom->is_blurred = atom->line == opening.line && atom->column == opening.column &&
+				   atom->context == 0 && atom->file == opening.file;
+	}
+}
+
 void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
 	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts)
 {
@@ -70,6 +92,8 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 				  atoms_map_at(maps, n_maps, block->start), contexts);
 	}
 	vec_push(&atoms->first, (uint32_t)atoms->list.n);
+	if (cfg->entry < cfg->n_blocks)
+		atoms_blur(atoms, cfg, contexts);
 }
 
 void atoms_done(struct atoms *atoms)

@@ -16,6 +16,7 @@ struct atom {
 	uint32_t context;
 	uint32_t file, line;
 	uint32_t column;
+	bool is_blurred; /* it stands where the procedure's name does: its position tells nothing */
 };
 
 struct atoms {

@@ -82,6 +82,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 	size_t n_doubtful = 0;
 
 	vec_clear(&nest->evidence);
+	vec_clear(&nest->is_whole);
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		const struct spread *spread = &spreads->list.at[spreads->of.at[i]];
@@ -90,6 +91,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		if (!is_most && atom->len < WEIGHTY && !is_branch(nest, atom))
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
+		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));
 		n_doubtful += atom->line && loop != own;
 	}
 	return n_doubtful;

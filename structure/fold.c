@@ -7,10 +7,12 @@
  * start on one line are looked at, and a nest may well do that: array syntax and macros make whole nests of
  * one line, and `for (;;)` has no code. What tells:
  *
- * - control enters in several places;
+ * - control enters both from outside, each in a place of its own;
  * - both have the same test, and the inner loop's leaves them both;
- * - the outer loop goes back from a statement that is written between the inner loop's lines, and is not in
- * it;
+ * - the test on the outer loop's first line, which leaves it, is in the inner loop (these may start on any
+ * line);
+ * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
+ * the inner loop's lines, and is not in it;
  * - what decides on the inner loop leads to three places or more: it is a `switch`.
  */
 #include <stdlib.h>
@@ -56,13 +58,6 @@ static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 	return i->line && i->line <= o->line && i->file == o->file && i->context == o->context;
 }
 
-/* Is the loop, or one of those inside it that start with it, entered in several places? */
-static bool fold_is_irreducible(const struct nest *nest, uint32_t inner, uint32_t outer)
-{
-	return (nest->loops.at[nest->source.at[inner]].flags | nest->loops.at[nest->source.at[outer]].flags) &
-	       SCOPE_IRREDUCIBLE;
-}
-
 static bool has_same_test(const struct nest *nest, uint32_t inner, uint32_t outer)
 {
 	const struct source_loop *o = &nest->loops.at[nest->source.at[outer]];
@@ -76,6 +71,40 @@ static bool has_same_test(const struct nest *nest, uint32_t inner, uint32_t oute
 		if (!loops_contain(nest->machine, outer, nest->cfg->edges[block->first_edge + e].to))
 			return true;
 	return false;
+}
+
+/* Is the branch, which leaves the outer loop, written on that loop's first line? */
+static bool is_head_test(const struct nest *nest, uint32_t outer, uint32_t block, const struct atom *atom)
+{
+	const struct source_loop *o = &nest->loops.at[nest->source.at[outer]];
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+
+	if (atom->line != o->line || atom->file != o->file || atom->context != o->context)
+		return false;
+	for (uint32_t e = 0; e < b->n_edges; e++)
+		if (!loops_contain(nest->machine, outer, nest->cfg->edges[b->first_edge + e].to))
+			return true;
+	return false;
+}
+
+/*
+ * What decides on the outer loop is asked each time round the inner one: that is no loop of its own, but a
+ * shorter way round. Of loops that start on one line this says nothing.
+ */
+static void find_head_tests(const struct nest *nest, bool *ret)
+{
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		uint32_t inner = nest->machine->innermost.at[b], outer;
+		const struct atom *atom =
+			inner == LOOP_NONE || nest->machine->loops.at[inner].parent == LOOP_NONE ||
+					nest->cfg->blocks[b].end_kind != BLOCK_BRANCHES
+				? NULL
+				: fold_last(nest, b);
+		for (; atom && (outer = nest->machine->loops.at[inner].parent) != LOOP_NONE; inner = outer)
+			ret[inner] |= nest->loops.at[nest->source.at[inner]].line >
+					      nest->loops.at[nest->source.at[outer]].line &&
+				      is_head_test(nest, outer, b, atom);
+	}
 }
 
 /* Candidates: one inner loop for each outer one; the next is looked at in the next round. */
@@ -172,10 +201,26 @@ static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 	return false;
 }
 
+/* Is there a statement on the loops' first line that is not in the inner one? It starts that anew. */
+static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
+{
+	const struct nest *nest = f->nest;
+	const struct source_loop *l = &nest->loops.at[nest->source.at[inner]];
+
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		if (atom->context == l->context && atom->file == l->file && atom->line == l->line &&
+		    atom->column && map_find(&f->within, fold_key(atom, inner)) == MAP_NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Does the outer loop go back from between the inner loop's lines? */
 static void find_across(struct folding *f, bool *ret)
 {
 	const struct nest *nest = f->nest;
+	bool *starts = alloc_zero(nest->machine->loops.n, sizeof(bool));
 
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
 		const struct cfg_block *block = &nest->cfg->blocks[b];
@@ -187,6 +232,14 @@ static void find_across(struct folding *f, bool *ret)
 			    nest->machine->loops.at[outer].header)
 				ret[outer] |= is_across(f, b, f->inner[outer]);
 	}
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		uint32_t outer = nest->machine->innermost.at[b];
+		if (outer != LOOP_NONE && ret[outer] && !starts[outer])
+			starts[outer] = has_start(f, b, f->inner[outer]);
+	}
+	for (size_t i = 0; i < nest->machine->loops.n; i++)
+		ret[i] &= !starts[i];
+	free(starts);
 }
 
 static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
@@ -204,19 +257,20 @@ bool normalize_fold(struct nest *nest)
 {
 	size_t n = nest->machine->loops.n;
 	struct folding f = { .nest = nest, .inner = alloc_resize(NULL, n, sizeof(uint32_t)) };
-	bool *across = alloc_zero(n, sizeof(bool)), any = false;
+	bool *across = alloc_zero(n, sizeof(bool)), *asks = alloc_zero(n, sizeof(bool)), any = false;
 
 	if (fold_choose(&f)) {
 		find_within(&f);
 		find_across(&f, across);
 		find_targets(&f);
 	}
+	find_head_tests(nest, asks);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t outer = nest->machine->loops.at[i].parent;
 		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||
-		    !starts_with(nest, i, outer))
+		    (!asks[i] && !starts_with(nest, i, outer)))
 			continue;
-		if (!fold_is_irreducible(nest, i, outer) && !has_same_test(nest, i, outer) &&
+		if (!asks[i] && !nest->is_way_in.at[i] && !has_same_test(nest, i, outer) &&
 		    !(f.inner[outer] == i && across[outer]) && !is_switch(&f, i, outer))
 			continue;
 		nest_unite(nest, outer, i);
@@ -224,6 +278,7 @@ bool normalize_fold(struct nest *nest)
 	}
 	free(f.inner);
 	free(across);
+	free(asks);
 	map_done(&f.within);
 	map_done(&f.deciding);
 	vec_done(&f.targets);

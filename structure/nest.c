@@ -10,8 +10,10 @@
 
 uint64_t statement_key(const struct atom *atom)
 {
-	return hash_u64(hash_u64((uint64_t)atom->file << 32 | atom->line) ^
-			hash_u64((uint64_t)atom->context << 32 | atom->column));
+	uint64_t key = hash_u64((uint64_t)atom->file << 32 | atom->line) ^
+		       hash_u64((uint64_t)atom->context << 32 | atom->column);
+
+	return hash_u64(atom->is_blurred ? key ^ hash_u64(atom->block + 1ull) : key);
 }
 
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
@@ -127,7 +129,52 @@ static void find_tests(struct nest *nest)
 	free(jump);
 }
 
+#define SEVERAL (UINT32_MAX - 1)
+
+/*
+ * Where control enters in several places, which of them became the header is chance, and so is what goes back
+ * to it. The test is what decides to leave the loop, if that is one statement.
+ */
+static void find_irreducible_tests(struct nest *nest)
+{
+	const struct loop_forest *machine = nest->machine;
+	size_t n = machine->loops.n;
+	uint32_t *found = alloc_resize(NULL, n, sizeof(uint32_t));
+
+	for (size_t i = 0; i < n; i++)
+		found[i] = UNSEEN;
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		for (uint32_t i = machine->innermost.at[b]; i != LOOP_NONE; i = machine->loops.at[i].parent) {
+			if (!machine->loops.at[i].is_irreducible || !is_exit(nest, i, b))
+				continue;
+			uint32_t atom = atom_with_line(nest, b);
+			if (found[i] == UNSEEN)
+				found[i] = atom;
+			else if (atom == UNSEEN || found[i] == SEVERAL ||
+				 statement_key(&nest->atoms->list.at[atom]) !=
+					 statement_key(&nest->atoms->list.at[found[i]]))
+				found[i] = SEVERAL;
+		}
+	for (size_t i = 0; i < n; i++)
+		if (found[i] != UNSEEN && found[i] != SEVERAL)
+			nest->test.at[i] = found[i];
+	free(found);
+}
+
 /* ---- groups ------------------------------------------------------------------------------------- */
+
+/*
+ * Does the loop's head decide something that is written above its test? Then it is a loop around that test,
+ * and what the branch decides on is another.
+ */
+static bool decides_above(const struct nest *nest, uint32_t loop)
+{
+	uint32_t header = nest->machine->loops.at[loop].header;
+	uint32_t head =
+		nest->cfg->blocks[header].end_kind == BLOCK_BRANCHES ? atom_with_line(nest, header) : UNSEEN;
+
+	return is_higher(nest, head, nest->test.at[loop]);
+}
 
 /* Siblings with one test are versions of one loop. Parents come first, so theirs are known. */
 static void group_versions(struct nest *nest)
@@ -141,6 +188,7 @@ static void group_versions(struct nest *nest)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
 		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
+		around = around << 1 | decides_above(nest, i);
 		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^
 					around * 0x9e3779b97f4a7c15u);
 		uint32_t other = map_find(&seen, key);
@@ -150,6 +198,28 @@ static void group_versions(struct nest *nest)
 			nest_unite(nest, i, other);
 	}
 	map_done(&seen);
+}
+
+/*
+ * A region with several entries makes a nest of loops, of which the inner ones hold ways into the outer one.
+ * A loop that is only entered from the one around it is nested indeed, however many entries that has.
+ */
+static void find_ways_in(struct nest *nest)
+{
+	const struct loop_forest *machine = nest->machine;
+
+	for (size_t i = 0; i < machine->loops.n; i++)
+		vec_push(&nest->is_way_in, false);
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		for (uint32_t e = 0; e < nest->cfg->blocks[b].n_edges; e++) {
+			uint32_t to = nest->cfg->edges[nest->cfg->blocks[b].first_edge + e].to;
+			uint32_t at = machine->innermost.at[to], around;
+			for (; at != LOOP_NONE && !loops_contain(machine, at, b); at = around) {
+				around = machine->loops.at[at].parent;
+				if (around != LOOP_NONE && !loops_contain(machine, around, b))
+					nest->is_way_in.at[at] = true;
+			}
+		}
 }
 
 /* What the own blocks of a machine loop hold. */
@@ -201,29 +271,73 @@ static void find_flags(struct nest *nest)
 	free(codes);
 }
 
+#define UNMADE UINT32_MAX
+#define IN_HAND (UINT32_MAX - 1)
+
+/* The machine loop around one that is no part of the same source loop. */
+static uint32_t nest_around(struct nest *nest, uint32_t loop)
+{
+	uint32_t leader = nest_leader(nest, loop);
+
+	do
+		loop = nest->machine->loops.at[loop].parent;
+	while (loop != LOOP_NONE && nest_leader(nest, loop) == leader);
+	return loop;
+}
+
+/*
+ * Makes a leader's source loop, those around it first. A copy may stand outside what is around the others, in
+ * a peeled iteration of the outer loop: the deepest copy, its home, says where the loop is nested.
+ */
+static void make_loop(struct nest *nest, const uint32_t *home, uint32_t *made, uint32_t leader)
+{
+	VEC(uint32_t) path = { 0 };
+	uint32_t at = leader, around;
+
+	while (at != LOOP_NONE && made[at] == UNMADE) {
+		made[at] = IN_HAND;
+		vec_push(&path, at);
+		around = nest_around(nest, home[at]);
+		at = around == LOOP_NONE ? LOOP_NONE : nest_leader(nest, around);
+	}
+	uint32_t parent = at == LOOP_NONE || made[at] == IN_HAND ? LOOP_NONE : made[at];
+	while (path.n) {
+		at = path.at[--path.n];
+		const struct loop *loop = &nest->machine->loops.at[at];
+		made[at] = (uint32_t)nest->loops.n;
+		vec_push(&nest->loops,
+			 (struct source_loop){ .parent = parent,
+					       .vaddr = nest->cfg->blocks[loop->header].start });
+		parent = made[at];
+	}
+	vec_done(&path);
+}
+
 /* The source loops that the leaders make, contexts and lines still to be found. */
 static void make_loops(struct nest *nest)
 {
+	const struct loop_forest *machine = nest->machine;
+	uint32_t n = (uint32_t)machine->loops.n;
+	uint32_t *home = alloc_resize(NULL, n, sizeof(uint32_t));
+	uint32_t *made = alloc_resize(NULL, n, sizeof(uint32_t));
+
 	vec_clear(&nest->loops);
 	vec_clear(&nest->source);
-	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
-		const struct loop *loop = &nest->machine->loops.at[i];
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t leader = nest_leader(nest, i);
-		uint16_t flags = nest->flags.at[i];
-		if (leader != i) {
-			vec_push(&nest->source, nest->source.at[leader]);
-			nest->loops.at[nest->source.at[leader]].flags |= flags;
-			continue;
-		}
-		vec_push(&nest->source, (uint32_t)nest->loops.n);
-		vec_push(&nest->loops,
-			 (struct source_loop){
-				 .parent = loop->parent == LOOP_NONE ? LOOP_NONE
-								     : nest->source.at[loop->parent],
-				 .flags = flags,
-				 .vaddr = nest->cfg->blocks[loop->header].start,
-			 });
+		made[i] = UNMADE;
+		home[i] = i;
+		if (machine->loops.at[i].depth > machine->loops.at[home[leader]].depth)
+			home[leader] = i;
 	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t leader = nest_leader(nest, i);
+		make_loop(nest, home, made, leader);
+		vec_push(&nest->source, made[leader]);
+		nest->loops.at[made[leader]].flags |= nest->flags.at[i];
+	}
+	free(home);
+	free(made);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------------- */
@@ -245,16 +359,24 @@ static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 }
 
 /*
- * Code of a procedure around the one that a loop's test is in, and no more than compilers leave there: on the
- * very spot of the call, or on the procedure's last line, where it returns. It does not pull the loop out.
+ * Code that does not pull a loop out of the procedure its test is in. Of a procedure around that: what
+ * compilers leave on the very spot of the call, on the brace that opens the procedure, or on its last line,
+ * where it returns. Of a call beside it: what also stands outside of the loop, and was shared.
  */
-static bool is_left_behind(const struct nest *nest, uint32_t test, const struct atom *atom)
+static bool is_left_behind(const struct nest *nest, uint32_t test, uint32_t index)
 {
 	const struct contexts *contexts = nest->contexts;
+	const struct atom *atom = &nest->atoms->list.at[index];
+	uint32_t common = contexts_common(contexts, atom->context, test);
 
-	if (atom->context == test || contexts_common(contexts, atom->context, test) != atom->context)
+	if (common == test)
 		return false;
-	if (atom->context == 0 && atom->line == contexts->end_line && atom->file == contexts->list.at[0].file)
+	if (common != atom->context)
+		return !nest->is_whole.at[index];
+	const struct context *own = &contexts->list.at[atom->context];
+	bool is_opening = atom->is_blurred || (own->line && atom->line == own->line + 1 && atom->column == 1);
+	bool is_closing = atom->context == 0 && atom->line == contexts->end_line;
+	if ((is_opening || is_closing) && atom->file == own->file)
 		return true;
 	const struct context *call = &contexts->list.at[contexts_below(contexts, atom->context, test)];
 	return call->call_column && atom->line == call->call_line && atom->column == call->call_column &&
@@ -281,7 +403,7 @@ static void find_contexts(struct nest *nest)
 		if (loop == LOOP_NONE)
 			continue;
 		uint32_t known = nest->loops.at[loop].context;
-		if (known == UNSEEN || !is_left_behind(nest, known, atom))
+		if (known == UNSEEN || !is_left_behind(nest, known, (uint32_t)i))
 			see_context(nest, loop, atom->context);
 	}
 	for (size_t i = nest->loops.n; i-- > 0;)
@@ -321,13 +443,16 @@ static void locate(struct nest *nest)
 void nest_build(struct nest *nest)
 {
 	find_tests(nest);
+	find_irreducible_tests(nest);
 	find_flags(nest);
+	find_ways_in(nest);
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
-	while (normalize_fold(nest) || normalize_fuse(nest) || normalize_overlap(nest) ||
-	       normalize_calls(nest))
+	while (normalize_fold(nest) || normalize_strays(nest) || normalize_fuse(nest) ||
+	       normalize_overlap(nest) || normalize_calls(nest))
 		locate(nest);
+	unroll_find(nest);
 	normalize_elide(nest);
 	normalize_exits(nest);
 }
@@ -337,8 +462,10 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->test);
 	vec_done(&nest->leader);
 	vec_done(&nest->flags);
+	vec_done(&nest->is_way_in);
 	vec_done(&nest->source);
 	vec_done(&nest->loops);
 	vec_done(&nest->evidence);
+	vec_done(&nest->is_whole);
 	vec_done(&nest->loop_of);
 }

@@ -36,9 +36,12 @@ struct nest {
 	VEC(uint32_t) test;   /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
 	VEC(uint32_t) leader; /* per machine loop: union-find of those that are one source loop */
 	VEC(uint16_t) flags;  /* per machine loop: enum scope_flag */
+	VEC(bool)
+	is_way_in; /* per machine loop: control comes into it from outside the loop around it, too */
 	VEC(uint32_t) source; /* per machine loop: index into loops */
 	VEC(struct source_loop) loops;
 	VEC(uint32_t) evidence; /* per atom: innermost source loop it speaks for, LOOP_NONE */
+	VEC(bool) is_whole;     /* per atom: all of its statement is in that loop */
 	VEC(uint32_t) loop_of;  /* per atom: source loop after normalization, LOOP_NONE */
 };
 
@@ -69,6 +72,9 @@ void evidence_find(struct nest *nest);
 /* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any
  * were. */
 bool normalize_fold(struct nest *nest);
+/* Puts copies of an inner loop that stand outside of the outer one into it: unites leaders. True if any were.
+ */
+bool normalize_strays(struct nest *nest);
 /* Fuses groups that share a statement: unites leaders. True if any were. */
 bool normalize_fuse(struct nest *nest);
 /* Fuses siblings that start on one line and whose source overlaps: unites leaders. True if any were. */
@@ -79,5 +85,7 @@ bool normalize_calls(struct nest *nest);
 void normalize_elide(struct nest *nest);
 /* Moves ways out of a loop that are written inside it into it; after normalize_elide. */
 void normalize_exits(struct nest *nest);
+/* Marks loops of which a copy does several iterations at once. */
+void unroll_find(struct nest *nest);
 /* Finds the lines of the loops from the evidence. */
 void place_loops(struct nest *nest);

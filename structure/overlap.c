@@ -40,8 +40,9 @@ static void overlap_find_spans(const struct nest *nest, struct span *spans)
 		spans[nest->source.at[i]].member = i;
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
-		uint32_t loop =
-			atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
+		uint32_t loop = atom->loop == LOOP_NONE || !atom->line || atom->is_blurred
+					? LOOP_NONE
+					: nest->source.at[atom->loop];
 		for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
 			struct span *span = &spans[loop];
 			if (atom->context == span->context && atom->file == span->file &&

@@ -32,9 +32,9 @@ struct extent {
 	uint32_t least, most; /* lines of the same file, 0 = none */
 	uint32_t
 		least_inside; /* the least behind the procedure's name: what is on that line was moved here */
-	uint32_t least_own;   /* the least behind the line that opens the procedure */
-	uint32_t head;        /* line of the code that control enters the loop at, 0 = unknown */
-	uint32_t head_behind; /* that of the head of a vector loop, seen behind it; 0 = none */
+	uint32_t least_own; /* the least behind the line that opens the procedure or tests the loop around */
+	uint32_t head;      /* line of the code that control enters the loop at, 0 = unknown */
+	uint32_t head_behind;  /* that of the head of a vector loop, seen behind it; 0 = none */
 	uint32_t above, below; /* bytes of code on lines above and below the test */
 	bool is_lineless;
 };
@@ -61,13 +61,13 @@ static uint32_t lesser(uint32_t known, uint32_t line)
 	return !known || line < known ? line : known;
 }
 
-static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint32_t opening)
+static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint32_t opening, uint32_t floor)
 {
 	extent->most = line > extent->most ? line : extent->most;
 	extent->least = lesser(extent->least, line);
 	if (line + 1 > opening)
 		extent->least_inside = lesser(extent->least_inside, line);
-	if (line > opening)
+	if (line > floor)
 		extent->least_own = lesser(extent->least_own, line);
 	extent->above += line < extent->test ? len : 0;
 	extent->below += line > extent->test ? len : 0;
@@ -79,6 +79,19 @@ static uint32_t opening_line(const struct nest *nest, uint32_t loop)
 	const struct context *context = &nest->contexts->list.at[nest->loops.at[loop].context];
 
 	return context->line ? context->line + 1 : 0;
+}
+
+/* The line above which a head cannot stretch: that of the procedure's opening, or of the test of the loop
+ * around it. */
+static uint32_t floor_line(const struct nest *nest, const struct extent *extents, uint32_t loop)
+{
+	const struct source_loop *l = &nest->loops.at[loop];
+	uint32_t opening = opening_line(nest, loop);
+
+	if (l->parent == LOOP_NONE || nest->loops.at[l->parent].context != l->context ||
+	    extents[l->parent].file != extents[loop].file || extents[l->parent].test >= extents[loop].test)
+		return opening;
+	return extents[l->parent].test > opening ? extents[l->parent].test : opening;
 }
 
 /* Widens every loop around an atom by its line. */
@@ -96,7 +109,8 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 		if (!extent->file)
 			extent->file = line.file;
 		if (line.file == extent->file)
-			place_widen(extent, line.line, atom->len, opening_line(nest, loop));
+			place_widen(extent, line.line, atom->len, opening_line(nest, loop),
+				    floor_line(nest, extents, loop));
 	}
 }
 
@@ -113,7 +127,7 @@ static void add_heads(const struct nest *nest, struct extent *extents)
 			continue;
 		struct native_line line =
 			nest_native_line(nest, nest->loops.at[source].context, &nest->atoms->list.at[at]);
-		if (line.line > opening_line(nest, source) && line.file == extents[source].file)
+		if (line.line > floor_line(nest, extents, source) && line.file == extents[source].file)
 			extents[source].head = lesser(extents[source].head, line.line);
 	}
 }

@@ -31,10 +31,11 @@ enum scope_flag {
 	SCOPE_KERNEL = 16,
 	SCOPE_COLD = 32,
 	SCOPE_RECOVERED_NAME = 64,
-	SCOPE_PARALLEL = 128, /* a function: the body of a parallel region */
-	SCOPE_JOINED = 256,   /* ... with the cost of threads that did not start it */
-	SCOPE_WAITING = 512,  /* a function: waits for other threads */
-	SCOPE_SCHEDULE = 1024 /* a loop: hands out the iterations of the loop in it */
+	SCOPE_PARALLEL = 128,  /* a function: the body of a parallel region */
+	SCOPE_JOINED = 256,    /* ... with the cost of threads that did not start it */
+	SCOPE_WAITING = 512,   /* a function: waits for other threads */
+	SCOPE_SCHEDULE = 1024, /* a loop: hands out the iterations of the loop in it */
+	SCOPE_UNROLLED = 2048  /* a loop: goes round less often than in the source, and does more each time */
 };
 
 /* What a scope is, wherever it stands. */

@@ -45,16 +45,34 @@ uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
 
 /* ---- the graph, as the loop finder wants it ---------------------------------------------------- */
 
+/*
+ * `while (1) trap();` has a jump back behind a trap that never comes back: nothing else leads to it. It is a
+ * loop of the source.
+ */
+static bool runs_on_behind_trap(const struct cfg *cfg, size_t b)
+{
+	const struct cfg_block *block = &cfg->blocks[b], *next = block + 1;
+
+	if (block->end_kind != BLOCK_STOPS || b + 1 == cfg->n_blocks || next->start != block->end)
+		return false;
+	bool is_call =
+		block->n_calls && cfg->calls[block->first_call + block->n_calls - 1].vaddr == block->last;
+	return !is_call && next->is_guess && next->n_insns == 1 && next->end_kind == BLOCK_JUMPS &&
+	       next->n_edges && cfg->edges[next->first_edge].to <= b;
+}
+
 static void structure_find_loops(const struct cfg *cfg, struct loop_forest *ret)
 {
 	uint32_t *first = alloc_resize(NULL, cfg->n_blocks + 1, sizeof(uint32_t));
-	uint32_t *successors = alloc_resize(NULL, cfg->n_edges, sizeof(uint32_t));
+	uint32_t *successors = alloc_resize(NULL, cfg->n_edges + cfg->n_blocks, sizeof(uint32_t));
 	uint32_t n = 0;
 
 	for (size_t b = 0; b < cfg->n_blocks; b++) {
 		first[b] = n;
 		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++)
 			successors[n++] = cfg->edges[cfg->blocks[b].first_edge + e].to;
+		if (runs_on_behind_trap(cfg, b))
+			successors[n++] = (uint32_t)b + 1;
 	}
 	first[cfg->n_blocks] = n;
 	struct loop_graph graph = { (uint32_t)cfg->n_blocks, cfg->entry, first, successors };

@@ -16,6 +16,7 @@ struct builder {
 	VEC(uint32_t) first_insn; /* of each block */
 	VEC(struct cfg_edge) edges;
 	VEC(struct cfg_call) calls;
+	VEC(struct cfg_access) accesses;
 	VEC(struct cfg_part) parts;
 };
 
@@ -39,6 +40,7 @@ void cfg_done(struct cfg *cfg)
 	free(cfg->blocks);
 	free(cfg->edges);
 	free(cfg->calls);
+	free(cfg->accesses);
 	free(cfg->parts);
 	*cfg = (struct cfg){ 0 };
 }
@@ -113,6 +115,24 @@ static void cfg_note_vectors(const struct isa *isa, struct bytes insn, struct cf
 	block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
 }
 
+/* Of a loop of one block: what tells how often a statement stands in it. */
+static void cfg_add_accesses(struct builder *b, struct cfg_block *block, struct bytes code, uint32_t last)
+{
+	const struct flow *flow = b->flow;
+	const struct insn *insn = &flow->insns.at[last];
+
+	block->first_access = (uint32_t)b->accesses.n;
+	if (insn->flow != FLOW_BRANCH || insn->target != block->start)
+		return;
+	for (uint32_t i = last + 1 - block->n_insns; i <= last; i++) {
+		uint64_t vaddr = flow->vaddrs.at[i];
+		unsigned n = flow->isa->accesses(bytes_from(code, vaddr - block->start));
+		if (n)
+			vec_push(&b->accesses, ((struct cfg_access){ vaddr, n }));
+	}
+	block->n_accesses = (uint32_t)b->accesses.n - block->first_access;
+}
+
 /* One block from instruction i; returns the one behind it. */
 static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 {
@@ -137,6 +157,7 @@ static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 			break;
 	}
 	block.n_calls = (uint32_t)b->calls.n - block.first_call;
+	cfg_add_accesses(b, &block, code, i);
 	block.last = flow->vaddrs.at[i];
 	block.end = block.last + flow->insns.at[i].len;
 	block.end_kind = (uint8_t)cfg_end_kind(flow, i);
@@ -223,6 +244,8 @@ void cfg_build(struct cfg *cfg, const struct flow *flow)
 	cfg->n_edges = b.edges.n;
 	cfg->calls = b.calls.at;
 	cfg->n_calls = b.calls.n;
+	cfg->accesses = b.accesses.at;
+	cfg->n_accesses = b.accesses.n;
 	cfg->parts = b.parts.at;
 	cfg->n_parts = b.parts.n;
 	cfg->function = flow->parts.n ? flow->parts.at[0].start : 0;

@@ -43,6 +43,7 @@ struct cfg_block {
 	uint64_t tail_target;
 	uint32_t first_edge, n_edges; /* successors, each target once per kind */
 	uint32_t first_call, n_calls;
+	uint32_t first_access, n_accesses; /* only of a block that branches to itself */
 	uint32_t n_insns;
 	uint32_t n_packed;    /* instructions that compute several values at once */
 	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
@@ -59,6 +60,12 @@ struct cfg_call {
 	bool does_not_return;
 };
 
+/* An instruction that loads or stores. */
+struct cfg_access {
+	uint64_t vaddr;
+	uint32_t n; /* registers */
+};
+
 struct cfg_part {
 	uint64_t start, end;
 };
@@ -69,8 +76,9 @@ struct cfg {
 	struct cfg_block *blocks;
 	struct cfg_edge *edges;
 	struct cfg_call *calls;
+	struct cfg_access *accesses;
 	struct cfg_part *parts; /* [0] holds the entry; others are cold parts */
-	size_t n_blocks, n_edges, n_calls, n_parts;
+	size_t n_blocks, n_edges, n_calls, n_accesses, n_parts;
 };
 
 void cfg_done(struct cfg *cfg);

@@ -244,6 +244,16 @@ static void functions_find_text(struct functions *functions)
 	}
 }
 
+static void functions_begin_facts(struct functions *functions)
+{
+	functions->private->facts = (struct code_facts){ .image = functions->image,
+							 .isa = functions->isa,
+							 .frames = functions->frames,
+							 .relocs = &functions->private->relocs,
+							 .text = functions->private->text.at,
+							 .n_text = functions->private->text.n };
+}
+
 struct functions *functions_begin(struct image *image, const struct frames *frames,
 				  const struct function_options *options)
 {
@@ -261,12 +271,7 @@ struct functions *functions_begin(struct image *image, const struct frames *fram
 	relocs_read(&functions->private->relocs, image);
 	plt_read(&functions->private->plt, image, isa, &functions->private->relocs);
 	functions_find_text(functions);
-	functions->private->facts = (struct code_facts){ .image = image,
-							 .isa = isa,
-							 .frames = functions->frames,
-							 .relocs = &functions->private->relocs,
-							 .text = functions->private->text.at,
-							 .n_text = functions->private->text.n };
+	functions_begin_facts(functions);
 	return functions;
 }
 
@@ -280,6 +285,37 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	functions->symbols = symbols;
 	functions_make_index(functions);
 	return functions;
+}
+
+struct functions *functions_piece(const struct functions *whole, uint64_t start, uint64_t end)
+{
+	struct functions *piece = alloc_zero(1, sizeof(*piece));
+	struct functions_private *p = alloc_zero(1, sizeof(*p));
+	size_t first = search_first(i, whole->n, whole->at[i].end > start);
+	size_t behind = search_first(i, whole->n, whole->at[i].start >= end);
+	struct function_starts starts, none = { 0 };
+
+	*piece = *whole;
+	piece->at = NULL;
+	piece->n = 0;
+	piece->is_surveyed = false;
+	piece->private = p;
+	p->is_piece = true;
+	p->relocs = whole->private->relocs;
+	p->plt = whole->private->plt;
+	p->options = whole->private->options;
+	for (size_t i = 0; i < whole->private->text.n; i++) {
+		struct text_range text = whole->private->text.at[i];
+		struct vaddr_range part = { text.start > start ? text.start : start,
+					    text.end < end ? text.end : end };
+		if (part.start < part.end)
+			vec_push(&p->text, ((struct text_range){ .start = part.start, .end = part.end }));
+	}
+	functions_begin_facts(piece);
+	functions_starts(whole, first, behind > first ? behind : first, &none, &starts);
+	functions_merge(piece, 0, 0, &starts);
+	vec_done(&starts.list);
+	return piece;
 }
 
 void functions_free(struct functions *functions)
@@ -296,8 +332,10 @@ void functions_free(struct functions *functions)
 	vec_done(&p->jumps);
 	vec_done(&p->seen);
 	vec_done(&p->inferred);
-	relocs_done(&p->relocs);
-	plt_done(&p->plt);
+	if (!p->is_piece) {
+		relocs_done(&p->relocs);
+		plt_done(&p->plt);
+	}
 	free(p);
 	free(functions);
 }

@@ -44,11 +44,16 @@ struct functions {
 /* symbols and frames are borrowed. NULL if the machine of the image is unknown. options may be NULL. */
 struct functions *functions_new(struct image *image, const struct symbols *symbols,
 				const struct frames *frames, const struct function_options *options);
+/*
+ * The functions of a piece of a large text, searched for as if there were no more of it. What is known of
+ * them in `whole` is known here, too; it must live longer. No piece of it may be one of a piece.
+ */
+struct functions *functions_piece(const struct functions *whole, uint64_t start, uint64_t end);
 void functions_free(struct functions *functions);
 /* What flow_init (binary/flow/flow.h) wants: always up to date, valid as long as the functions. */
 const struct code_facts *functions_facts(const struct functions *functions);
 
-#define FUNCTION_PACK_VERSION 1
+#define FUNCTION_PACK_VERSION 2
 /*
  * Serializes what functions_new has just made, so that it can be had again without reading symbols, which
  * takes longest. Empty if it is too large.

@@ -28,6 +28,7 @@ struct functions_private {
 	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
 	struct plt plt;
+	bool is_piece; /* relocs and plt are borrowed */
 	struct function_options options;
 	uint32_t *pages;         /* facts.pages */
 	struct code_facts facts; /* what of all this the analysis of a function reads */

@@ -161,6 +161,8 @@ struct isa {
 	unsigned (*packed_width)(struct bytes code);
 	/* The same of a store of a whole vector register: what loops that copy or fill consist of. */
 	unsigned (*stored_width)(struct bytes code);
+	/* How many registers it loads from memory or stores to it. */
+	unsigned (*accesses)(struct bytes code);
 	/*
 	 * How many bytes of code are instructions that surely continue with the next one or branch within
 	 * the room, form no address by themselves, and leave these registers (mask) alone? May be fewer

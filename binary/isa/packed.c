@@ -46,6 +46,39 @@ unsigned a64_stored_width(struct bytes code)
 	return (is_single || is_pair || is_list) && !is_on_stack ? 16 : 0;
 }
 
+/* ld1 to ld4, st1 to st4 of whole registers: bits 12 to 15 say how many. */
+static unsigned a64_listed(uint32_t word)
+{
+	switch (word >> 12 & 15) {
+	case 0:
+	case 2:
+		return 4;
+	case 4:
+	case 6:
+		return 3;
+	case 8:
+	case 10:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+unsigned a64_accesses(struct bytes code)
+{
+	uint32_t word = code.len < 4 ? 0 : packed_word(code);
+	bool is_constant = (word & 0x3b000000) == 0x18000000; /* pc-relative */
+	bool is_prefetch = (word & 0xffc00000) == 0xf9800000 || (word & 0xffe00000) == 0xf8800000 ||
+			   (word & 0xffe00c00) == 0xf8a00800;
+	bool is_on_stack = (word >> 5 & 31) == 31;
+
+	if ((word & 0x0a000000) != 0x08000000 || is_constant || is_prefetch || is_on_stack)
+		return 0;
+	if ((word & 0xbf000000) == 0x0c000000)
+		return a64_listed(word);
+	return (word & 0x3a000000) == 0x28000000 ? 2 : 1; /* a pair */
+}
+
 /* ---- x86-64 -------------------------------------------------------------------------------------- */
 
 enum { PREFIX_NONE, PREFIX_66, PREFIX_F3, PREFIX_F2 };
@@ -180,4 +213,34 @@ unsigned x86_stored_width(struct bytes code)
 	bool is_integer = (op.byte == 0x7f && (op.prefix == PREFIX_66 || op.prefix == PREFIX_F3)) ||
 			  (op.byte == 0xe7 && op.prefix == PREFIX_66);
 	return is_float || is_integer ? op.width : 0;
+}
+
+/* Does a two-byte opcode stand without operands in memory? Branches, bswap, cpuid, nop, prefetch ... */
+static bool packed_is_bare(uint8_t byte)
+{
+	return (byte >= 0x80 && byte <= 0x8f) || (byte >= 0xc8 && byte <= 0xcf) || byte == 0xa2 ||
+	       byte == 0x05 || byte == 0x0b || byte == 0x0d || (byte >= 0x18 && byte <= 0x1f) || byte == 0x77;
+}
+
+/* Of the one-byte opcodes. */
+static bool packed_has_operand(uint8_t byte)
+{
+	return (byte < 0x40 && (byte & 7) < 4) || byte == 0x63 || byte == 0x69 || byte == 0x6b ||
+	       (byte >= 0x80 && byte <= 0x8b) || byte == 0xc0 || byte == 0xc1 || byte == 0xc6 ||
+	       byte == 0xc7 || (byte >= 0xd0 && byte <= 0xd3) || (byte >= 0xd8 && byte <= 0xdf) ||
+	       byte == 0xf6 || byte == 0xf7 || byte >= 0xfe;
+}
+
+unsigned x86_accesses(struct bytes code)
+{
+	struct opcode op;
+	size_t at = 0;
+
+	if (packed_find_opcode(code, &op))
+		return (op.is_vex || op.map != 1 || !packed_is_bare(op.byte)) && op.modrm >> 6 != 3;
+	while (at < code.len && (code.at[at] == 0x66 || code.at[at] == 0xf2 || code.at[at] == 0xf3))
+		at++;
+	if (at < code.len && (code.at[at] & 0xf0) == 0x40)
+		at++;
+	return at + 1 < code.len && packed_has_operand(code.at[at]) && code.at[at + 1] >> 6 != 3;
 }

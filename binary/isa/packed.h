@@ -17,3 +17,6 @@ unsigned x86_packed_width(struct bytes code);
 /* Of a store of a whole vector register to memory that is not the stack's: its bytes; 0 = it is none. */
 unsigned a64_stored_width(struct bytes code);
 unsigned x86_stored_width(struct bytes code);
+/* How many registers an instruction loads or stores; those of the stack may count. */
+unsigned a64_accesses(struct bytes code);
+unsigned x86_accesses(struct bytes code);

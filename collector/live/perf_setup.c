@@ -317,6 +317,35 @@ static uint64_t setup_nominal_rate(const struct perf_live *live)
 	return rate != UINT64_MAX ? rate : (uint64_t)SOURCE_FREQUENCY * live->source.info.stack_size;
 }
 
+static void setup_note_waiting(struct perf_live *live, pid_t pid, pid_t tid)
+{
+	int state = target_state(tid);
+
+	if (state == 'S' || state == 'D' || state == 'T')
+		vec_push(&live->before, (struct event){ .kind = EVENT_SWITCH,
+							.time_ns = live->source.info.start_ns,
+							.pid = pid,
+							.tid = tid,
+							.sw = { .is_out = true, .is_cut = true } });
+}
+
+/* Who waits when we come has left its CPU before: it is known for how long from now on, but not where. */
+static void setup_find_waiting(struct perf_live *live, const struct perf_source_options *options)
+{
+	for (size_t i = 0; options->with_waits && i < options->n_pids; i++) {
+		struct pid_list threads = { 0 };
+		if (target_threads(options->pids[i], &threads) == 0)
+			for (size_t k = 0; k < threads.pids.n; k++)
+				setup_note_waiting(live, options->pids[i], threads.pids.at[k]);
+		vec_done(&threads.pids);
+	}
+	for (size_t i = 0; options->with_waits && i < options->n_tids; i++) {
+		pid_t pid = options->tids[i];
+		target_process_of(options->tids[i], &pid);
+		setup_note_waiting(live, pid, options->tids[i]);
+	}
+}
+
 static int setup_attach(struct perf_live *live, const struct perf_source_options *options, struct diag *diag)
 {
 	struct setup setup = { 0 };
@@ -357,6 +386,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 				      .drain = live->drain,
 				      .info = &live->source.info,
 				      .priority = &live->priority };
+	setup_find_waiting(live, options);
 	if (options->argv && options->before_start)
 		options->before_start(options->before_context, &live->source, live->launch.pid);
 	return options->argv ? perf_attach_command(&attach, options, &live->launch, diag)

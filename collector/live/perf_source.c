@@ -183,6 +183,10 @@ static bool live_next_due(struct perf_live *live, struct event *ret)
 
 	if (known_next(live->known, ret))
 		return true;
+	if (live->before.n) {
+		*ret = live->before.at[--live->before.n];
+		return true;
+	}
 	while (drain_next(live->drain, &record)) {
 		bool is_event = live_convert(live, &record, ret);
 		if (live->raw)
@@ -353,6 +357,7 @@ static void live_close(struct source *source)
 	deep_stacks_free(live->deep);
 	deep_needs_free(live->needs);
 	group_reads_done(&live->group_reads);
+	vec_done(&live->before);
 	source_info_done(&live->source.info);
 	free(live);
 }

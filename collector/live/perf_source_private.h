@@ -44,7 +44,8 @@ struct perf_live {
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
 	struct group_reads group_reads;
-	bool adds_results;                             /* of traced calls */
+	VEC(struct event) before; /* threads that waited when we came; handed out first */
+	bool adds_results;        /* of traced calls */
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */
 	struct perf_pace pace;

@@ -39,6 +39,7 @@ struct perf_file {
 	struct order *order;
 	struct deep_stacks *deep;
 	struct group_reads group_reads;
+	struct event back;  /* tid 0 = none: the thread that the switch handed out last has let run */
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
 	uint64_t n_lost;    /* as the rings said */
@@ -190,6 +191,21 @@ static uint32_t file_event_of(const void *header, uint64_t id)
 	return perf_header_event(header, id);
 }
 
+#define NEXT_PID_OFFSET 56 /* in what the tracepoint sched_switch writes, since it is there */
+
+/* A switch by tracepoint: one thread leaves, and is sampled; another one comes back. */
+static void file_note_back(struct perf_file *file, const struct event *event, struct bytes raw)
+{
+	struct reader r = reader_of(raw);
+
+	reader_skip(&r, NEXT_PID_OFFSET);
+	pid_t next = (pid_t)read_u32(&r);
+	if (!r.failed && next > 0 && !file->header.has_switches)
+		file->back = (struct event){
+			.kind = EVENT_SWITCH, .time_ns = event->time_ns, .pid = next, .tid = next
+		};
+}
+
 /* True and the event a record stands for; false if it stands for none. */
 static bool file_make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
 {
@@ -220,6 +236,8 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 					  file_event_of, &file->header,
 					  source_event_counts_all(&file->source.info, ret->sample.event) },
 				  &ret->sample);
+		if (ret->sample.event == file->header.switch_event)
+			file_note_back(file, ret, record.sample.raw);
 		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
@@ -318,6 +336,11 @@ static int file_next(struct source *source, struct event *ret, int timeout_ms, s
 	struct bytes record;
 
 	(void)timeout_ms;
+	if (file->back.tid) {
+		*ret = file->back;
+		file->back.tid = 0;
+		return 1;
+	}
 	for (;;) {
 		while (file_next_due(file, &record))
 			if (file_make_event(file, record, ret))

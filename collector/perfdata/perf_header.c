@@ -141,6 +141,7 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 	header_name_by_number(&attr, &entry.event);
 	if (header_is_wait(&attr))
 		entry.event.values = SOURCE_OFF_CPU;
+	header->has_switches |= attr.context_switch;
 	vec_push(&header->entries, entry);
 	header_add_ids(header, (uint32_t)header->entries.n - 1, ids);
 	return 0;

@@ -39,6 +39,9 @@ struct perf_header {
 	char *host, *kernel, *arch, *cpu, *command; /* NULL = not stated */
 	uint64_t wall_ns, wall_at_ns;               /* wall clock, and the events' clock at that moment */
 	uint64_t first_sample_ns;
+	bool has_switches;     /* records say when threads come back */
+	uint32_t switch_event; /* its samples are switches as the tracepoint tells them; PERF_NO_EVENT = none
+				*/
 	bool is_directory;
 };
 

@@ -107,7 +107,7 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 }
 
 /* As it is called in live recordings; perf's name is that of what it counts. */
-static void header_add_waits(const struct perf_header *header, struct source_info *info)
+static void header_add_waits(struct perf_header *header, struct source_info *info)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
 		info->has_timed_waits |= header->entries.at[i].is_dummy &&
@@ -116,8 +116,14 @@ static void header_add_waits(const struct perf_header *header, struct source_inf
 		if (strcmp(info->events.at[i].name, "off-cpu") == 0)
 			info->events.at[i].values = SOURCE_OFF_CPU;
 
+	header->switch_event = PERF_NO_EVENT;
 	uint32_t at = source_info_find(info, SOURCE_OFF_CPU);
-
+	for (uint32_t i = 0; at == UINT32_MAX && i < info->events.n; i++)
+		if (info->events.at[i].type == PERF_TYPE_TRACEPOINT &&
+		    strcmp(info->events.at[i].name, "sched:sched_switch") == 0) {
+			info->events.at[i].values = SOURCE_OFF_CPU;
+			header->switch_event = at = i;
+		}
 	if (at == UINT32_MAX)
 		return;
 	snprintf(info->events.at[at].name, sizeof(info->events.at[at].name), "off-cpu");

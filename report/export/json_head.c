@@ -209,8 +209,8 @@ static void write_warnings(struct json *json, const struct document *document)
 	json_array(json);
 	for (size_t i = 0; i < profile->notes.n; i++)
 		json_text(json, profile_text(profile, profile->notes.at[i]));
-	if (quality_between(profile) > 0)
-		json_text(json, quality_hint(profile));
+	if (quality_missing(profile))
+		json_text(json, quality_missing(profile));
 	limit_note(document->tree, profile, &folded);
 	if (folded.len)
 		json_text(json, folded.at);

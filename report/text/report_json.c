@@ -65,6 +65,10 @@ static void json_rows_put_code(const struct row_writer *writer, const struct sco
 		json_uint_of(writer->json, "vector_bits", code.width * 8);
 	json_uint_of(writer->json, "copies", code.n_copies);
 	json_uint_of(writer->json, "calls", code.n_calls);
+	if (code.n_on_line > 1) {
+		json_uint_of(writer->json, "index_on_line", code.index_on_line);
+		json_uint_of(writer->json, "loops_on_line", code.n_on_line);
+	}
 }
 
 /* What was measured besides its cost; in the loops view. */
@@ -103,6 +107,7 @@ static void json_rows_put_loop(const struct row_writer *writer, const struct sco
 	json_uint_of(writer->json, "end_line", loop->end_line);
 	json_uint_of(writer->json, "nesting", place.nesting);
 	json_bool_of(writer->json, "vector", loop->flags & SCOPE_VECTOR);
+	json_bool_of(writer->json, "unrolled", loop->flags & SCOPE_UNROLLED);
 	json_rows_put_code(writer, loop);
 	if (!place.is_inlined)
 		return;

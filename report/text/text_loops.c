@@ -39,12 +39,16 @@ void loop_tags_tell(const struct profile *profile, const struct scope_frame *loo
 	struct loop_code code = { 0 };
 	bool has_code = loop_code_find(profile, loop->image, loop->vaddr, &code);
 
+	if (code.n_on_line > 1)
+		text_printf(ret, " [%u of %u on this line]", code.index_on_line, code.n_on_line);
 	if ((loop->flags & SCOPE_VECTOR) && code.width == 255)
 		text_printf(ret, " [vector of any length]");
 	else if ((loop->flags & SCOPE_VECTOR) && code.width)
 		text_printf(ret, " [vector %u bit]", code.width * 8);
 	else if (loop->flags & SCOPE_VECTOR)
 		text_printf(ret, " [vector]");
+	if (loop->flags & SCOPE_UNROLLED)
+		text_printf(ret, " [unrolled]");
 	if (has_code && code.n_copies > 1)
 		text_printf(ret, " [%u copies]", code.n_copies);
 }

@@ -19,7 +19,7 @@ const char *loop_doubt_name(enum loop_doubt doubt);
 
 /* "not vectorised; 1 call inside; 3 threads: 1.0% to 2.0%, ...": shares are of `total`. May be nothing. */
 void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text *ret);
-/* " [vector 128 bit] [2 copies]"; may be nothing. */
+/* " [1 of 2 on this line] [vector 128 bit] [2 copies]"; may be nothing. */
 void loop_tags_tell(const struct profile *profile, const struct scope_frame *loop, struct text *ret);
 
 /* The same behind the name of a row. */

@@ -398,9 +398,11 @@ static void put_bracketed(struct line *line, const char *name)
 static void put_folded(struct line *line, const struct view_row *row)
 {
 	if (row->n_loops && row->has_schedule)
-		line_printf(line, TINT_DIM, " (and %u around it, and its schedule)", row->n_loops);
+		line_printf(line, TINT_DIM, " (in %u outer loop%s, and its schedule)", row->n_loops,
+			    row->n_loops == 1 ? "" : "s");
 	else if (row->n_loops)
-		line_printf(line, TINT_DIM, " (and %u around it)", row->n_loops);
+		line_printf(line, TINT_DIM, " (in %u outer loop%s)", row->n_loops,
+			    row->n_loops == 1 ? "" : "s");
 	else if (row->has_schedule)
 		line_printf(line, TINT_DIM, " (and its schedule)");
 }

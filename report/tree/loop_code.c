@@ -22,6 +22,30 @@ static bool loop_code_is_innermost(const struct structure *structure, uint32_t s
 	return true;
 }
 
+static uint32_t loop_code_procedure(const struct structure *structure, uint32_t scope)
+{
+	while (structure->scopes.at[scope].kind == SCOPE_LOOP)
+		scope = structure->scopes.at[scope].parent;
+	return scope;
+}
+
+/* A nest that a macro makes, or two loops on one line: they would look the same. */
+static void loop_code_count_line(struct loop_code *loop)
+{
+	const struct structure *structure = loop->structure;
+	const struct static_scope *own = &structure->scopes.at[loop->scope];
+	uint32_t procedure = loop_code_procedure(structure, loop->scope);
+
+	for (uint32_t i = 1; own->line && i < structure->scopes.n; i++) {
+		const struct static_scope *other = &structure->scopes.at[i];
+		if (other->kind != SCOPE_LOOP || other->line != own->line || other->file != own->file ||
+		    loop_code_procedure(structure, i) != procedure)
+			continue;
+		loop->n_on_line++;
+		loop->index_on_line += i <= loop->scope;
+	}
+}
+
 bool loop_code_find(const struct profile *profile, image_id image, uint64_t header, struct loop_code *ret)
 {
 	const struct function_map *map = profile_function(profile, image, header);
@@ -33,6 +57,7 @@ bool loop_code_find(const struct profile *profile, image_id image, uint64_t head
 	*ret = (struct loop_code){ .structure = structure,
 				   .scope = scope,
 				   .is_innermost = loop_code_is_innermost(structure, scope) };
+	loop_code_count_line(ret);
 	for (size_t i = 0; i < structure->pieces.n; i++) {
 		const struct loop_piece *piece = &structure->pieces.at[i];
 		if (piece->scope != scope)

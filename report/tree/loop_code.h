@@ -15,6 +15,8 @@ struct loop_code {
 	uint32_t width; /* bytes that its vector instructions work on at once; 0 = it has none or that is not
 			   known, 255 = as many as the processor has */
 	bool is_innermost;
+	uint32_t n_on_line,
+		index_on_line; /* loops of its procedure that start on its line; which it is, from 1 */
 };
 
 /* By its header. False if nothing is known. */

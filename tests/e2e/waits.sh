@@ -40,6 +40,60 @@ if command -v perf >/dev/null; then
 		fail "perf counts $theirs switches, we $ours"
 fi
 
+# What perf saw of every switch of the machine in the same run, by the tracepoint: the same waits, of the same length.
+if command -v perf >/dev/null && unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
+	run 0 unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh \
+		"$CPPROF" record -q --off-cpu -o same.data -- \
+		perf record -q -B -a -e sched:sched_switch -m 4M --call-graph fp -o same.perf "$BUILD/tests/e2e/waits" 600
+	run 0 "$CPPROF" import -q -o theirs.data same.perf
+	perf sched timehist -i same.perf >timehist.log 2>/dev/null || true
+	for file in same theirs; do
+		for metric in off-cpu waits; do
+			"$CPPROF" report --group-by thread --metric $metric --process waits --format json $file.data >$file.$metric.json ||
+				fail "no report of $file.data"
+		done
+	done
+	python3 - <<-'PYTHON' || fail "perf saw other waits in the same run"
+		import json, re
+		def by_thread(file, metric):
+		    rows = json.load(open(f"{file}.{metric}.json"))["rows"]
+		    return {row["tid"]: row["total"] for row in rows if row["tid"] != row["pid"]} # which began before perf did
+		ours, theirs = by_thread("same", "off-cpu"), by_thread("theirs", "off-cpu")
+		n_ours, n_theirs = by_thread("same", "waits"), by_thread("theirs", "waits")
+		hist = {}
+		for line in open("timehist.log"):
+		    found = re.match(r"\s*[\d.]+\s+\[\d+\]\s+.*\[(\d+)(?:/\d+)?\]\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", line)
+		    if found:
+		        hist[int(found[1])] = hist.get(int(found[1]), 0) + float(found[2]) * 1e6
+		workers = sorted(ours, key=ours.get)[-6:]
+		for tid in workers:
+		    print(f"{tid}: {ours[tid] / 1e6:.1f} ms in {n_ours[tid]} waits; perf {theirs[tid] / 1e6:.1f} in {n_theirs[tid]}; timehist {hist.get(tid, 0) / 1e6:.1f}")
+		for tid in workers:
+		    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid] + 1e6
+		    assert abs(n_ours[tid] - n_theirs[tid]) <= 0.01 * n_theirs[tid] + 4
+		    if n_theirs[tid] > 100: # the first of each thread is none to timehist
+		        assert abs(ours[tid] - hist[tid]) <= 0.02 * hist[tid] + 1e6
+	PYTHON
+fi
+
+# Attached: threads that wait already count from then on; all of a thread's time is on a CPU or off.
+start "$BUILD/tests/e2e/waits" 6000
+sleep "$(slow 0.5)"
+run 0 "$CPPROF" attach --wall -p "$pid" -d 1.5 -o attached.data
+facts attached.data
+"$CPPROF" report --group-by thread --metric wall --format json attached.data >attached.json || fail "no report by thread"
+"$CPPROF" report --view waits attached.data >attached.log || fail "no waits"
+grep -q 'waiting when the recording began' attached.log || fail "nothing says that threads were waiting"
+python3 - "$(number duration_ms)" <<-'PYTHON' || fail "threads x elapsed is not CPU and waits"
+	import json, sys
+	elapsed = float(sys.argv[1])
+	rows = json.load(open("attached.json"))["rows"]
+	print(f"{elapsed} ms:", [round(row["total"] / 1e6, 1) for row in rows])
+	assert len(rows) >= 7
+	total = sum(row["total"] for row in rows) / 1e6
+	assert abs(total - elapsed * len(rows)) <= 0.02 * elapsed * len(rows) + 30, (total, elapsed * len(rows))
+PYTHON
+
 # The same from the raw records.
 run 0 "$CPPROF" import -q -o again.data waits.raw
 judge again.data waits.truth

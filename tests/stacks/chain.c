@@ -4,6 +4,6 @@
 
 int main(void)
 {
-	spin(0.2);
+	spin(work_seconds());
 	return 0;
 }

@@ -32,7 +32,7 @@ int main(void)
 		routine[i].uc_stack.ss_size = STACK_BYTES;
 		makecontext(&routine[i], (void (*)(void))run, 1, i);
 	}
-	while (cpu_seconds() < 0.2)
+	while (cpu_seconds() < work_seconds())
 		swapcontext(&home, &routine[0]);
 	return 0;
 }

@@ -36,7 +36,7 @@ int main(void)
 {
 	for (int i = 0; i < N; i++)
 		fiber[i] = fiber_make((char *)malloc(STACK_BYTES) + STACK_BYTES, run);
-	while (cpu_seconds() < 0.2)
+	while (cpu_seconds() < work_seconds())
 		fiber_switch(&home, fiber[0]);
 	return 0;
 }

@@ -48,7 +48,7 @@ int main(void)
 
 	if (memory == MAP_FAILED)
 		return 77;
-	double until = cpu_seconds() + 0.2; /* starting up takes as long on an emulated machine */
+	double until = cpu_seconds() + work_seconds(); /* starting up takes as long on an emulated machine */
 	for (size_t at = 64; cpu_seconds() < until; at = (at + 4160) % (size - 64)) {
 		at &= ~(size_t)63;
 		memcpy(memory + at, code, sizeof(code));

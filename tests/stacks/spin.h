@@ -3,12 +3,24 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#ifndef LEAF_TURNS /* fewer of them: more of the time is spent in other frames */
+#define LEAF_TURNS 4000
+#endif
 #define OWN __attribute__((noinline, noclone))
 
 static volatile uint64_t sink;
+
+/* How long to go on. */
+static inline double work_seconds(void)
+{
+	const char *text = getenv("WORK_SECONDS");
+
+	return text ? atof(text) : 0.2;
+}
 
 static inline double cpu_seconds(void)
 {
@@ -20,7 +32,7 @@ static inline double cpu_seconds(void)
 
 OWN static uint64_t leaf(uint64_t x)
 {
-	for (int i = 0; i < 4000; i++)
+	for (int i = 0; i < LEAF_TURNS; i++)
 		x = x * 6364136223846793005u + 1442695040888963407u;
 	return x;
 }

@@ -304,7 +304,8 @@ def compile_program(program, command, folder=HERE / "programs"):
     source = folder / program
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         # Libraries stand behind what needs them; Fortran leaves its module files where it runs.
-        subprocess.run([words[0], "-w", "-o", str(binary), str(source), *words[1:]], check=True, cwd=WORK)
+        silence = "-Awarnings" if words[0] == "rustc" else "-w"
+        subprocess.run([words[0], silence, "-o", str(binary), str(source), *words[1:]], check=True, cwd=WORK)
     return binary
 
 

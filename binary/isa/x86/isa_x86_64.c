@@ -175,6 +175,7 @@ const struct isa isa_x86_64 = {
 	.decode = x86_64_decode,
 	.packed_width = x86_packed_width,
 	.stored_width = x86_stored_width,
+	.accesses = x86_accesses,
 	.ends_in_call = x86_64_ends_in_call,
 	.branch = x86_64_branch,
 	.fragile_len = x86_64_fragile_len,

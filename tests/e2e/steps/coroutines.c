@@ -2,13 +2,16 @@
 /*
  * coroutines: two of them, each on a mapping of its own up to the last byte, that switch to one another
  * and not only back to main.
+ * usage: coroutines [ROUNDS]
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #define SIZE 65536
 static volatile unsigned long work_done;
+static int rounds = 20;
 static ucontext_t main_context, first_context, second_context;
 
 __attribute__((noinline)) static void work(int n)
@@ -19,7 +22,7 @@ __attribute__((noinline)) static void work(int n)
 
 static void first(void)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < rounds; i++) {
 		work(20);
 		swapcontext(&first_context, &second_context);
 	}
@@ -27,7 +30,7 @@ static void first(void)
 
 static void second(void)
 {
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < rounds; i++) {
 		work(15);
 		swapcontext(&second_context, &main_context);
 	}
@@ -46,11 +49,13 @@ static void make(ucontext_t *context, void (*function)(void))
 	makecontext(context, function, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc > 1)
+		rounds = atoi(argv[1]);
 	make(&first_context, first);
 	make(&second_context, second);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < rounds; i++) {
 		swapcontext(&main_context, &first_context);
 		work(10);
 	}

@@ -2,6 +2,7 @@
 /*
  * jumps: everything that moves a stack other than calls and returns: longjmp, signal handlers on the
  * same stack and on their own, longjmp out of one, coroutines, alloca, callbacks, tail calls.
+ * usage: jumps [ROUNDS]
  */
 #include <alloca.h>
 #include <setjmp.h>
@@ -79,7 +80,9 @@ static void signals(void)
 	sigaltstack(&stack, NULL);
 	sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = handle }, NULL);
 	sigaction(SIGUSR2, &(struct sigaction){ .sa_handler = handle, .sa_flags = SA_ONSTACK }, NULL);
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = handle_and_leave, .sa_flags = SA_ONSTACK | SA_NODEFER }, NULL);
+	sigaction(SIGALRM,
+		  &(struct sigaction){ .sa_handler = handle_and_leave, .sa_flags = SA_ONSTACK | SA_NODEFER },
+		  NULL);
 	for (int i = 0; i < 5; i++) {
 		raise(SIGUSR1);
 		kill(getpid(), SIGUSR2);
@@ -104,13 +107,13 @@ static void coroutines(void)
 	}
 }
 
-int main(void)
+static void once(int round)
 {
 	int numbers[40];
 
 	for (volatile int i = 0; i < 5; i++)
 		if (!setjmp(out))
-			dive(10 + i);
+			dive(10 + i + round % 7);
 	signals();
 	coroutines();
 	for (int i = 0; i < 40; i++)
@@ -118,6 +121,14 @@ int main(void)
 	qsort(numbers, 40, sizeof(int), compare);
 	for (unsigned long i = 0; i < 20; i++)
 		work_done += tail(i);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 1;
+
+	for (int i = 0; i < rounds; i++)
+		once(i);
 	printf("%lu\n", work_done);
 	return 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // throws: exceptions that unwind through frames with and without cleanups.
+// usage: throws [ROUNDS]
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -26,13 +28,14 @@ __attribute__((noinline)) static int plain(int depth)
 	return depth == 0 ? dive(3) : plain(depth - 1) + 1;
 }
 
-int main()
+int main(int argc, char **argv)
 {
+	int rounds = argc > 1 ? std::atoi(argv[1]) : 4;
 	std::vector<int> caught;
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < rounds; i++) {
 		try {
-			caught.push_back(plain(i));
+			caught.push_back(plain(i % 9));
 		} catch (const std::exception &e) {
 			caught.push_back((int)std::string(e.what()).size());
 		}

@@ -36,6 +36,70 @@ two_entries:
 	ret
 	.size two_entries, . - two_entries
 
+# Goes on with another stack, as longjmp does: what stands behind a call of it is not reached from there.
+#: expect jump_away
+	.global jump_away
+	.type jump_away, @function
+jump_away:
+	mov (%rdi), %rbx
+	mov 8(%rdi), %r8
+	mov 16(%rdi), %rdx
+	mov %esi, %eax
+	mov %r8, %rsp
+	jmp *%rdx
+	.size jump_away, . - jump_away
+
+#: expect leaves
+	.global leaves
+	.type leaves, @function
+leaves:
+	push %rbx
+	mov %rdi, %rbx
+	test %rsi, %rsi
+	jne 7f
+6:	mov %rbx, %rdi
+	call jump_away
+7:	mov $2, %edi
+	call copy_rows
+	jmp 6b
+	.size leaves, . - leaves
+
+# Switches between stacks, and is switched back to: the loop around it goes round.
+#: expect switch_to
+	.global switch_to
+	.type switch_to, @function
+switch_to:
+	push %rbx
+	mov %rsp, (%rdi)
+	mov (%rsi), %rsp
+	pop %rbx
+	ret
+	.size switch_to, . - switch_to
+
+#: expect schedules
+#:   loop
+	.global schedules
+	.type schedules, @function
+schedules:
+	push %rbx
+	mov %rdi, %rbx
+6:	mov %rbx, %rdi
+	mov %rbx, %rsi
+	call switch_to
+	jmp 6b
+	.size schedules, . - schedules
+
+# `while (1) trap();`
+#: expect stops
+#:   loop
+	.global stops
+	.type stops, @function
+stops:	mov $231, %eax
+8:	syscall
+	hlt
+	jmp 8b
+	.size stops, . - stops
+
 	.global main
 	.type main, @function
 main:	xor %eax, %eax

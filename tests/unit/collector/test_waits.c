@@ -91,3 +91,27 @@ TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
 }
+
+TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	CHECK(!waits_runs(&waits, 11, 50, &wait));
+	waits_before(&waits, 1, 11, 100);
+	waits_before(&waits, 1, 12, 100);
+	CHECK(waits_runs(&waits, 11, 400, &wait));
+	CHECK_EQ(wait.ns, 300);
+	CHECK(wait.is_before);
+	CHECK(!waits_runs(&waits, 11, 500, &wait));
+	waits_out(&waits, 1, 11, 600); /* from now on as any other */
+	CHECK(!waits_runs(&waits, 11, 700, &wait));
+	CHECK(waits_in(&waits, 11, 800, &wait));
+	CHECK(!wait.is_before);
+	CHECK_EQ(wait.ns, 200);
+	CHECK(waits_cut(&waits, 1100, &wait)); /* was never seen */
+	CHECK_EQ(wait.tid, 12);
+	CHECK_EQ(wait.ns, 1000);
+	CHECK_EQ(waits.n_lost, 0);
+	waits_done(&waits);
+}

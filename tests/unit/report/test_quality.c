@@ -72,6 +72,9 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (the timer was late)"));
 	CHECK(strstr(quality_hint(p), "the host of a virtual machine"));
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* which can be helped */
+	CHECK(strstr(quality_hint(p), "--deep-stack"));
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] -= 10;
 	while (p->threads.n < 200) /* as many as the samples that are missing, and more */
 		vec_push(&p->threads, (struct profile_thread){ .tid = (int32_t)p->threads.n });
 	text_clear(&line);

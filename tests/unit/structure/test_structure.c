@@ -183,6 +183,116 @@ TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
 	unmake(&m);
 }
 
+/* A macro makes both loops on one line; the outer one is also entered at its end. */
+TEST(structure_keeps_a_loop_apart_from_the_region_with_several_entries_around_it)
+{
+	struct made m;
+	const struct shape shape[] = {
+		{ 12, 2, 1, 3 }, { 20, 2, 2, -1 }, { 20, 5, 3, 2 }, { 20, 9, 4, 1 }, { 30, 2, -1, -1 }
+	};
+
+	make(&m, shape, 5);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 2);
+	CHECK(loop_at(&m, 0)->flags & SCOPE_IRREDUCIBLE);
+	CHECK_EQ(m.structure.scopes.at[loop_at(&m, 1)->parent].kind, SCOPE_LOOP);
+	CHECK(!(loop_at(&m, 1)->flags & SCOPE_IRREDUCIBLE));
+	unmake(&m);
+}
+
+/* `for (; test; step) { if (slow) before(); if (...) body(); }`: where it is not slow, a copy of the step and
+ * the test goes back to the middle. */
+TEST(structure_shows_a_shorter_way_round_as_no_loop_of_its_own)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 2, 1 }, { 21, 3, 2, -1 }, { 22, 3, 3, 5 },  { 20, 9, 4, 6 },
+				       { 22, 3, 2, 3 }, { 20, 9, 1, 6 },  { 30, 2, -1, -1 } };
+
+	make(&m, shape, 7);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 22);
+	unmake(&m);
+}
+
+/* One loop that control enters in three places. */
+TEST(structure_shows_a_loop_with_several_entries_once)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 2, 1 }, { 13, 2, 3, 4 }, { 20, 2, 3, -1 }, { 20, 3, 4, 2 },
+				       { 20, 5, 5, 2 }, { 21, 3, 6, 3 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 7);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 21);
+	unmake(&m);
+}
+
+/* The inner loop of an iteration that was peeled off the outer one. */
+TEST(structure_puts_a_stray_copy_into_the_nest_it_belongs_to)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 2, 2, -1 }, { 21, 3, 3, 2 },  { 20, 2, 4, -1 },
+				       { 21, 3, 5, 4 },  { 20, 2, 6, 3 },  { 30, 2, -1, -1 } };
+
+	make(&m, shape, 7);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 2);
+	CHECK_EQ(m.structure.pieces.n, 3);
+	CHECK_EQ(structure_find(&m.structure, START + 2 * SIZE),
+		 structure_find(&m.structure, START + 4 * SIZE));
+	CHECK_EQ(m.structure.scopes.at[loop_at(&m, 1)->parent].line, 20);
+	unmake(&m);
+}
+
+/* Behind a trap stands nothing but the jump back. */
+TEST(structure_shows_a_loop_around_a_trap)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 2, -1, -1 }, { 20, 4, 1, -1 } };
+
+	make(&m, shape, 3);
+	m.blocks[1].end_kind = BLOCK_STOPS;
+	m.blocks[2].end_kind = BLOCK_JUMPS;
+	m.blocks[2].is_guess = true;
+	m.blocks[2].n_insns = 1;
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	unmake(&m);
+}
+
+/* The body does twice what the remainder does; a version that does the same once is not unrolled. */
+TEST(structure_marks_a_loop_that_was_unrolled)
+{
+	struct made m;
+	const struct shape shape[] = {
+		{ 12, 2, 1, -1 }, { 20, 2, 2, 1 }, { 20, 2, 3, 2 }, { 20, 2, 4, 3 }, { 30, 2, -1, -1 }
+	};
+	struct cfg_access accesses[] = {
+		{ START + SIZE, 1 }, { START + SIZE + 8, 1 }, { START + 2 * SIZE, 1 }, { START + 3 * SIZE, 1 }
+	};
+
+	make(&m, shape, 5);
+	m.cfg.accesses = accesses;
+	m.cfg.n_accesses = 4;
+	m.blocks[1].n_accesses = 2;
+	m.blocks[2].first_access = 2;
+	m.blocks[2].n_accesses = m.blocks[3].n_accesses = 1;
+	m.blocks[3].first_access = 3;
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	CHECK(loop_at(&m, 0)->flags & SCOPE_UNROLLED);
+	CHECK_EQ(m.structure.pieces.n, 3);
+	CHECK_EQ(m.structure.pieces.at[0].flags, SCOPE_UNROLLED);
+	CHECK_EQ(m.structure.pieces.at[1].flags, 0);
+	CHECK_EQ(m.structure.pieces.at[2].flags, 0);
+	unmake(&m);
+}
+
 TEST(structure_tells_two_loops_on_one_line_apart_by_column)
 {
 	struct made m;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analysis_near: recipes where nothing says what functions there are, and there is too much code to search
+ * all of it. Code that can be read backwards is searched for the marks around a place; of other code a piece
+ * is searched for functions, as if it were a file of its own.
+ */
+#include <stdlib.h>
+
+#include "recipes/analysis_private.h"
+
+/* --- marks -------------------------------------------------------------------------------------- */
+
+#define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
+
+/* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
+static uint64_t analysis_find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
+{
+	const struct isa *isa = analysis->functions->isa;
+	struct insn insn;
+
+	for (uint64_t at = vaddr, n = 0; n < MAX_MARKED; n += isa->min_insn, at += (uint64_t)step) {
+		struct bytes code = image_code(analysis->image, at);
+		if (code.len < isa->min_insn)
+			return 0;
+		if (isa->decode(code, at, &insn) == 0 && insn.is_entry_mark)
+			return at;
+	}
+	return 0;
+}
+
+/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in
+ * it. */
+static void analysis_analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
+{
+	if (map_find(&analysis->tried, start) != MAP_NONE)
+		return;
+	map_put(&analysis->tried, start, 1);
+	functions_analyse_range(analysis->functions, start, end, &analysis->flow);
+	analysis->n_analysed++;
+	if (analysis->flow.verdict == FLOW_PASSES && analysis->flow.parts.n)
+		analysis_keep_rows(analysis, 0);
+}
+
+static uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
+{
+	const struct isa *isa = analysis->functions->isa;
+
+	vaddr -= vaddr % isa->min_insn;
+	uint64_t start = analysis_find_mark(analysis, vaddr, -(int64_t)isa->min_insn);
+	uint64_t end = start ? analysis_find_mark(analysis, vaddr + isa->min_insn, isa->min_insn) : 0;
+	if (!end)
+		return RECIPE_NONE;
+	analysis_analyse_marked(analysis, start, end);
+	uint32_t row = analysis_find_row(analysis, start, vaddr);
+	if (row == RECIPE_NONE || analysis->recipes->recipes.at[row].trust != TRUST_PROVEN)
+		return RECIPE_NONE;
+	*ret_function = start;
+	return row;
+}
+
+/* --- pieces ------------------------------------------------------------------------------------- */
+
+#define PIECE (128u << 10) /* bytes of text that are answered for by one piece */
+#define PIECE_MARGIN \
+	(32u << 10) /* ... which is larger by this on both sides: functions reach over its ends */
+
+static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t number)
+{
+	struct analysis *piece = analysis_new(analysis->image, analysis->frames, analysis->recipes);
+	uint64_t start = number * PIECE, end = start + PIECE + PIECE_MARGIN;
+
+	start = start > PIECE_MARGIN ? start - PIECE_MARGIN : 0;
+	piece->functions = functions_piece(analysis->functions, start, end);
+	flow_init(&piece->flow, functions_facts(piece->functions));
+	return piece;
+}
+
+/* The piece that answers for vaddr; of many the one that was used longest ago goes. */
+static struct analysis *analysis_piece_of(struct analysis *analysis, uint64_t vaddr)
+{
+	struct analysis_piece *oldest = &analysis->near[0];
+
+	analysis->n_near++;
+	for (size_t i = 0; i < ARRAY_LEN(analysis->near); i++) {
+		struct analysis_piece *piece = &analysis->near[i];
+		if (piece->analysis && piece->number == vaddr / PIECE) {
+			piece->used = analysis->n_near;
+			return piece->analysis;
+		}
+		if (piece->used < oldest->used)
+			oldest = piece;
+	}
+	analysis_free(oldest->analysis);
+	*oldest = (struct analysis_piece){ vaddr / PIECE, analysis->n_near,
+					   analysis_make_piece(analysis, vaddr / PIECE) };
+	return oldest->analysis;
+}
+
+uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
+{
+	if (!analysis->functions)
+		analysis_open_index(analysis);
+	if (!functions_find_takes_long(analysis->functions))
+		return RECIPE_NONE;
+	if (analysis->functions->isa->min_insn > 1)
+		return analysis_marked_recipe(analysis, vaddr, ret_function);
+	return analysis_recipe(analysis_piece_of(analysis, vaddr), vaddr, true, ret_function);
+}

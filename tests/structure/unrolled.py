@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which loops are unrolled: the compiler's own word against what `cpprof struct` marks.
+
+usage: unrolled.py [--full]     (CPPROF and BUILD in the environment)
+
+GCC says it with -fopt-info-loop and -funroll-loops, clang with -Rpass=loop-unroll, and of vector loops with the count by which it interleaves
+them. None may be marked [unrolled] that they do not name. Not all that they name can be known: a loop of several blocks, and one whose
+remainder is no loop, as with GCC, which is asked for nothing but that. Of those of clang that are still loops, at least half must be marked.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import check
+
+HERE = Path(__file__).parent
+UNROLLED = 2048  # flag of a scope
+ASKED = 50  # per cent
+SOURCES = [("marked", "kernels.c"), ("marked", "states.c"), ("programs", "copies.c"), ("programs", "loops.c")]
+COMPILERS = ["gcc -O2 -funroll-loops", "gcc -O1", "clang -O2", "clang -O2 -fno-vectorize", "clang -O2 -fno-vectorize -fno-unroll-loops"]
+OTHERS = ["x86_64-linux-gnu-gcc -O3 -funroll-loops -mavx2", "clang --target=x86_64-linux-gnu -O2", "clang --target=x86_64-linux-gnu -O0"]
+SAYS = re.compile(r"([^:\s]+):(\d+):\d+: (?:optimized: .*loop unrolled \d+ times|remark: unrolled loop by a factor of \d+"
+                  r"|remark: vectorized loop .*interleaved count: ([2-9]|\d\d))")
+
+
+def said_lines(words, source):
+    flags = ["-Rpass=loop-unroll", "-Rpass=loop-vectorize"] if words[0] == "clang" else ["-fopt-info-loop"]
+    run = subprocess.run([*words, "-g", *flags, "-c", "-o", "/dev/null", source], capture_output=True, text=True)
+    if run.returncode:
+        return None
+    return {(Path(found[1]).name, int(found[2])) for found in map(SAYS.match, run.stderr.splitlines()) if found}
+
+
+def near(where, keys):
+    """Body and head of a loop may be a line apart."""
+    return any((where[0], where[1] + step) in keys for step in (0, 1, -1))
+
+
+def run_case(folder, name, command):
+    words = command.split()
+    binary = check.compile_program(name, " ".join([*words, "-g", "-lm"]), HERE / folder)
+    said = said_lines(words, HERE / folder / name) if binary else None
+    if said is None:
+        return None
+    loops, marked = set(), set()
+    for structure in check.structures(binary):
+        for scope in structure["scopes"]:
+            if scope["kind"] == "loop" and scope["file"].endswith("/" + name):
+                key = name, scope["line"]
+                loops.add(key)
+                if scope["flags"] & UNROLLED:
+                    marked.add(key)
+    there = {key for key in said if near(key, loops)}
+    found = {key for key in there if near(key, marked)}
+    wrong = sorted(key for key in marked if not near(key, said))
+    print(f"{name} [{command}]: {len(said)} said, {len(there)} still loops, {len(found)} of them marked, {len(wrong)} wrong")
+    for key in wrong:
+        print(f"  {key[0]}:{key[1]} is marked and not unrolled")
+    return len(there), len(found), len(wrong)
+
+
+def main():
+    n_there = n_found = n_wrong = 0
+    for folder, name in SOURCES:
+        for command in COMPILERS + (OTHERS if "--full" in sys.argv else []):
+            found = run_case(folder, name, command)
+            if found is None:
+                print(f"no {command.split()[0]}: {name} left out")
+                continue
+            n_wrong += found[2]
+            if command.startswith("clang"):
+                n_there, n_found = n_there + found[0], n_found + found[1]
+    if not n_there:
+        print("skipped: no compiler says anything")
+        return 77
+    print(f"{n_there} loops that clang calls unrolled, {n_found} marked; {n_wrong} of any compiler wrong")
+    return 1 if n_wrong or n_found * 100 < n_there * ASKED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

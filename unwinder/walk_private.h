@@ -66,6 +66,8 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 /* cursor_held of the registers that the recipe restores. 0 if that is not the usual recipe of the place:
  * another one may restore others, and the two cannot be compared. */
 uint64_t walk_held(const struct walk *walk, uint32_t recipe);
+/* Is what its callers had in registers not known when a frame was left by this recipe? */
+bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe);
 /*
  * What tells this call from others. Code that is in no file may be moved, and its frames replaced; what it
  * leaves in registers says nothing of its callers.
@@ -75,6 +77,16 @@ static inline void walk_tell_apart(const struct walk *walk, const struct pc_entr
 {
 	ret->cfa = here->is_jit ? 0 : cfa;
 	ret->held = walk->has_jit || walk->has_lost_regs ? 0 : held;
+}
+
+/*
+ * A function that saves registers which no caller relies on is one that leaves by an exception
+ * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
+ * is lost.
+ */
+static inline bool walk_is_eh_return(const struct isa *isa, uint64_t saved)
+{
+	return saved & ~(isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp);
 }
 
 /*

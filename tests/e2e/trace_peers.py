@@ -92,7 +92,7 @@ OWN void innermost(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
 OWN void probed(unsigned n) { innermost(n); sum++; }
 OWN void outer(unsigned n) { probed(n); sum++; }
 OWN void outermost(unsigned n) { outer(n); sum++; }
-int main(void) { for (;;) outermost(2000000); }
+int main(void) { for (;;) outermost(20000000); }
 """
 
 

@@ -49,10 +49,12 @@ uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
 	const struct recipe *it = &recipes->recipes.at[recipe];
 
-	if (recipe != walk->here.place.recipes.recipe[0] || it->is_signal_frame)
+	uint64_t saved = recipe_saved(recipes, it);
+
+	if (recipe != walk->here.place.recipes.recipe[0] || it->is_signal_frame ||
+	    walk_is_gateway(walk->walker->isa, saved))
 		return 0;
-	return cursor_held(&walk->walker->cursor,
-			   recipe_saved(recipes, it) & ~(1ull << walk->walker->isa->ra));
+	return cursor_held(&walk->walker->cursor, saved & ~(1ull << walk->walker->isa->ra));
 }
 
 bool walk_leave_probe(struct walk *walk, uint64_t *pc)

@@ -116,6 +116,8 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	if (verdict == VERDICT_INVALID)
 		return NULL;
 	uint64_t held = plain_move(walker, &rule, &found);
+	if (walk_is_gateway(walker->isa, packed_saved(&rule)))
+		held = 0;
 	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
 	walk_tell_apart(walk, here, found.cfa, held, &frame);

@@ -80,6 +80,17 @@ static inline void walk_tell_apart(const struct walk *walk, const struct pc_entr
 }
 
 /*
+ * A function that saves all registers there are to save is often the way into code that keeps none (OCaml,
+ * LuaJIT): what is in them while it has called is not its own.
+ */
+static inline bool walk_is_gateway(const struct isa *isa, uint64_t saved)
+{
+	uint64_t all = isa->callee_saved & ~(1ull << isa->ra);
+
+	return (saved & all) == all;
+}
+
+/*
  * A function that saves registers which no caller relies on is one that leaves by an exception
  * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
  * is lost.

@@ -92,11 +92,26 @@ struct names_pair {
 	size_t n_other;
 };
 
+/* The function that a lambda stands in is put in front of its name by us: DWARF states "operator()" alone. */
+static const char *names_in_lambda(const char *name)
+{
+	const char *in = name;
+
+	for (const char *at = name; (at = strstr(at, "::{lambda#"));) {
+		at = strstr(at, "}::");
+		if (!at)
+			break;
+		in = at += 3;
+	}
+	return in;
+}
+
 static const char *names_own(const struct names_pair *pair, size_t at)
 {
 	const struct location *own = &pair->own[at];
 
-	return locator_text(pair->locator, own->linkage ? own->linkage : own->function);
+	return own->linkage ? locator_text(pair->locator, own->linkage)
+			    : names_in_lambda(locator_text(pair->locator, own->function));
 }
 
 static const char *names_said(const struct names_pair *pair, uint32_t id)

@@ -70,5 +70,5 @@ run 0 "$CPPROF" record --mode 664 -o mode.data -- "$SPIN" 0.1
 run 0 "$CPPROF" export own.data -f openmetrics -o own.prom
 [ "$(mode own.prom)" = 644 ] || fail "openmetrics does not keep the umask: $(mode own.prom)"
 run 2 "$CPPROF" export own.data --mode 8 -o own.json
-says "rights in octal"
+says "permissions in octal"
 exit 0

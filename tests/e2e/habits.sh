@@ -35,7 +35,7 @@ _cpprof
 echo "${COMPREPLY[*]}"
 END
 run 0 bash complete.sh "$SOURCE" "cpprof report --view"
-says "^summary tree callers flat hot loops quality waits$"
+says "^summary tree callers flat hot loops quality waits calls allocations$"
 run 0 bash complete.sh "$SOURCE" "cpprof export -f"
 says "speedscope folded"
 run 0 "$CPPROF" export a.data -f folded --weight samples -o a.txt

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import select
 import struct
 import subprocess
 import sys
@@ -38,18 +39,13 @@ def on_screen(columns, *args, **environment):
     kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG", "COLUMNS")}
     process = subprocess.Popen([CPPROF, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL,
                                env={**kept, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
-    os.close(theirs)
     shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
+    # Our side of the terminal stays open meanwhile: what is still in it when the last writer closes it may be lost.
+    while process.poll() is None or select.select([ours], [], [], 0)[0]:
+        if select.select([ours], [], [], 0.05)[0]:
+            shown += os.read(ours, 65536)
     os.close(ours)
-    process.wait()
+    os.close(theirs)
     return shown.replace(b"\r\n", b"\n").decode()
 
 

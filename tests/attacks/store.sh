@@ -76,4 +76,7 @@ find cache -type f -name 'maps-*' | sort >before.log
 run 0 "$CPPROF" record -o again.data -- env LD_LIBRARY_PATH="$HERE/real" ./app
 find cache -type f -name 'maps-*' | sort >after.log
 [ -s before.log ] || fail "nothing is kept"
-cmp before.log after.log || fail "files of root are not known again"
+# A file that a sample falls into for the first time (env, the loader) is one more; were none known again, all would be new.
+[ "$(comm -13 before.log after.log | wc -l)" -le 1 ] && [ -z "$(comm -23 before.log after.log)" ] ||
+	fail "files of root are not known again"
+[ "$(wc -l <before.log)" -ge 3 ] || fail "too little is kept to tell"

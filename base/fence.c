@@ -49,8 +49,6 @@ static const uint32_t allowed[] = {
 	SYS_exit_group,
 	SYS_wait4,
 	SYS_waitid,
-	SYS_kill,
-	SYS_tgkill,
 	SYS_rt_sigaction,
 	SYS_rt_sigprocmask,
 	SYS_rt_sigreturn,
@@ -72,7 +70,6 @@ static const uint32_t allowed[] = {
 	SYS_getrusage,
 	SYS_getrandom,
 	SYS_prctl,
-	SYS_prlimit64,
 	SYS_setrlimit,
 	SYS_getrlimit,
 	SYS_capget,
@@ -129,6 +126,12 @@ bool fence_close(void)
 		  (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
 	for (size_t i = 0; i < FENCE_ALLOWED; i++)
 		fence_decide(&program, allowed[i], SECCOMP_RET_ALLOW);
+	/* Limits: its own. Of another process it would be a way to harm that one. */
+	fence_add(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4));
+	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+							 offsetof(struct seccomp_data, args[0])));
+	fence_decide(&program, 0, SECCOMP_RET_ALLOW);
+	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
 #ifdef SYS_clone3 /* its arguments cannot be seen here; the library then uses clone */
 	fence_decide(&program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 #endif

@@ -248,6 +248,9 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 		if (ret->sample.event == file->header.switch_event &&
 		    !file_read_switch(file, record.sample.raw, ret))
 			return ret->tid != 0;
+		if (ret->sample.event < file->source.info.events.n)
+			sample_drop_frames(&ret->sample,
+					   file->source.info.events.at[ret->sample.event].n_own_frames);
 		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),

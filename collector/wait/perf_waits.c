@@ -191,6 +191,8 @@ bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *re
 		if (goes_on) {
 			record.sum.n++;
 			record.sum.ns += now_ns - thread.since;
+			if (now_ns - thread.since > record.sum.longest)
+				record.sum.longest = now_ns - thread.since;
 			record.sum.runnable +=
 				thread.woken && thread.woken < now_ns ? now_ns - thread.woken : 0;
 		}

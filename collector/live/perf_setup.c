@@ -289,15 +289,15 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 }
 
 /* Waits timed in the kernel, or paired from records of switches, which costs more. */
-static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options)
+static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options,
+			     const struct perf_want *want)
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
 
 	if (live->events.wait_attr == SIZE_MAX || options->has_switch_records)
 		return;
-	info->has_timed_waits =
-		perf_events_add_waits(&live->events, info->isa, options->max_switches, &diag) == 0;
+	info->has_timed_waits = perf_events_add_waits(&live->events, want, options->max_switches, &diag) == 0;
 	if (!info->has_timed_waits)
 		source_info_note(
 			info,
@@ -414,7 +414,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		error = setup_add_probe(live, options, diag);
 	} else {
 		setup_add_deep(live, options);
-		setup_time_waits(live, options);
+		setup_time_waits(live, options, &setup.want);
 	}
 	if (options->with_waits)
 		source_info_add_waits(info);

@@ -275,7 +275,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.is_traced = o->functions.values.n > 0 || o->allocations,
 		.every = o->allocations ? o->every : 0,
 		.held = o->held,
-		.at_returns = o->exits == 1,
+		.exits = (enum call_exits)o->exits,
 		.arg = (unsigned)o->arg,
 		.adds_results = o->adds_results,
 		.has_fixed_periods = o->has_fixed_periods,

@@ -184,14 +184,16 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 /* What is known of a call; live_finish_call has the same order. */
 static void setup_describe_calls(struct source_info *info, const struct perf_source_options *options)
 {
-	static const char *const names[][2] = { { "wall", "ns" },        { "off-cpu", "ns" },
-						{ "cpu", "ns" },         { "calls", "count" },
-						{ "argument", "count" }, { "result", "count" } };
+	static const char *const names[][2] = {
+		{ "wall", "ns" },     { "off-cpu", "ns" },        { "cpu", "ns" },
+		{ "calls", "count" }, { "page-faults", "count" }, { "argument", "count" },
+		{ "result", "count" }
+	};
 	static const char *const blocks[][2] = { { "bytes", "bytes" },
 						 { "allocations", "count" },
 						 { "held-bytes", "bytes" },
 						 { "held-allocations", "count" } };
-	size_t n = options->adds_results ? 6 : options->arg ? 5 : 4;
+	size_t n = options->adds_results ? 7 : options->arg ? 6 : 5;
 
 	if (options->every)
 		n = options->held ? 4 : 2;
@@ -314,10 +316,9 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	struct perf_events *events = &live->events;
 	struct perf_probe_want want = { .isa = live->source.info.isa,
 					.arg = options->arg,
-					.at_returns = options->at_returns,
 					.every = options->every,
 					.counts = options->counts,
-					.paths = !options->every && !options->at_returns,
+					.paths = !options->every && options->exits != CALL_EXITS_RETURN,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,

@@ -36,7 +36,7 @@ struct paths_command {
 struct paths_watch {
 	sigset_t signals, old_signals;
 	uint64_t end_ns; /* 0 = none */
-	bool is_stopped;
+	bool is_stopped, has_rested;
 };
 
 static void watch_begin(struct paths_watch *watch)
@@ -78,6 +78,7 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 		if (!pause)
 			continue;
 		paths_rest(paths);
+		watch->has_rested = true;
 		if (!watch_wait(watch, paths, pause))
 			break;
 		error = paths_resume(paths, diag);
@@ -87,12 +88,12 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 
 /* ---- the command ------------------------------------------------------------------------------------- */
 
-static int paths_show(struct paths_command *c, const struct paths *paths)
+static int paths_show(struct paths_command *c, const struct paths *paths, bool is_whole)
 {
 	CLEANUP(fclosep) FILE *file = c->output ? fopen(c->output, "we") : NULL;
 	FILE *to = file ? file : stdout;
 	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
-	struct paths_print print = { paths, &symbols, c->by == 1, c->limit };
+	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, is_whole };
 	struct diag diag = { 0 };
 	uint64_t n = 0;
 	int error = c->output && !file ? -errno : 0;
@@ -138,7 +139,8 @@ static int paths_run(struct paths_command *c)
 		error = watch_run(&watch, &paths, c->max_overhead, &diag);
 	if (!error)
 		paths_read(&paths);
-	int code = error ? cmd_fail(&diag) : paths_show(c, &paths);
+	bool is_whole = c->argv && !watch.has_rested && !watch.is_stopped && paths_is_over(&paths);
+	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, is_whole);
 	paths_close(&paths);
 	return code;
 }

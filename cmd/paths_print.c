@@ -342,6 +342,7 @@ int paths_print_json(FILE *to, const struct paths_print *print)
 	json_object(&json);
 	json_text_of(&json, "schema", "cpprof-paths");
 	json_text_of(&json, "version", "1.0");
+	json_bool_of(&json, "whole", print->is_whole);
 	json_uint_of(&json, "hits", stats->hits);
 	json_uint_of(&json, "dropped", stats->dropped);
 	json_uint_of(&json, "partial", stats->partial);

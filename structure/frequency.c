@@ -6,10 +6,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* Blocks whose quotients are so close to the lowest one speak for the class together. */
+/* Blocks whose quotients are so close to a low one speak for the class together. */
 #define CLUSTER_WIDTH 1.3
-/* The lowest quotient must be of a block that is no accident: so many samples. */
-#define SAMPLES_LEAST 8
 #define SAMPLES_MEDIUM 25
 #define SAMPLES_HIGH 100
 #define AGREES_WITHIN 0.2 /* flows in and out of a block */
@@ -130,22 +128,33 @@ static void frequency_quotients(const struct frequency *f, const struct frequenc
 		qsort(ret->at, ret->n, sizeof(*ret->at), quotient_compare);
 }
 
-/* The lowest quotients of one class, which are [first, end): what they say. */
-static struct frequency_class frequency_cluster(const struct quotient *first, const struct quotient *end)
+/* Of the quotients of one class, [first, end): the one that a quarter of the code lies below. Lower ones are
+ * of blocks whose samples stand in the block behind them. */
+static double frequency_low(const struct quotient *first, const struct quotient *end)
 {
-	double cycles = 0, best = 0, all = 0, low = 0;
-	struct frequency_class ret = { 0 };
-	uint64_t samples = 0;
+	double all = 0, sum = 0;
 
 	for (const struct quotient *q = first; q < end; q++)
 		all += q->best;
 	for (const struct quotient *q = first; q < end; q++) {
-		/* Blocks that are too short for the samples that there are say nothing by themselves. */
-		if (!ret.n_met && q->samples < SAMPLES_LEAST && q + 1 < end)
+		sum += q->best;
+		if (sum >= all / 4 && q->value > 0)
+			return q->value;
+	}
+	return 0;
+}
+
+/* What the low quotients say together. */
+static struct frequency_class frequency_cluster(const struct quotient *first, const struct quotient *end)
+{
+	double cycles = 0, best = 0, all = 0, low = frequency_low(first, end);
+	struct frequency_class ret = { 0 };
+	uint64_t samples = 0;
+
+	for (const struct quotient *q = first; q < end; q++) {
+		all += q->best;
+		if (q->value * CLUSTER_WIDTH < low || q->value > low * CLUSTER_WIDTH)
 			continue;
-		if (ret.n_met && q->value > low * CLUSTER_WIDTH)
-			break;
-		low = ret.n_met ? low : q->value;
 		cycles += q->cycles;
 		best += q->best;
 		samples += q->samples;

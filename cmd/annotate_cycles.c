@@ -172,7 +172,7 @@ static int job_run(struct cycles_job *job)
 				    .mca = job->mca,
 				    .mca_cpu = job->cpu,
 				    .counts_path = o->counts,
-				    .is_relative = job->counts.is_relative,
+				    .counts = &job->counts,
 				    .all = o->all,
 				    .style = o->style };
 	struct text text = { 0 };

@@ -90,6 +90,50 @@ static bool counts_block(struct counts_reader *r)
 	return counts_each(r, counts_block_member);
 }
 
+static bool counts_way_blocks(struct counts_reader *r, struct cycles_way *way)
+{
+	if (json_reader_next(&r->json) != JSON_ARRAY)
+		return false;
+	for (;;) {
+		enum json_event event = json_reader_next(&r->json);
+		if (event == JSON_CLOSE)
+			return true;
+		if (event != JSON_STRING)
+			return false;
+		vec_push(&r->current.way_blocks, counts_address(&r->json));
+		way->n_blocks++;
+	}
+}
+
+static bool counts_way_member(struct counts_reader *r)
+{
+	struct cycles_way *way = &r->current.ways.at[r->current.ways.n - 1];
+
+	if (json_reader_is(&r->json, "blocks"))
+		return counts_way_blocks(r, way);
+	if (json_reader_is(&r->json, "leaves")) {
+		way->leaves = json_reader_next(&r->json) == JSON_TRUE;
+		return true;
+	}
+	if (json_reader_is(&r->json, "count")) {
+		bool is_number = json_reader_next(&r->json) == JSON_NUMBER;
+		way->count = is_number ? counts_number(&r->json) : 0;
+		return is_number;
+	}
+	if (json_reader_is(&r->json, "caller")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		way->caller = is_text ? counts_address(&r->json) : 0;
+		return is_text;
+	}
+	return counts_skip(r);
+}
+
+static bool counts_way(struct counts_reader *r)
+{
+	vec_push(&r->current.ways, ((struct cycles_way){ .first_block = r->current.way_blocks.n }));
+	return counts_each(r, counts_way_member);
+}
+
 static bool counts_function_member(struct counts_reader *r)
 {
 	if (json_reader_is(&r->json, "vaddr")) {
@@ -99,20 +143,32 @@ static bool counts_function_member(struct counts_reader *r)
 	}
 	if (json_reader_is(&r->json, "blocks"))
 		return counts_array(r, counts_block);
+	if (json_reader_is(&r->json, "ways"))
+		return counts_array(r, counts_way);
 	return counts_skip(r);
+}
+
+static void counts_forget(struct cycles_counts *counts)
+{
+	vec_clear(&counts->blocks);
+	vec_clear(&counts->ways);
+	vec_clear(&counts->way_blocks);
 }
 
 static bool counts_function(struct counts_reader *r)
 {
-	vec_clear(&r->current.blocks);
+	counts_forget(&r->current);
 	r->vaddr = 0;
 	if (!counts_each(r, counts_function_member))
 		return false;
 	if (r->vaddr != r->wanted || r->to->is_found)
 		return true;
+	/* What was read is theirs from now on. */
+	bool is_relative = r->to->is_relative;
+	*r->to = r->current;
+	r->to->is_relative = is_relative;
 	r->to->is_found = true;
-	for (size_t i = 0; i < r->current.blocks.n; i++)
-		vec_push(&r->to->blocks, r->current.blocks.at[i]);
+	r->current = (struct cycles_counts){ 0 };
 	return true;
 }
 
@@ -151,7 +207,7 @@ int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts
 	bool is_good =
 		json_reader_next(&r.json) == JSON_OBJECT && counts_each(&r, counts_member) && r.is_ours;
 	json_reader_done(&r.json);
-	vec_done(&r.current.blocks);
+	cycles_counts_done(&r.current);
 	if (!is_good) {
 		diag_set(diag, -EBADMSG, "'%s' has no counts", path);
 		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
@@ -180,4 +236,6 @@ double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr)
 void cycles_counts_done(struct cycles_counts *counts)
 {
 	vec_done(&counts->blocks);
+	vec_done(&counts->ways);
+	vec_done(&counts->way_blocks);
 }

@@ -15,8 +15,18 @@ struct cycles_count {
 	double count;
 };
 
+/* A way through the function. */
+struct cycles_way {
+	double count;
+	uint64_t caller;              /* where it was called from, if that was asked for; 0 = not known */
+	size_t first_block, n_blocks; /* of way_blocks */
+	bool leaves;
+};
+
 struct cycles_counts {
 	VEC(struct cycles_count) blocks; /* of the function that was asked for, by address */
+	VEC(struct cycles_way) ways;     /* the most frequent first */
+	VEC(uint64_t) way_blocks;        /* addresses */
 	bool is_relative;                /* not of a whole run: only the proportions are known */
 	bool is_found;                   /* the function is in the file */
 };

@@ -255,6 +255,39 @@ static void cycles_find_culprits(const struct cycles_input *input, struct cycles
 	}
 }
 
+/* ---- ways --------------------------------------------------------------------------------------------- */
+
+static void cycles_find_ways(const struct cycles_input *input, struct cycles *c)
+{
+	const struct cycles_counts *counts = input->counts;
+	CLEANUP(freep) double *passes = alloc_zero(c->blocks.n + 1, sizeof(*passes)); /* by block */
+	double spent = 0, executed = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < counts->ways.n; i++) {
+			const struct cycles_way *way = &counts->ways.at[i];
+			struct way_cost cost = { 0 };
+			for (size_t k = 0; k < way->n_blocks; k++) {
+				uint32_t block =
+					cfg_find(c->cfg, counts->way_blocks.at[way->first_block + k]);
+				if (block == UINT32_MAX)
+					continue;
+				double share = pass && passes[block] > 0 ? way->count / passes[block] : 0;
+				passes[block] += pass ? 0 : way->count;
+				cost.spent += share * c->blocks.at[block].spent;
+				cost.samples += share * (double)c->blocks.at[block].samples;
+				cost.n_insns += c->cfg->blocks[block].n_insns;
+			}
+			if (pass)
+				vec_push(&c->ways, cost);
+			spent += cost.spent;
+			executed += pass ? way->count * cost.n_insns : 0;
+		}
+	for (size_t i = 0; i < c->ways.n; i++)
+		c->ways.at[i].is_dense = c->ways.at[i].spent * executed >
+					 spent * counts->ways.at[i].count * c->ways.at[i].n_insns;
+}
+
 void cycles_find(const struct cycles_input *input, struct cycles *ret)
 {
 	*ret = (struct cycles){ .cfg = input->cfg };
@@ -271,6 +304,8 @@ void cycles_find(const struct cycles_input *input, struct cycles *ret)
 		cycles_best_inner(input, ret);
 	cycles_best_outer(ret);
 	cycles_find_culprits(input, ret);
+	if (input->counts)
+		cycles_find_ways(input, ret);
 }
 
 void cycles_done(struct cycles *cycles)
@@ -279,4 +314,5 @@ void cycles_done(struct cycles *cycles)
 	loop_forest_done(&cycles->forest);
 	vec_done(&cycles->blocks);
 	vec_done(&cycles->loops);
+	vec_done(&cycles->ways);
 }

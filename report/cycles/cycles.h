@@ -25,11 +25,19 @@ struct cycles_cost {
 	uint8_t culprits;   /* enum culprit, if more was spent than is needed */
 };
 
+/* What a way cost: all of the time in blocks that no other way has, and its share of that in others. */
+struct way_cost {
+	double spent, samples;
+	uint32_t n_insns;
+	bool is_dense; /* more cycles an instruction than the function has on average */
+};
+
 struct cycles {
 	const struct cfg *cfg;
 	struct frequency frequency;
 	struct loop_forest forest;
 	VEC(struct cycles_cost) blocks, loops; /* as in cfg and forest; loops with all that is in them */
+	VEC(struct way_cost) ways;             /* as in the counts */
 	uint64_t samples;                      /* of the function's own code */
 	struct diag mca_failed;                /* why there is no best case; error 0 = there is */
 };

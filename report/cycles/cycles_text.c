@@ -180,6 +180,67 @@ static void put_loop(struct cycles_table *t, uint32_t loop)
 	put_level(t, loop);
 }
 
+/* ---- ways --------------------------------------------------------------------------------------------- */
+
+/* The function's own lines along a way, each once, in its order. */
+static void put_way_lines(struct cycles_table *t, struct line *to, const struct cycles_way *way)
+{
+	VEC(uint32_t) seen = { 0 };
+
+	for (size_t i = 0; i < way->n_blocks; i++) {
+		struct line_span span = { 0 };
+		uint64_t vaddr = t->show->counts->way_blocks.at[way->first_block + i];
+		uint32_t block = cfg_find(t->c->cfg, vaddr);
+		bool is_new = block != UINT32_MAX;
+		if (is_new)
+			span_add_block(t->show, &t->c->cfg->blocks[block], &span);
+		for (size_t k = 0; k < seen.n; k++)
+			is_new &= seen.at[k] != span.first;
+		if (span.first && is_new)
+			line_printf(to, TINT_PLAIN, " %u", span.first);
+		else if (!span.first)
+			line_printf(to, TINT_PLAIN, " 0x%" PRIx64, vaddr);
+		vec_push(&seen, span.first);
+	}
+	vec_done(&seen);
+}
+
+static void put_ways(struct cycles_table *t)
+{
+	const struct cycles_counts *counts = t->show->counts;
+	double all = 0;
+	char share[NUMBER_MAX], count[NUMBER_MAX];
+
+	for (size_t i = 0; i < t->c->ways.n; i++)
+		all += counts->ways.at[i].count;
+	text_printf(t->to, "\n%7s %16s %-9s %8s %8s\n", "time", "ways", "share", "cycles", "insns");
+	for (size_t i = 0; i < t->c->ways.n; i++) {
+		const struct way_cost *cost = &t->c->ways.at[i];
+		const struct cycles_way *way = &counts->ways.at[i];
+		double time = t->c->samples ? 100 * cost->samples / (double)t->c->samples : 0;
+		if (!t->show->all && time < SHARE_LEAST && way->count * 100 < all) {
+			t->n_small++;
+			continue;
+		}
+		struct line to = line_start(t->to, &t->show->style);
+		line_printf(&to, TINT_PLAIN, "%7s ", number_percent(time, share));
+		line_printf(&to, TINT_PLAIN, "%16s ", number_count((uint64_t)way->count, count));
+		line_printf(&to, TINT_PLAIN, "%-9s ",
+			    number_percent(all > 0 ? 100 * way->count / all : 0, share));
+		if (counts->is_relative || !(way->count > 0))
+			line_printf(&to, TINT_PLAIN, "%8s ", "-");
+		else
+			line_printf(&to, TINT_PLAIN, "%8.2f ", cost->spent / way->count);
+		line_printf(&to, TINT_PLAIN, "%8u  %s: lines", cost->n_insns,
+			    cost->is_dense ? "dense" : "sparse");
+		put_way_lines(t, &to, way);
+		line_printf(&to, TINT_PLAIN, way->leaves ? "; leaves" : "");
+		if (way->caller)
+			line_printf(&to, TINT_DIM, "  called before 0x%" PRIx64, way->caller);
+		line_end(&to);
+	}
+}
+
 /* ---- the head ----------------------------------------------------------------------------------------- */
 
 static void put_sources(const struct cycles *c, const struct cycles_show *show, struct text *to)
@@ -195,7 +256,7 @@ static void put_sources(const struct cycles *c, const struct cycles_show *show, 
 		text_printf(to, "; no best case: %s\n", c->mca_failed.what);
 	text_printf(to, "executions: ");
 	if (show->counts_path) {
-		text_printf(to, show->is_relative ? "in the proportions of '" : "as counted in '");
+		text_printf(to, show->counts->is_relative ? "in the proportions of '" : "as counted in '");
 		style_safe(to, &show->style, show->counts_path);
 		text_printf(to, "'\n");
 	} else
@@ -217,6 +278,8 @@ void cycles_text(const struct cycles *c, const struct cycles_show *show, struct 
 	text_printf(ret, "\n%7s %16s %-9s %8s %8s %8s\n", "share", "executions", "sure", "cycles", "best",
 		    "lost");
 	put_level(&t, LOOP_NONE);
+	if (show->counts_path)
+		put_ways(&t);
 	if (t.n_doubtful)
 		text_printf(ret, "%zu rows without numbers: their confidence is low; --all shows them\n",
 			    t.n_doubtful);
@@ -272,6 +335,28 @@ static void json_put_blocks(struct json *json, const struct cycles *c, const str
 	json_end_array(json);
 }
 
+static void json_put_ways(struct json *json, const struct cycles *c, const struct cycles_counts *counts)
+{
+	json_name(json, "ways");
+	json_array(json);
+	for (size_t i = 0; i < c->ways.n; i++) {
+		const struct cycles_way *way = &counts->ways.at[i];
+		json_object(json);
+		json_number_of(json, "count", way->count);
+		json_uint_of(json, "instructions", c->ways.at[i].n_insns);
+		json_number_of(json, "samples", c->ways.at[i].samples);
+		json_number_of(json, "spent", c->ways.at[i].spent);
+		json_bool_of(json, "dense", c->ways.at[i].is_dense);
+		json_name(json, "blocks");
+		json_array(json);
+		for (size_t k = 0; k < way->n_blocks; k++)
+			json_hex(json, counts->way_blocks.at[way->first_block + k]);
+		json_end_array(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 int cycles_json(const struct cycles *c, const struct cycles_show *show, FILE *to)
 {
 	struct json json;
@@ -298,6 +383,8 @@ int cycles_json(const struct cycles *c, const struct cycles_show *show, FILE *to
 	}
 	json_end_array(&json);
 	json_put_blocks(&json, c, show);
+	if (show->counts_path)
+		json_put_ways(&json, c, show->counts);
 	json_end_object(&json);
 	json_line(&json);
 	return json_done(&json);

@@ -17,8 +17,8 @@ struct cycles_show {
 	const struct mca *mca;   /* NULL = none */
 	const char *mca_cpu;     /* what it was told */
 	const char *counts_path; /* NULL = none */
-	bool is_relative;        /* of the counts */
-	bool all;                /* low confidence, too, and what was hardly seen */
+	const struct cycles_counts *counts;
+	bool all; /* low confidence, too, and what was hardly seen */
 	struct style style;
 };
 

@@ -112,6 +112,12 @@ def counts_are_exact(counted, rounds):
     check("one loop", len(headers) == 1 and headers[0]["executions"] == rounds, str(headers))
     for block in counted["blocks"]:
         check("counts are exact", block["confidence"] == "exact", str(block))
+    most = sorted((way["count"] for way in counted["ways"]), reverse=True)[:2]
+    check("two ways round the loop, one in four rounds divides",
+          abs(most[0] - rounds * 3 // 4) <= 1 and abs(most[1] - rounds // 4) <= 1, str(most))
+    check("time of all ways is that of all blocks", abs(sum(w["samples"] for w in counted["ways"]) - counted["samples"]) < 0.01,
+          str([w["samples"] for w in counted["ways"]]))
+    check("some are dense, some are sparse", {w["dense"] for w in counted["ways"] if w["samples"]} == {True, False})
 
 
 def best_cases(counted, said):

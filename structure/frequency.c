@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/frequency.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-/* Blocks whose quotients are so close to a low one speak for the class together. */
-#define CLUSTER_WIDTH 1.3
+#define WAITS_FROM 1.5 /* a block whose quotient is so many times the usual one waits */
+#define CLUSTER_ROUNDS 8
+#define SAMPLES_LEAST 8 /* a block with fewer says nothing by itself */
 #define SAMPLES_MEDIUM 25
 #define SAMPLES_HIGH 100
 #define AGREES_WITHIN 0.2 /* flows in and out of a block */
@@ -128,45 +130,46 @@ static void frequency_quotients(const struct frequency *f, const struct frequenc
 		qsort(ret->at, ret->n, sizeof(*ret->at), quotient_compare);
 }
 
-/* Of the quotients of one class, [first, end): the one that a quarter of the code lies below. Lower ones are
- * of blocks whose samples stand in the block behind them. */
-static double frequency_low(const struct quotient *first, const struct quotient *end)
+/* Does a block surely take longer than its class would have it, or only by chance? */
+static bool quotient_waits(const struct quotient *q, double usual)
 {
-	double all = 0, sum = 0;
+	double expected = q->value > 0 ? (double)q->samples * usual / q->value : 0;
 
-	for (const struct quotient *q = first; q < end; q++)
-		all += q->best;
-	for (const struct quotient *q = first; q < end; q++) {
-		sum += q->best;
-		if (sum >= all / 4 && q->value > 0)
-			return q->value;
-	}
-	return 0;
+	return q->value > WAITS_FROM * usual && (double)q->samples > expected + 3 * sqrt(expected) + 3;
 }
 
-/* What the low quotients say together. */
+/*
+ * What the quotients of one class, [first, end), say together, without those of blocks that wait. They are
+ * summed up, not compared one by one: where a timer interrupts, the samples of a block may stand in the next
+ * one.
+ */
 static struct frequency_class frequency_cluster(const struct quotient *first, const struct quotient *end)
 {
-	double cycles = 0, best = 0, all = 0, low = frequency_low(first, end);
+	double usual = INFINITY, cycles, best, all, met = 0;
 	struct frequency_class ret = { 0 };
 	uint64_t samples = 0;
 
-	for (const struct quotient *q = first; q < end; q++) {
-		all += q->best;
-		if (q->value * CLUSTER_WIDTH < low || q->value > low * CLUSTER_WIDTH)
-			continue;
-		cycles += q->cycles;
-		best += q->best;
-		samples += q->samples;
-		ret.n_met++;
+	for (unsigned round = 0; round < CLUSTER_ROUNDS; round++) {
+		cycles = best = all = met = 0;
+		samples = ret.n_met = 0;
+		for (const struct quotient *q = first; q < end; q++) {
+			all += q->best;
+			if (round && quotient_waits(q, usual))
+				continue;
+			cycles += q->cycles;
+			best += q->best;
+			samples += q->samples;
+			ret.n_met += q->samples >= SAMPLES_LEAST;
+			met += q->samples >= SAMPLES_LEAST ? q->best : 0;
+		}
+		if (!samples)
+			return (struct frequency_class){ 0 };
+		usual = cycles / best;
 	}
-	if (!samples)
-		return (struct frequency_class){ 0 };
-	ret.executions = cycles / best;
-	bool is_most = best >= all / 2;
-	ret.confidence = ret.n_met >= 3 && is_most && samples >= SAMPLES_HIGH ? CONFIDENCE_HIGH
-			 : ret.n_met >= 2 && samples >= SAMPLES_MEDIUM        ? CONFIDENCE_MEDIUM
-									      : CONFIDENCE_LOW;
+	ret.executions = usual;
+	ret.confidence = ret.n_met >= 3 && met >= all / 2 && samples >= SAMPLES_HIGH     ? CONFIDENCE_HIGH
+			 : ret.n_met >= 2 && met >= all / 4 && samples >= SAMPLES_MEDIUM ? CONFIDENCE_MEDIUM
+											 : CONFIDENCE_LOW;
 	return ret;
 }
 

@@ -5,9 +5,9 @@
  * Blocks and edges that are executed equally often form a class, whatever the input: they lie on the same
  * cycles of the graph whose ends lead back to its entry (Johnson, Pearson, Pingali 1994). A class is
  * estimated from its blocks: time that was spent in a block, divided by what the block needs at best, is too
- * high where it waits, so the blocks with the lowest quotients speak for the class (Anderson et al.
- * 1997, 6.1). What flows into a block flows out of it: what is not known yet follows from what is, step by
- * step.
+ * high where it waits, so blocks that take much longer than others of their class are left out (Anderson et
+ * al. 1997, 6.1). What flows into a block flows out of it: what is not known yet follows from what is, step
+ * by step.
  *
  * Pure: takes the graph.
  */

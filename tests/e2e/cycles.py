@@ -13,7 +13,7 @@ import tempfile
 
 CPPROF = os.environ["CPPROF"]
 SOURCE = os.path.join(os.environ["SOURCE"], "tests", "e2e", "cycles", "cycles.c")
-ROUNDS = 1000000
+ROUNDS = 3000000
 passed = failed = 0
 
 
@@ -141,6 +141,13 @@ def grind(sampled, counted, rounds):
     print("| source | samples in blocks that are told | within 5 / 10 / 15 % |\n|---|---|---|")
     print_shares("samples", sampled, truth, 10)
     print_shares("samples, low confidence too", sampled, truth, 10, True)
+    subprocess.run([CPPROF, "paths", "--bursts", "--rate", "100", "--format", "json", "-o", "bursts.json", "-f", "work", "--",
+                    "./cycles", str(10 * rounds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    ran, proportions = cycles("cycles.data", "work", "--counts", "bursts.json")
+    check("bursts give proportions", ran.returncode == 0, ran.stderr)
+    if ran.returncode == 0:
+        print_shares("bursts", proportions, truth, 10)
+        print_shares("bursts, low confidence too", proportions, truth, 10, True)
     print_shares("counts", counted, truth, 10)
 
 

@@ -44,6 +44,8 @@ struct source_info {
 			       */
 	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
 	char *host, *kernel, *cpu; /* NULL = unknown */
+	char *cpu_id;              /* the processor by its numbers; NULL = unknown */
+	uint64_t cycle_fs;         /* how long a cycle takes; 0 = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
 };

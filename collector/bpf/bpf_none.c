@@ -112,6 +112,11 @@ void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t 
 	(void)trace, (void)function, (void)n;
 }
 
+void bpf_trace_open_window(const struct bpf_trace *trace, uint64_t until_ns)
+{
+	(void)trace, (void)until_ns;
+}
+
 void bpf_trace_forget_calls(const struct bpf_trace *trace)
 {
 	(void)trace;

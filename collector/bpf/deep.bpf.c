@@ -386,7 +386,7 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* ---- hidden return addresses -------------------------------------------------------------------------- */
+/* ---- what probes of others hide ------------------------------------------------------------------------ */
 
 static __always_inline __u64 read_kernel(__u64 address)
 {
@@ -396,15 +396,10 @@ static __always_inline __u64 read_kernel(__u64 address)
 	return word;
 }
 
-/* Nearly always there are none: nobody probes returns of this process. */
-static __always_inline void write_hidden(void *context, __u64 sp)
+static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
 {
-	__u64 task, it, n = 0;
+	__u64 it = options.members.next ? read_kernel(task + options.members.instances) : 0, n = 0;
 
-	if (!options.members.utask)
-		return;
-	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
-	it = task ? read_kernel(task + options.members.instances) : 0;
 	if (!it)
 		return;
 	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
@@ -424,6 +419,32 @@ static __always_inline void write_hidden(void *context, __u64 sp)
 				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
 }
 
+/* Between the traps before and behind a copied instruction, also in the kernel. */
+static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
+{
+	struct deep_stepped record = { .magic = DEEP_MAGIC_STEPPED, .sp = sp };
+
+	record.copy = options.members.copy ? read_kernel(task + options.members.copy) : 0;
+	if (!record.copy)
+		return;
+	record.place = read_kernel(task + options.members.place);
+	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
+}
+
+/* Nearly always there is nothing: nobody probes this process. */
+static __always_inline void write_probes(void *context, __u64 sp)
+{
+	__u64 task;
+
+	if (!options.members.utask)
+		return;
+	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
+	if (!task)
+		return;
+	write_hidden(context, sp, task);
+	write_stepped(context, sp, task);
+}
+
 /* has_regs: the context is the registers at the sample. */
 static __always_inline void copy_stack(void *context, int has_regs)
 {
@@ -431,7 +452,7 @@ static __always_inline void copy_stack(void *context, int has_regs)
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
-	write_hidden(context, sp);
+	write_probes(context, sp);
 	if (!stack.end)
 		return;
 	stack.start = snapshot_end(sp, stack.end);

@@ -86,6 +86,7 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 	sample->more[sample->n_more++] = off_cpu * n;
 	sample->more[sample->n_more++] = (call.wall - off_cpu) * n;
 	sample->more[sample->n_more++] = n;
+	sample->more[sample->n_more++] = call.faults * n;
 	sample->more[sample->n_more++] = call.arg * n;
 	/* Less than nothing is an error. */
 	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;

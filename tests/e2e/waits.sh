@@ -78,6 +78,23 @@ run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 grep -q 'sleep' cut.log || fail "the sleep is not there"
 grep -q 'still going on' cut.log || fail "nothing says that it was cut"
 
+# However many threads there are: few waits are sampled, all are counted.
+run 0 "$CPPROF" record -q --off-cpu --max-switches 20 --no-resolve -o crowd.data -- "$BUILD/tests/e2e/waits" 1500 crowd
+sleeps=$(grep -x '[0-9]*' run.log)
+"$CPPROF" report --group-by process --metric waits --format json crowd.data >crowd.json || fail "no report"
+facts crowd.data
+if grep -q 'not timed in the kernel' facts.log; then
+	echo "skipped: BPF is not allowed, so --max-switches does not apply"
+else
+	python3 - "$sleeps" "$(number samples)" <<-'PYTHON' || fail "--max-switches does not hold, or waits are missing"
+		import json, sys
+		sleeps, samples = int(sys.argv[1]), int(sys.argv[2])
+		waits = sum(row["total"] for row in json.load(open("crowd.json"))["rows"])
+		print(f"{sleeps} sleeps, {waits} waits, {samples} samples")
+		assert sleeps <= waits and samples - 200 <= waits / 100 # one of each thread, to begin with
+	PYTHON
+fi
+
 # What cannot be, and what it says.
 run 2 "$CPPROF" record --off-cpu -u -- true
 run 2 "$CPPROF" record --off-cpu -e cycles -- true

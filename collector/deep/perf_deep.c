@@ -57,7 +57,8 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 	};
 
 	deep_find_members(&options.members);
-	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), &deep->program, ret_log, diag);
+	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), want->with_waits,
+			     &deep->program, ret_log, diag);
 }
 
 /* ---- its way out ---------------------------------------------------------------------------- */

@@ -105,6 +105,8 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
+	if (attr == live->events.wait_attr)
+		sample_drop_frames(sample, live->events.waits.n_own);
 	sample->round = periods_round(&live->events.periods, event->time_ns);
 	sample->weight =
 		periods_weigh(&live->events.periods, &(struct period_sample){ .id = live->record.id,

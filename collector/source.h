@@ -28,6 +28,7 @@ struct source_event {
 	uint64_t frequency; /* asked for; 0 if by period */
 	uint64_t period;    /* asked for; 0 if by frequency */
 	bool excludes_kernel;
+	uint32_t n_own_frames; /* with which its samples begin: of the program that has taken them */
 };
 
 struct source_info {

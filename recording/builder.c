@@ -293,8 +293,8 @@ struct builder_place builder_last(const struct builder *builder)
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
-	const uint64_t values[] = { sums->seen,  sums->wall, sums->off_cpu, sums->wall - sums->off_cpu,
-				    sums->calls, sums->arg,  sums->ret };
+	const uint64_t values[] = { sums->seen,  sums->wall,   sums->off_cpu, sums->wall - sums->off_cpu,
+				    sums->calls, sums->faults, sums->arg,     sums->ret };
 	struct cct *cct = &builder->profile->cct;
 	struct profile_quality *quality = &builder->profile->quality;
 

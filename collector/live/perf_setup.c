@@ -192,14 +192,16 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 /* What is known of a call; live_finish_call has the same order. */
 static void setup_describe_calls(struct source_info *info, const struct perf_source_options *options)
 {
-	static const char *const names[][2] = { { "wall", "ns" },        { "off-cpu", "ns" },
-						{ "cpu", "ns" },         { "calls", "count" },
-						{ "argument", "count" }, { "result", "count" } };
+	static const char *const names[][2] = {
+		{ "wall", "ns" },     { "off-cpu", "ns" },        { "cpu", "ns" },
+		{ "calls", "count" }, { "page-faults", "count" }, { "argument", "count" },
+		{ "result", "count" }
+	};
 	static const char *const blocks[][2] = { { "bytes", "bytes" },
 						 { "allocations", "count" },
 						 { "held-bytes", "bytes" },
 						 { "held-allocations", "count" } };
-	size_t n = options->adds_results ? 6 : options->arg ? 5 : 4;
+	size_t n = options->adds_results ? 7 : options->arg ? 6 : 5;
 
 	if (options->every)
 		n = options->held ? 4 : 2;
@@ -297,15 +299,15 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 }
 
 /* Waits timed in the kernel, or paired from records of switches, which costs more. */
-static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options)
+static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options,
+			     const struct perf_want *want)
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
 
 	if (live->events.wait_attr == SIZE_MAX || options->has_switch_records)
 		return;
-	info->has_timed_waits =
-		perf_events_add_waits(&live->events, info->isa, options->max_switches, &diag) == 0;
+	info->has_timed_waits = perf_events_add_waits(&live->events, want, options->max_switches, &diag) == 0;
 	if (!info->has_timed_waits)
 		source_info_note(
 			info,
@@ -322,10 +324,9 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	struct perf_events *events = &live->events;
 	struct perf_probe_want want = { .isa = live->source.info.isa,
 					.arg = options->arg,
-					.at_returns = options->at_returns,
 					.every = options->every,
 					.counts = options->counts,
-					.paths = !options->every && !options->at_returns,
+					.paths = !options->every && options->exits != CALL_EXITS_RETURN,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
@@ -422,7 +423,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		error = setup_add_probe(live, options, diag);
 	} else {
 		setup_add_deep(live, options);
-		setup_time_waits(live, options);
+		setup_time_waits(live, options, &setup.want);
 	}
 	if (options->with_waits)
 		source_info_add_waits(info);

@@ -10,17 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/daemon_metrics.h"
 #include "cmd/daemon_options.h"
+#include "cmd/metrics_port.h"
+#include "cmd/push.h"
 #include "profile/epochs.h"
+#include "recording/export_file.h"
 #include "recording/recording.h"
 
 #define MS 1000000u /* nanoseconds in a millisecond */
+#define PUSH_NS CLOCK_NS_PER_S
+#define PUSH_LAST_NS (10 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
+#define SHOW_NS (10 * CLOCK_NS_PER_S)
+#define FUNCTIONS_MAX (4u << 20)
 
 struct daemon {
 	struct daemon_options *options;
@@ -29,6 +39,11 @@ struct daemon {
 	sigset_t signals;
 	int signal_fd;
 	struct daemon_metrics metrics;
+	struct utsname host;
+	struct push *push;         /* NULL = nothing is sent */
+	struct metrics_port *port; /* NULL = nobody can ask */
+	char *outbox, *functions;  /* what waits to be sent; the last epoch for Prometheus */
+	uint64_t push_ns, show_ns; /* when it was looked after last */
 };
 
 static uint64_t daemon_now_ms(void)
@@ -39,10 +54,44 @@ static uint64_t daemon_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / MS;
 }
 
+/* What the port answers. */
+static void daemon_show(struct daemon *daemon)
+{
+	CLEANUP(text_done) struct text functions = { 0 };
+	FILE *file = fopen(daemon->functions, "re");
+	char piece[4096];
+	size_t n;
+
+	while (file && functions.len < FUNCTIONS_MAX && (n = fread(piece, 1, sizeof(piece), file)) > 0)
+		text_add(&functions, piece, n);
+	if (file)
+		fclose(file);
+	if (functions.len)
+		port_set(daemon->port, PORT_FUNCTIONS, alloc_text(functions.at));
+	port_set(daemon->port, PORT_METRICS, daemon_metrics_text(&daemon->metrics));
+}
+
+/* Asked some times a second: what else is to be done now and then. */
+static void daemon_look_after(struct daemon *daemon)
+{
+	uint64_t now = clock_now_ns();
+
+	if (daemon->push && now - daemon->push_ns >= PUSH_NS) {
+		daemon->push_ns = now;
+		push_tick(daemon->push);
+		daemon->metrics.push = push_counts(daemon->push);
+	}
+	if (daemon->port && now - daemon->show_ns >= SHOW_NS) {
+		daemon->show_ns = now;
+		daemon_show(daemon);
+	}
+}
+
 static bool daemon_is_over(void *context)
 {
 	struct daemon *daemon = context;
 
+	daemon_look_after(daemon);
 	return sigtimedwait(&daemon->signals, NULL, &(struct timespec){ 0 }) > 0;
 }
 
@@ -97,10 +146,13 @@ static void daemon_write_metrics(struct daemon *daemon)
 {
 	struct diag diag = { 0 };
 
-	if (!daemon->options->metrics)
+	if (!daemon->options->metrics && !daemon->port)
 		return;
 	daemon->metrics.database_bytes = epochs_bytes(daemon->epochs);
-	if (daemon_metrics_write(&daemon->metrics, daemon->options->metrics, &diag) < 0)
+	if (daemon->port)
+		daemon_show(daemon);
+	if (daemon->options->metrics &&
+	    daemon_metrics_write(&daemon->metrics, daemon->options->metrics, &diag) < 0)
 		cmd_fail(&diag);
 }
 
@@ -129,7 +181,14 @@ static void daemon_epoch_named(void *context, struct profile *profile)
 
 	if (epochs_put_names(daemon->epochs, profile, &diag) < 0)
 		cmd_fail(&diag);
+	if (daemon->push)
+		push_add(daemon->push, profile);
 	epochs_keep(daemon->epochs, &limits, daemon_now_ms());
+	if (!daemon->port)
+		return;
+	struct export_choice choice = export_choose(&exporter_openmetrics, profile);
+	if (export_file(&exporter_openmetrics, profile, &choice, daemon->functions, NULL, &diag) < 0)
+		cmd_fail(&diag);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------ */
@@ -182,6 +241,40 @@ static struct recording_options daemon_recording(struct daemon *daemon, const ch
 	};
 }
 
+/* ---- servers ------------------------------------------------------------------------------------ */
+
+static int daemon_open_servers(struct daemon *daemon, struct diag *diag)
+{
+	struct daemon_options *o = daemon->options;
+	struct push_options push = { .folder = daemon->outbox,
+				     .pprof = o->push,
+				     .otlp = o->push_otlp,
+				     .headers = o->push_headers.values.at,
+				     .n_headers = o->push_headers.values.n,
+				     .max_bytes = o->push_queue,
+				     .host = daemon->host.nodename,
+				     .say = o->is_quiet ? NULL : cmd_say };
+	int error = 0;
+
+	uname(&daemon->host);
+	daemon->metrics.pushes = o->push || o->push_otlp;
+	if (daemon->metrics.pushes)
+		error = push_open(&push, &daemon->push, diag);
+	if (!error && o->listen)
+		error = port_open(o->listen, &daemon->port, diag);
+	return error;
+}
+
+/* What cannot be sent now is sent by the next daemon. */
+static void daemon_end_servers(struct daemon *daemon)
+{
+	if (!daemon->push)
+		return;
+	push_finish(daemon->push, PUSH_LAST_NS);
+	daemon->metrics.push = push_counts(daemon->push);
+	daemon_write_metrics(daemon);
+}
+
 static int daemon_record(struct daemon *daemon, const char *command_line)
 {
 	struct recording_options options = daemon_recording(daemon, command_line);
@@ -205,6 +298,7 @@ static int daemon_record(struct daemon *daemon, const char *command_line)
 	if (recording_save(recording, &diag) < 0)
 		code = cmd_fail(&diag);
 	recording_close(recording);
+	daemon_end_servers(daemon);
 	if (!daemon->options->is_quiet)
 		fprintf(stderr, "cpprof: %" PRIu64 " epochs written, %" PRIu64 " dropped\n",
 			daemon->metrics.n_epochs, daemon->metrics.n_dropped);
@@ -226,7 +320,14 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	signal(SIGPIPE, SIG_IGN);
 	daemon.signal_fd = signalfd(-1, &daemon.signals, SFD_CLOEXEC);
 	daemon.open_path = epochs_open_path(daemon.epochs, 0); /* until its start is known */
-	int code = daemon_record(&daemon, command_line);
+	daemon.outbox = alloc_printf("%s/outbox", options->database);
+	daemon.functions = alloc_printf("%s/functions.openmetrics", options->database);
+	int code = daemon_open_servers(&daemon, &diag) < 0 ? cmd_fail(&diag)
+							   : daemon_record(&daemon, command_line);
+	push_close(daemon.push);
+	port_close(daemon.port);
+	free(daemon.outbox);
+	free(daemon.functions);
 	unlink(daemon.open_path); /* of an epoch that has not begun */
 	free(daemon.open_path);
 	daemon_metrics_done(&daemon.metrics);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
@@ -43,8 +44,6 @@ void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *pr
 
 	metrics->samples += profile->quality.samples;
 	metrics->lost += profile->quality.lost;
-	metrics->own_cpu_ns += profile->quality.own_cpu_ns;
-	metrics->own_peak_kb = profile->quality.own_peak_kb;
 	for (size_t i = 0; i < profile->cct.values.n; i++) {
 		const struct cct_value *value = &profile->cct.values.at[i];
 		if (value->metric > 1)
@@ -76,6 +75,36 @@ static void metrics_print_label(FILE *to, const char *text)
 			fputc((unsigned char)*text < ' ' ? '?' : *text, to);
 }
 
+static void metrics_print_push(const struct push_counts *push, FILE *to)
+{
+	metrics_print(to, "push_sent_total", "counter", "Profiles that a server took.", (double)push->sent);
+	metrics_print(to, "push_failed_total", "counter", "Requests that failed and are made again.",
+		      (double)push->failed);
+	metrics_print(to, "push_dropped_total", "counter",
+		      "Profiles given up: too many waited, or a server refused them.",
+		      (double)(push->dropped + push->refused));
+	metrics_print(to, "push_queued", "gauge", "Profiles that wait to be sent.", (double)push->queued);
+}
+
+static double metrics_seconds(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* Of the process that asks, and of its children that have ended. */
+static void metrics_print_own(FILE *to)
+{
+	struct rusage own = { 0 }, children = { 0 };
+
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &children);
+	metrics_print(to, "own_cpu_seconds_total", "counter", "CPU time of the daemon and its children.",
+		      metrics_seconds(own.ru_utime) + metrics_seconds(own.ru_stime) +
+			      metrics_seconds(children.ru_utime) + metrics_seconds(children.ru_stime));
+	metrics_print(to, "own_memory_peak_bytes", "gauge", "Most memory the daemon had.",
+		      (double)own.ru_maxrss * 1024);
+}
+
 static void metrics_print_all(const struct daemon_metrics *metrics, FILE *to)
 {
 	metrics_print(to, "samples_total", "counter", "Samples taken.", (double)metrics->samples);
@@ -83,12 +112,11 @@ static void metrics_print_all(const struct daemon_metrics *metrics, FILE *to)
 	metrics_print(to, "epochs_written_total", "counter", "Epochs written.", (double)metrics->n_epochs);
 	metrics_print(to, "epochs_dropped_total", "counter", "Epochs given up for age, size or room.",
 		      (double)metrics->n_dropped);
-	metrics_print(to, "own_cpu_seconds_total", "counter", "CPU time of the daemon.",
-		      (double)metrics->own_cpu_ns / 1e9);
-	metrics_print(to, "own_memory_peak_bytes", "gauge", "Most memory the daemon had.",
-		      (double)metrics->own_peak_kb * 1024);
+	metrics_print_own(to);
 	metrics_print(to, "database_bytes", "gauge", "Size of the database.",
 		      (double)metrics->database_bytes);
+	if (metrics->pushes)
+		metrics_print_push(&metrics->push, to);
 	fputs("# HELP cpprof_cpu_seconds_total CPU time by process name.\n# TYPE cpprof_cpu_seconds_total "
 	      "counter\n",
 	      to);
@@ -97,6 +125,19 @@ static void metrics_print_all(const struct daemon_metrics *metrics, FILE *to)
 		metrics_print_label(to, metrics->services.at[i].name);
 		fprintf(to, "\"} %.9f\n", (double)metrics->services.at[i].cpu_ns / 1e9);
 	}
+}
+
+char *daemon_metrics_text(const struct daemon_metrics *metrics)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *to = open_memstream(&text, &len);
+
+	if (to) {
+		metrics_print_all(metrics, to);
+		fclose(to);
+	}
+	return text ? text : alloc_text("");
 }
 
 int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag)

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
+#include "cmd/push.h"
 #include "profile/profile.h"
 
 struct daemon_service {
@@ -14,13 +15,17 @@ struct daemon_service {
 };
 
 struct daemon_metrics {
-	uint64_t samples, lost, own_cpu_ns, own_peak_kb;
+	uint64_t samples, lost;
 	uint64_t n_epochs, n_dropped, database_bytes;
+	bool pushes;
+	struct push_counts push;
 	VEC(struct daemon_service) services; /* by process name; the last may be all others */
 };
 
 void daemon_metrics_done(struct daemon_metrics *metrics);
 /* An epoch has ended. */
 void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *profile);
+/* As text, allocated: how it stands now. */
+char *daemon_metrics_text(const struct daemon_metrics *metrics);
 /* Replaces the file, which everybody may read that the umask lets. */
 int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag);

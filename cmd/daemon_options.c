@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/daemon_options.h"
 
+#include <string.h>
+
 #include "cmd/cmd.h"
+#include "cmd/metrics_port.h"
+#include "cmd/push.h"
+#include "cmd/push_request.h"
 #include "collector/live/perf_source.h"
 #include "recording/machine.h"
 #include "recording/workers.h"
@@ -20,6 +25,7 @@ static const char daemon_examples[] =
 	"  sudo cpprof daemon --database /var/lib/cpprof\n"
 	"  sudo cpprof daemon --database /var/lib/cpprof -F 99 --keep 14d --database-size 500m\n"
 	"  sudo cpprof daemon --database /var/lib/cpprof --deny user:alice\n"
+	"  sudo cpprof daemon --database /var/lib/cpprof --push http://pyroscope:4040 --listen 9101\n"
 	"  cpprof epochs /var/lib/cpprof                                  what there is\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --process nginx\n"
 	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now\n";
@@ -44,12 +50,45 @@ static const char daemon_examples[] =
 	{ 0, "max-memory", OPTION_SIZE, &(options)->max_memory, "BYTES",                                   \
 	  "of call paths in memory; rare ones beyond are folded into `<other>` (64m)" },                   \
 	{ 0, "workers", OPTION_POSITIVE, &(options)->n_workers, "N", "threads that unwind (1)" }
+#define DAEMON_PUSH_SPECS(options)                                                                         \
+	{ 0, "listen", OPTION_TEXT, &(options)->listen, "[ADDRESS:]PORT",                                  \
+	  "answer Prometheus there, at /metrics; without an address on this machine only" },               \
+	{ 0, "push", OPTION_TEXT, &(options)->push, "URL",                                                 \
+	  "send every epoch to Pyroscope or Parca as pprof, a request for each process name" },            \
+	{ 0, "push-otlp", OPTION_TEXT, &(options)->push_otlp, "URL",                                       \
+	  "the same to an OpenTelemetry collector" },                                                      \
+	{ 0, "push-header", OPTION_TEXTS, &(options)->push_headers, "NAME: VALUE",                         \
+	  "a header of these requests; repeatable" },                                                      \
+	{ 0, "push-queue", OPTION_SIZE, &(options)->push_queue, "BYTES",                                   \
+	  "what waits to be sent; the oldest beyond go (64m)" }
 /* clang-format on */
+
+static int daemon_options_check_servers(const struct daemon_options *options)
+{
+	const char *urls[] = { options->push, options->push_otlp };
+	struct diag diag = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++)
+		if (urls[i] && push_check_url(urls[i], &diag) < 0)
+			return cmd_usage("daemon", "%s: %s", diag.what, diag.why);
+	for (size_t i = 0; i < options->push_headers.values.n; i++)
+		if (!strchr(options->push_headers.values.at[i], ':'))
+			return cmd_usage("daemon", "--push-header is NAME: VALUE, not '%s'",
+					 options->push_headers.values.at[i]);
+	if (options->push_headers.values.n > PUSH_HEADERS_MAX)
+		return cmd_usage("daemon", "at most %u headers with --push-header", PUSH_HEADERS_MAX);
+	if (options->listen && port_check(options->listen, &diag) < 0)
+		return cmd_usage("daemon", "%s: %s", diag.what, diag.why);
+	return GO_ON;
+}
 
 static int daemon_options_check(struct daemon_options *options)
 {
 	struct diag diag = { 0 };
+	int code = daemon_options_check_servers(options);
 
+	if (code >= 0)
+		return code;
 	if (!options->database)
 		return cmd_usage("daemon", "give the folder to write to: --database DIR");
 	if (options->epoch < EPOCH_LEAST)
@@ -88,6 +127,7 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 		  "write the present epoch this often (30)" },
 		{ 0, "metrics", OPTION_TEXT, &options->metrics, "FILE.prom",
 		  "rewrite this file with every epoch, for Prometheus: its own state, CPU time by process" },
+		DAEMON_PUSH_SPECS(options),
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "end after this time" },
 		{ 0, "file", OPTION_TEXT, &options->file, "FILE", NULL },
 		SYMBOL_SPECS(options->symbols),
@@ -110,6 +150,7 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 					    .hours_after = DAY,
 					    .days_after = 7 * DAY,
 					    .database_size = 1u << 30,
+					    .push_queue = 64u << 20,
 					    .symbols = SYMBOL_DEFAULTS };
 	int code = options_parse(&line, argc, argv);
 	if (code < 0 && line.n_operands)
@@ -119,6 +160,7 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 
 void daemon_options_done(struct daemon_options *options)
 {
+	option_list_done(&options->push_headers);
 	option_list_done(&options->allow);
 	option_list_done(&options->deny);
 	option_list_done(&options->events);

@@ -12,7 +12,11 @@
 
 struct daemon_options {
 	const char *database, *cgroup;
-	const char *metrics; /* a text file for Prometheus; NULL = none */
+	const char *metrics;          /* a text file for Prometheus; NULL = none */
+	const char *listen;           /* where Prometheus may ask for the same; NULL = nowhere */
+	const char *push, *push_otlp; /* URLs of servers that take profiles; NULL = none */
+	struct option_list push_headers;
+	uint64_t push_queue; /* bytes that may wait to be sent */
 	const char
 		*file; /* a recording in place of the machine: what tests are made of; NULL = the machine */
 	struct option_list allow, deny, events;

@@ -255,7 +255,7 @@ const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
 
 uint64_t epochs_bytes(struct epochs *epochs)
 {
-	static const char *const folders[] = { "epochs", "images" };
+	static const char *const folders[] = { "epochs", "images", "outbox" };
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {

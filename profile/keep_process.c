@@ -6,30 +6,32 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/merge.h"
 
 struct keep {
 	struct profile *profile;
+	const char *wanted;
+	bool by_name_only;
 	uint32_t *process, *thread, *node; /* by what they were: what they are now; UINT32_MAX = gone */
 };
 
-static bool keep_fits(const struct profile *profile, const struct profile_process *process,
-		      const char *wanted)
+static bool keep_fits(const struct keep *keep, const struct profile_process *process)
 {
 	char *end;
-	long number = strtol(wanted, &end, 10);
+	long number = strtol(keep->wanted, &end, 10);
 
-	if (isdigit((unsigned char)*wanted) && !*end)
+	if (isdigit((unsigned char)*keep->wanted) && !*end && !keep->by_name_only)
 		return process->pid == number;
-	return strcmp(intern_text(&profile->strings, process->comm), wanted) == 0;
+	return strcmp(intern_text(&keep->profile->strings, process->comm), keep->wanted) == 0;
 }
 
-static void keep_tasks(struct keep *keep, const char *wanted)
+static void keep_tasks(struct keep *keep)
 {
 	struct profile *profile = keep->profile;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < profile->processes.n; i++) {
-		bool fits = keep_fits(profile, &profile->processes.at[i], wanted);
+		bool fits = keep_fits(keep, &profile->processes.at[i]);
 		keep->process[i] = fits ? n : UINT32_MAX;
 		if (fits)
 			profile->processes.at[n++] = profile->processes.at[i];
@@ -128,14 +130,16 @@ static void keep_quality(struct profile *profile)
 	quality->samples = samples;
 }
 
-void profile_keep_process(struct profile *profile, const char *process)
+static void keep_all(struct profile *profile, const char *wanted, bool by_name_only)
 {
 	struct keep keep = { .profile = profile,
+			     .wanted = wanted,
+			     .by_name_only = by_name_only,
 			     .process = alloc_zero(profile->processes.n + 1, sizeof(uint32_t)),
 			     .thread = alloc_zero(profile->threads.n + 1, sizeof(uint32_t)),
 			     .node = alloc_zero(profile->cct.nodes.n + 1, sizeof(uint32_t)) };
 
-	keep_tasks(&keep, process);
+	keep_tasks(&keep);
 	keep_values(&keep);
 	keep_nodes(&keep);
 	keep_timeline(&keep);
@@ -143,4 +147,21 @@ void profile_keep_process(struct profile *profile, const char *process)
 	free(keep.process);
 	free(keep.thread);
 	free(keep.node);
+}
+
+void profile_keep_process(struct profile *profile, const char *process)
+{
+	keep_all(profile, process, false);
+}
+
+struct profile *profile_copy_named(const struct profile *profile, const char *comm)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
+	struct diag diag = { 0 };
+
+	(void)merger_add(merger, profile, comm, &diag); /* one alone always fits */
+	struct profile *copy = merger_finish(merger);
+	profile_unpack(copy);
+	keep_all(copy, comm, true);
+	return copy;
 }

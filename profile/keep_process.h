@@ -8,3 +8,5 @@
 
 /* Those of that name, or of that number. Everything else goes: contexts, values, threads, samples. */
 void profile_keep_process(struct profile *profile, const char *process);
+/* A copy of what those of exactly that name have, whether it looks like a number or not. */
+struct profile *profile_copy_named(const struct profile *profile, const char *comm);

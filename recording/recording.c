@@ -329,6 +329,7 @@ void recording_close(struct recording *r)
 	live_done(&r->live);
 	trace_done(&r->trace);
 	machine_free(r->machine);
+	map_done(&r->unasked);
 	allocators_done(&r->allocators);
 	known_paths_done(&r->known);
 	workers_free(r->workers);

@@ -82,7 +82,7 @@ static bool recording_learns(const struct recording *r)
 {
 	const struct perf_source_options *target = &r->options.target;
 
-	return target->is_traced && !target->every && !target->at_returns && !target->counts;
+	return target->is_traced && !target->every && target->exits != CALL_EXITS_RETURN && !target->counts;
 }
 
 static void recording_learn(void *context, const struct event *event, struct builder_place place,
@@ -182,7 +182,7 @@ void recording_init_trace(struct recording *r)
 	const struct recording_options *o = &r->options;
 
 	if (!o->target.every) {
-		trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+		trace_init(&r->trace, o->functions, o->n_functions, o->target.exits);
 		r->trace.counts = o->target.counts;
 		return;
 	}
@@ -250,6 +250,32 @@ static void recording_trace(struct recording *r, const struct event *event)
 	recording_tell_trace(r);
 }
 
+static void recording_read_user(struct recording *r, pid_t pid)
+{
+	struct user user;
+
+	if (target_user(pid, &user))
+		builder_user(workers_builder(r->workers), pid, &user);
+}
+
+/*
+ * Of a whole machine most processes end before they are sampled, and asking /proc for each is a fifth of what
+ * a daemon costs. A process has its parent's user until it is sampled; then it is asked for.
+ */
+static void recording_ask_user(struct recording *r, const struct event *event)
+{
+	uint64_t pid = (uint32_t)event->pid;
+
+	if (event->kind == EVENT_SAMPLE && map_find(&r->unasked, pid) != UINT32_MAX) {
+		map_remove(&r->unasked, pid);
+		recording_read_user(r, event->pid);
+	} else if (event->kind == EVENT_EXIT && event->pid == event->tid) {
+		map_remove(&r->unasked, pid);
+	} else if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
+		map_put(&r->unasked, pid, 1);
+	}
+}
+
 void recording_live_event(struct recording *r, const struct event *event)
 {
 	code_log_write(r->code);
@@ -260,10 +286,11 @@ void recording_live_event(struct recording *r, const struct event *event)
 		char *line = r->options.keeps_no_commands ? alloc_text("") : target_command_line(event->pid);
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
-		struct user user;
-		if (target_user(event->pid, &user))
-			builder_user(workers_builder(r->workers), event->pid, &user);
+		if (!r->options.target.is_machine)
+			recording_read_user(r, event->pid);
 	}
+	if (r->options.target.is_machine)
+		recording_ask_user(r, event);
 }
 
 void recording_live_describe(struct recording *r, struct profile *profile)

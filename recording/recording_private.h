@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/hash.h"
 #include "recording/allocators.h"
 #include "recording/budget.h"
 #include "recording/checkpoint.h"
@@ -31,6 +32,7 @@ struct recording {
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
+	struct map unasked;                     /* of a whole machine: pids whose user is not read yet */
 	struct machine *machine;                /* of what is counted; NULL = of everything */
 	struct allocators allocators;           /* if target.every */
 	struct known_paths known;               /* if target.is_traced */

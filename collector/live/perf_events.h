@@ -103,7 +103,7 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 void perf_events_open_deep(struct perf_events *events, size_t cpu);
 /* Waits are timed in the kernel from now on, for events that are added later, up to so many samples a second
  * and CPU. Without it, or if it is refused, there are records of switches instead. */
-int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uint64_t max_switches,
+int perf_events_add_waits(struct perf_events *events, const struct perf_want *want, uint64_t max_switches,
 			  struct diag *diag);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not

@@ -354,6 +354,7 @@ void recording_live_tick(struct recording *r, uint64_t now)
 	}
 	if (checkpoint_is_due(&r->checkpoint, now))
 		checkpoint_write(&r->checkpoint, &r->output, recording_so_far(r), r->workers, now);
+	recording_epoch_tidy(r, now);
 	if (prefetch_is_due(&r->prefetch, now))
 		prefetch_start(&r->prefetch, workers_profile(r->workers), r->images, &r->names, r->workers);
 }

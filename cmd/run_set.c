@@ -106,15 +106,14 @@ static int run_set_fit(struct run_set *set, const char *path, const struct profi
 
 static int run_set_trust(const struct run_set *set, const char *path, const struct profile *profile)
 {
-	double percent = quality_percent(&profile->quality);
+	CLEANUP(text_done) struct text why = { 0 };
 
 	if (profile->quality.samples == 0) {
 		run_set_refuse("'%s' has no samples: %s", path, quality_no_samples(profile));
 		return EXIT_NO_SAMPLES;
 	}
-	if (percent < set->min_quality) {
-		run_set_refuse("'%s': quality %.1f%% is below the %.1f%% asked for", path, percent,
-			       set->min_quality);
+	if (!quality_meets(profile, &set->min_quality, &why)) {
+		run_set_refuse("'%s': %s", path, why.at);
 		return EXIT_UNTRUSTWORTHY;
 	}
 	return GO_ON;

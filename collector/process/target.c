@@ -186,16 +186,6 @@ uint64_t target_cpu_ns(pid_t pid, pid_t tid)
 	return (user + system) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-uint64_t target_run_delay_ns(pid_t pid, pid_t tid)
-{
-	char path[64];
-	unsigned long long ns;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
-	CLEANUP(freep) char *stat = target_read_file(path, NULL);
-	return stat && sscanf(stat, "%*u %llu", &ns) == 1 ? ns : 0;
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
 char *target_comm(pid_t pid, pid_t tid)

@@ -38,9 +38,6 @@ pid_t target_parent(pid_t pid); /* 0 if it is gone */
 bool target_is_machine_init(pid_t pid);
 /* CPU time of a process, or of one thread (tid 0 = the process), in ns; 0 if it is gone. */
 uint64_t target_cpu_ns(pid_t pid, pid_t tid);
-/* How long a thread was ready to run and had no CPU, in ns; 0 if it is gone, or the kernel does not count it.
- */
-uint64_t target_run_delay_ns(pid_t pid, pid_t tid);
 char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' has ended, 'T' is stopped; 0 if it is gone */
 
 /* Both allocated; "" where it cannot be read. */

@@ -55,7 +55,7 @@ void perf_probe_deepen(struct perf_probe *probe, size_t copied, uint32_t most)
 {
 	uint32_t now = probe->attr.sample_stack_user;
 
-	if (copied < now || now >= most)
+	if (!now || copied < now || now >= most)
 		return;
 	probe->attr.sample_stack_user = now * 4 < most ? now * 4 : most;
 	for (size_t i = 0; i < probe->n_cpus; i++) {

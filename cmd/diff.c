@@ -444,7 +444,7 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		  "read the names of the files from FILE, one per line, with a line -- between before and "
 		  "after; - is standard input" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "the metric to compare (default: the first event)" },
+		  "the metric to compare (default: the first event); activations: calls that were seen" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "hide what changed by less than N % (default 0.5 in trees, else 0.1)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "show at most N rows" },

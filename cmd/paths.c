@@ -180,10 +180,12 @@ static int paths_run_bursts(struct paths_command *c)
 	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
 	if (!error && c->format == 0)
 		fprintf(stderr,
-			"cpprof: %llu bursts, %llu steps; a thread stood still for %.1f ms at most, %.0f ms "
-			"in all\n",
-			(unsigned long long)bursts.n, (unsigned long long)bursts.n_steps,
-			(double)bursts.longest_ns / 1e6, (double)bursts.stopped_ns / 1e6);
+			"cpprof: %llu bursts, %llu of them where a thread just began to wait; %llu steps; a "
+			"thread stood "
+			"still for %.1f ms at most, %.0f ms in all\n",
+			(unsigned long long)bursts.n, (unsigned long long)bursts.n_empty,
+			(unsigned long long)bursts.n_steps, (double)bursts.longest_ns / 1e6,
+			(double)bursts.stopped_ns / 1e6);
 	bursts_close(&bursts);
 	paths_close(&paths);
 	return code;

@@ -23,6 +23,7 @@
 #define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
 #define LANDLOCK_CREATE 444   /* system calls of linux/landlock.h, which is not everywhere either */
 #define LANDLOCK_RESTRICT 446
+#define LANDLOCK_EXECUTE 1
 #define LANDLOCK_NOT_READ \
 	0x1ff3 /* all rights to files and folders of its first version but the two to read */
 #define READ_BYTES 16384
@@ -68,9 +69,10 @@ static bool child_drop_capabilities(bool keeps_reading)
 }
 
 /* An older kernel has no such rules: there the limit on the size of files must do. */
-static void child_lock_files(void)
+static void child_lock_files(bool executes)
 {
-	uint64_t handled = LANDLOCK_NOT_READ; /* and no rule that allows any of it */
+	/* ... and no rule that allows any of it */
+	uint64_t handled = executes ? LANDLOCK_NOT_READ & ~LANDLOCK_EXECUTE : LANDLOCK_NOT_READ;
 	int rules = (int)syscall(LANDLOCK_CREATE, &handled, sizeof(handled), 0);
 
 	if (rules < 0)
@@ -79,13 +81,13 @@ static void child_lock_files(void)
 	close(rules);
 }
 
-static bool child_drop_privileges(bool keeps_reading)
+static bool child_drop_privileges(bool keeps_reading, bool executes)
 {
 	const struct rlimit none = { 0, 0 };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(keeps_reading))
 		return false;
-	child_lock_files();
+	child_lock_files(executes);
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
@@ -116,7 +118,8 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 		options->prepare(options->context);
 	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
 		return CHILD_REFUSED;
-	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(!options->is_fenced))
+	if ((options->is_unprivileged || options->is_fenced) &&
+	    !child_drop_privileges(!options->is_fenced, options->executes))
 		return CHILD_REFUSED;
 	if (options->is_fenced)
 		fence_close();

@@ -45,6 +45,7 @@ struct child_options {
 	 * no file (before Linux 5.13: writes none); leaves no core. For foreign code that reads foreign
 	 * input. */
 	bool is_unprivileged;
+	bool executes; /* ... but becomes another program, which has no more rights */
 	/* The same with no capability at all, as that user where we are root, and behind a fence (fence.h):
 	 * what it needs of the system it asks of us, by a channel. Before Linux 5.13, or where filters are
 	 * refused, as far as the kernel goes. */

@@ -95,8 +95,12 @@ static void unguard(void *at)
 
 int file_map(int fd, size_t len, volatile bool *is_changed, void **ret)
 {
-	void *at = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* The kernel puts the breakpoints of probes (uprobes) into every private mapping of a file, ours too:
+	 * we would read them for its code. Some file systems have no shared mappings. */
+	void *at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 
+	if (at == MAP_FAILED)
+		at = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;
 	if (!guard(at, len, is_changed)) {

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cmd/annotate_cycles.h"
 #include "cmd/cmd.h"
 #include "cmd/database.h"
 #include "cmd/export.h"
@@ -22,6 +23,16 @@
 #include "report/shorten.h"
 
 #define MOST_TOLD 8 /* candidates that a message lists */
+
+struct annotate_request {
+	struct annotate_text_options options;
+	struct annotate_cycles cycles;
+	struct option_list directories, rules;
+	const char *metric, *path, *function;
+	bool inlined;
+	struct habits habits;
+	const char *input; /* the profile, as perf takes it */
+};
 
 /* " f(int) [app], 12.3%": the others that a name may mean. */
 static void list(const struct profile *profile, const annotate_choices *choices, size_t from)
@@ -71,18 +82,28 @@ static void keep_inlined(annotate_choices *choices)
 	choices->n = n;
 }
 
-static int annotate_cmd_show(const struct profile *profile, const char *path, const char *name,
-			     const struct annotate_text_options *options, bool inlined)
+static void annotate_cmd_print(const struct profile *profile, const struct annotation *annotation,
+			       const struct annotate_text_options *options)
 {
-	struct annotation annotation;
 	struct text text = { 0 };
+
+	annotate_text(profile, annotation, options, &text);
+	fwrite(text.at, 1, text.len, stdout);
+	text_done(&text);
+}
+
+static int annotate_cmd_show(const struct profile *profile, const struct annotate_request *request)
+{
+	const char *path = request->path, *name = request->function;
+	struct annotation annotation;
+	int code = EXIT_OK;
 	annotate_choices choices;
 	enum annotate_fit fit = annotate_find(profile, name, &choices);
 
-	if (inlined)
+	if (request->inlined)
 		keep_inlined(&choices);
 	if (fit <= FIT_CLOSE || !choices.n) {
-		int code = complain(profile, path, name, &choices);
+		code = complain(profile, path, name, &choices);
 		vec_done(&choices);
 		return code;
 	}
@@ -96,12 +117,13 @@ static int annotate_cmd_show(const struct profile *profile, const char *path, co
 		annotate(profile, choices.at[0].map, &annotation);
 	else
 		annotate_inlined(profile, intern_text(&profile->strings, choices.at[0].name), &annotation);
-	annotate_text(profile, &annotation, options, &text);
-	fwrite(text.at, 1, text.len, stdout);
-	text_done(&text);
+	if (request->cycles.asked)
+		code = annotate_cycles_show(profile, &annotation, &request->cycles);
+	else
+		annotate_cmd_print(profile, &annotation, &request->options);
 	annotation_done(&annotation);
 	vec_done(&choices);
-	return EXIT_OK;
+	return code;
 }
 
 /* The one asked for, or every event's, the first in front. */
@@ -116,15 +138,6 @@ static uint32_t *choose_metrics(const struct profile *profile, uint32_t first, b
 			metrics[(*ret_n)++] = i;
 	return metrics;
 }
-
-struct annotate_request {
-	struct annotate_text_options options;
-	struct option_list directories, rules;
-	const char *metric, *path, *function;
-	bool inlined;
-	struct habits habits;
-	const char *input; /* the profile, as perf takes it */
-};
 
 static int annotate_cmd_read_and_show(struct annotate_request *request)
 {
@@ -145,11 +158,13 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 	sources.has_user = source_user_find(profile, request->path, &sources.user);
 	options->metrics = metrics;
 	options->sources = &sources;
-	options->style = terminal_style(COLOR_AUTO);
+	options->style = request->cycles.style = terminal_style(COLOR_AUTO);
+	request->cycles.all = options->all;
+	request->cycles.metric =
+		request->metric && index >= 0 ? (uint32_t)index : annotate_cycles_metric(profile);
 	int code = index < 0
 			   ? cmd_usage("annotate", "'%s' has no metric '%s'", request->path, request->metric)
-			   : annotate_cmd_show(profile, request->path, request->function, options,
-					       request->inlined);
+			   : annotate_cmd_show(profile, request);
 	profile_free(profile);
 	return code;
 }
@@ -177,7 +192,20 @@ int cmd_annotate(int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "asm", OPTION_FLAG, &request.options.insns, NULL, "show the instructions, too" },
 		{ 0, "all", OPTION_FLAG, &request.options.all, NULL,
-		  "show every line and instruction, not only those with samples and their neighbours" },
+		  "show every line and instruction, not only those with samples and their neighbours;\nwith "
+		  "--cycles: "
+		  "blocks of little share, and numbers of low confidence" },
+		{ 0, "cycles", OPTION_FLAG, &request.cycles.asked, NULL,
+		  "show its loops and blocks instead: executions, cycles each, the best case\nby llvm-mca, "
+		  "what is lost" },
+		{ 0, "counts", OPTION_TEXT, &request.cycles.counts, "FILE",
+		  "with --cycles: executions as `cpprof paths --format json` has counted them" },
+		{ 0, "cpu", OPTION_TEXT, &request.cycles.cpu, "NAME",
+		  "with --cycles: the processor, as LLVM calls it (as recorded)" },
+		{ 0, "clock-rate", OPTION_POSITIVE, &request.cycles.clock_mhz, "MHZ",
+		  "with --cycles: the clock rate (as measured when it was recorded)" },
+		{ 0, "format", OPTION_CHOICE, &request.cycles.format, "text|json",
+		  "with --cycles: for people or programs" },
 		{ 0, "inlined", OPTION_FLAG, &request.inlined, NULL,
 		  "show its inlined copies even if it also has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
@@ -199,7 +227,9 @@ int cmd_annotate(int argc, char **argv)
 			 "is shown with all its copies together, its instructions by the function that each "
 			 "copy went into. If several\n"
 			 "functions match, the most expensive one is shown and the others are listed.",
-		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n",
+		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n"
+			    "  cpprof annotate --cycles app.data 'solve(Grid&)'    is it executed often, or "
+			    "does it wait?\n",
 		.specs = specs,
 	};
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/writer.h"
@@ -19,6 +20,7 @@
 #include "cmd/merge_files.h"
 
 #define CHUNK (UINT64_C(1) << 30) /* counts of MPI are ints */
+#define WAIT_NS 200000
 
 struct mpi_job {
 	int rank, size;
@@ -43,10 +45,25 @@ static void mpi_send(struct bytes bytes, int to)
 		MPI_Send(bytes.at + at, mpi_chunk(len - at), MPI_BYTE, to, 0, MPI_COMM_WORLD);
 }
 
+/* MPI libraries wait by asking again and again, which takes a CPU from who packs a profile with several
+ * threads. */
+static void mpi_await(int from)
+{
+	int is_there = 0;
+
+	for (;;) {
+		MPI_Iprobe(from, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+		if (is_there)
+			return;
+		nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+	}
+}
+
 static void mpi_receive(struct writer *ret, int from)
 {
 	uint64_t len = 0;
 
+	mpi_await(from);
 	MPI_Recv(&len, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	uint8_t *to = write_space(ret, len);
 	for (uint64_t at = 0; at < len; at += CHUNK)
@@ -173,14 +190,25 @@ static void mpi_gather_notes(struct mpi_job *job, struct writer *ret)
 		mpi_receive(ret, from);
 }
 
+/* Nobody is let go, which would be to wait in MPI_Finalize, before the first has written its file. */
+static void mpi_end(const struct mpi_job *job)
+{
+	CLEANUP(writer_done) struct writer nothing = { 0 };
+
+	if (job->rank != 0)
+		mpi_receive(&nothing, 0);
+	for (int to = 1; job->rank == 0 && to < job->size; to++)
+		mpi_send(writer_bytes(&nothing), to);
+}
+
 static int mpi_finish(struct mpi_job *job)
 {
 	CLEANUP(writer_done) struct writer notes = { 0 };
 	VEC(const char *) sentences = { 0 };
 	uint64_t mine = job->tally.n_bad, n_bad = 0;
 
-	MPI_Reduce(&mine, &n_bad, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	mpi_gather_notes(job, &notes);
+	MPI_Reduce(&mine, &n_bad, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (job->rank != 0)
 		return EXIT_OK;
 	struct reader r = reader_of(writer_bytes(&notes));
@@ -198,6 +226,7 @@ static int mpi_merge(struct mpi_job *job, double start)
 	merge_files_add(&job->request, (size_t)job->rank, (size_t)job->size, job->merger, &job->tally);
 	mpi_join(job);
 	int code = mpi_finish(job);
+	mpi_end(job);
 	if (job->rank == 0)
 		fprintf(stderr, "cpprof: %zu files by %d processes in %.3f s\n", job->request.paths.n,
 			job->size, MPI_Wtime() - start);

@@ -14,18 +14,22 @@
 #include "cmd/paths_print.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
+#include "recording/bursts.h"
 
 #define STRETCH_MS                                                                                           \
 	50             /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
 			*/
 #define HIT_NS 1000    /* what a probe costs, rounded up */
 #define PAUSE_MAX 2000 /* ms */
+#define BURSTS_LOOK_MS 200 /* how often is looked at what the target has mapped */
 
 struct paths_command {
 	struct option_list functions;
 	uint64_t pid, limit;
 	double seconds, max_overhead; /* max_overhead: negative = not asked for */
 	int format, by;
+	bool bursts;
+	uint64_t rate;
 	const char *output;
 	struct symbol_options symbols;
 	char **argv; /* NULL = a process */
@@ -36,7 +40,7 @@ struct paths_command {
 struct paths_watch {
 	sigset_t signals, old_signals;
 	uint64_t end_ns; /* 0 = none */
-	bool is_stopped;
+	bool is_stopped, has_rested;
 };
 
 static void watch_begin(struct paths_watch *watch)
@@ -78,6 +82,7 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 		if (!pause)
 			continue;
 		paths_rest(paths);
+		watch->has_rested = true;
 		if (!watch_wait(watch, paths, pause))
 			break;
 		error = paths_resume(paths, diag);
@@ -87,12 +92,12 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 
 /* ---- the command ------------------------------------------------------------------------------------- */
 
-static int paths_show(struct paths_command *c, const struct paths *paths)
+static int paths_show(struct paths_command *c, const struct paths *paths, bool is_whole)
 {
 	CLEANUP(fclosep) FILE *file = c->output ? fopen(c->output, "we") : NULL;
 	FILE *to = file ? file : stdout;
 	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
-	struct paths_print print = { paths, &symbols, c->by == 1, c->limit };
+	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, is_whole };
 	struct diag diag = { 0 };
 	uint64_t n = 0;
 	int error = c->output && !file ? -errno : 0;
@@ -138,7 +143,46 @@ static int paths_run(struct paths_command *c)
 		error = watch_run(&watch, &paths, c->max_overhead, &diag);
 	if (!error)
 		paths_read(&paths);
-	int code = error ? cmd_fail(&diag) : paths_show(c, &paths);
+	bool is_whole = c->argv && !watch.has_rested && !watch.is_stopped && paths_is_over(&paths);
+	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, is_whole);
+	paths_close(&paths);
+	return code;
+}
+
+/* Until the process is gone, the time is up, or somebody asks for it. */
+static int paths_run_bursts(struct paths_command *c)
+{
+	struct paths_watch watch = { 0 };
+	struct bursts_request request = { .pid = (pid_t)c->pid,
+					  .argv = c->argv,
+					  .names = c->functions.values.at,
+					  .n_names = c->functions.values.n,
+					  .rate = (double)c->rate,
+					  .signals = &watch.old_signals };
+	struct diag diag = { 0 };
+	struct bursts bursts;
+	struct paths paths;
+
+	watch_begin(&watch);
+	int error = bursts_open(&bursts, &paths, &request, &diag);
+	if (!error && c->argv)
+		error = paths_start(&paths, c->argv[0], &diag);
+	if (!error)
+		error = bursts_start(&bursts, &paths, &diag);
+	if (c->seconds > 0)
+		watch.end_ns = clock_now_ns() + (uint64_t)(c->seconds * 1e9);
+	while (!error && !bursts_is_over(&bursts, &paths) && watch_wait(&watch, &paths, BURSTS_LOOK_MS))
+		continue;
+	if (!error)
+		error = bursts_finish(&bursts, &paths, &request, &diag);
+	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
+	if (!error && c->format == 0)
+		fprintf(stderr,
+			"cpprof: %llu bursts, %llu steps; a thread stood still for %.1f ms at most, %.0f ms "
+			"in all\n",
+			(unsigned long long)bursts.n, (unsigned long long)bursts.n_steps,
+			(double)bursts.longest_ns / 1e6, (double)bursts.stopped_ns / 1e6);
+	bursts_close(&bursts);
 	paths_close(&paths);
 	return code;
 }
@@ -148,8 +192,8 @@ static int paths_check(struct paths_command *c, const struct command_line *line)
 	struct diag diag = { 0 };
 
 	c->argv = line->n_operands ? line->operands : NULL;
-	if (!c->functions.values.n)
-		return cmd_usage("paths", "which functions? -f NAME");
+	if (!c->functions.values.n && !c->bursts)
+		return cmd_usage("paths", "which functions? -f NAME, or --bursts for all");
 	if (!c->pid == !c->argv)
 		return cmd_usage("paths", "a process (-p PID) or a command is needed, and not both");
 	if (c->max_overhead < 0) /* somebody's process is not to be slowed down; a command is ours */
@@ -172,6 +216,10 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 		{ 'd', "duration", OPTION_SECONDS, &c->seconds, "SECONDS", "for so long (until it ends)" },
 		{ 0, "by", OPTION_CHOICE, &c->by, "function|context",
 		  "ways of one function apart by who called" },
+		{ 0, "bursts", OPTION_FLAG, &c->bursts, NULL,
+		  "of all functions, estimated: at random moments a thread is stepped for up to\n2 ms, 1% of "
+		  "the time in all" },
+		{ 0, "rate", OPTION_POSITIVE, &c->rate, "N", "with --bursts: so many a second, at most (1)" },
 		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
 		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
 		{ 0, "limit", OPTION_NUMBER, &c->limit, "N",
@@ -183,7 +231,7 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 	};
 	struct command_line line = {
 		.command = "paths",
-		.usage = "[options] -f NAME (-p PID | -- CMD [ARGS])",
+		.usage = "[options] (-f NAME | --bursts) (-p PID | -- CMD [ARGS])",
 		.about =
 			"Counts the ways that a process takes through chosen functions and their loops, each "
 			"exactly,\n"
@@ -192,6 +240,7 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 			"over, and ends there or where the function is left.",
 		.examples = "  cpprof paths -f parse_line -- ./program input    every way that it takes\n"
 			    "  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
+			    "  sudo cpprof paths --bursts -p 4711 -d 60            all functions, about\n"
 			    "  cpprof paths -f compare --by context -- ./program  by who called\n",
 		.specs = specs,
 		.stops_at_operand = true,
@@ -201,12 +250,12 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = paths_check(c, &line);
-	return code >= 0 ? code : paths_run(c);
+	return code >= 0 ? code : c->bursts ? paths_run_bursts(c) : paths_run(c);
 }
 
 int cmd_paths(int argc, char **argv)
 {
-	struct paths_command command = { .max_overhead = -1, .symbols = SYMBOL_DEFAULTS };
+	struct paths_command command = { .max_overhead = -1, .rate = 1, .symbols = SYMBOL_DEFAULTS };
 	int code = paths_parse(&command, argc, argv);
 
 	option_list_done(&command.functions);

@@ -209,6 +209,9 @@ static void shown_put_text(FILE *to, const struct shown *s)
 			continue;
 		fprintf(to, "%16s %6.2f%% %6u  ", number_count(f->counts.at[i].count, count),
 			number_share(f->counts.at[i].count, f->n_ways), way.n_insns);
+		if (f->counts.at[i].high > 0)
+			fprintf(to, "(%.1f%%-%.1f%%)  ", 100 * f->counts.at[i].low,
+				100 * f->counts.at[i].high);
 		shown_put_way(to, s, &way);
 		if (s->print->by_caller)
 			shown_put_caller(to, s, &f->counts.at[i]);
@@ -268,6 +271,10 @@ static void json_put_way(struct json *json, const struct shown *s, const struct 
 	json_object(json);
 	json_uint_of(json, "number", count->number);
 	json_uint_of(json, "count", count->count);
+	if (count->high > 0) {
+		json_number_of(json, "share_low", count->low);
+		json_number_of(json, "share_high", count->high);
+	}
 	json_uint_of(json, "instructions", way.n_insns);
 	json_name(json, "blocks");
 	json_array(json);
@@ -342,6 +349,7 @@ int paths_print_json(FILE *to, const struct paths_print *print)
 	json_object(&json);
 	json_text_of(&json, "schema", "cpprof-paths");
 	json_text_of(&json, "version", "1.0");
+	json_bool_of(&json, "whole", print->is_whole);
 	json_uint_of(&json, "hits", stats->hits);
 	json_uint_of(&json, "dropped", stats->dropped);
 	json_uint_of(&json, "partial", stats->partial);

@@ -14,6 +14,7 @@ struct paths_print {
 	const struct symbolizer_options *symbols;
 	bool by_caller;
 	uint64_t limit; /* ways of a function; 0 = all */
+	bool is_whole;  /* from the start of a command to its end, without rests */
 };
 
 void paths_print_text(FILE *to, const struct paths_print *print);

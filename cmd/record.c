@@ -36,8 +36,9 @@ struct record {
 	sigset_t signals, old_signals;
 	int signal_fd; /* can be read while one of them is pending */
 	struct control control;
-	int forwarded;     /* a signal sent to us alone, to be passed on to the command; 0 = none */
-	const char *saved; /* where the profile is, while names are looked up */
+	int forwarded;               /* a signal sent to us alone, to be passed on to the command; 0 = none */
+	const char *saved;           /* where the profile is, while names are looked up */
+	struct relatives *relatives; /* of the targets of attach; NULL for a command and the whole machine */
 	pthread_t watcher;
 	bool is_watched;
 	bool shows_progress;
@@ -194,8 +195,8 @@ static void record_say_result(const struct record *r, const struct recording *re
 	if (r->options->is_quiet)
 		return;
 	conclude_say_quality(profile);
-	if (!profile->quality.samples && !r->options->argv && !r->options->is_machine)
-		relatives_say_busy(&r->options->pids, &r->options->tids);
+	if (r->relatives)
+		relatives_say_busy(r->relatives);
 	conclude_say_output(recording_output(recording), profile, r->options->exporter);
 }
 
@@ -274,7 +275,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.is_traced = o->functions.values.n > 0 || o->allocations,
 		.every = o->allocations ? o->every : 0,
 		.held = o->held,
-		.at_returns = o->exits == 1,
+		.exits = (enum call_exits)o->exits,
 		.arg = (unsigned)o->arg,
 		.adds_results = o->adds_results,
 		.has_fixed_periods = o->has_fixed_periods,
@@ -376,12 +377,15 @@ static int record_run(struct record *r, const struct recording_options *options)
 	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command
 				     keeps its own */
 	record_say_session(r, recording);
+	if (!r->options->argv && !r->options->is_machine)
+		r->relatives = relatives_watch(&r->options->pids, &r->options->tids, r->options->inherits);
 	if (recording_run(recording, &diag) < 0) {
 		record_end_progress(r);
 		r->fault = cmd_fail(&diag);
 	}
 	int code = record_finish(r, recording, &diag);
 	r->was_stopped = recording_was_stopped(recording);
+	relatives_free(r->relatives);
 	recording_close(recording);
 	return r->fault ? r->fault : code;
 }

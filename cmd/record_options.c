@@ -404,8 +404,10 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 		{ 0, "control", OPTION_TEXT, &options->control, "FIFO",
 		  "read commands from this FIFO, which is created if missing: add NAME,\nremove NAME, reset, "
 		  "write, quit" },
-		{ 0, "exits", OPTION_CHOICE, &options->exits, "code|return",
-		  "how the end of a call is seen: in the function's code, or at its return address (code)" },
+		{ 0, "exits", OPTION_CHOICE, &options->exits, "auto|code|return",
+		  "how the end of a call is seen: in the function's code, at its return address, "
+		  "or\nwhichever is "
+		  "possible and costs less (auto)" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "bytes of stack to copy with each call (8k, at most 65528)" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,

@@ -32,7 +32,7 @@ struct record_options {
 	struct option_list events, labels;
 	struct option_list functions; /* trace: whose calls; none = samples are taken */
 	uint64_t arg;                 /* trace: an argument to be added up, from 1; 0 = none */
-	int exits;                    /* trace: 0 in their code, 1 where they return to */
+	int exits;                    /* trace: enum call_exits */
 	bool adds_results;            /* trace */
 	bool allocations, held;       /* trace: of memory; what of it is not freed */
 	bool is_dry;                  /* trace: only what it would do */

@@ -2,23 +2,27 @@
 #include "cmd/relatives.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cmd/cmd.h"
 
-#define WATCH_NS 250000000
-#define BUSY_PERCENT 5 /* of a CPU */
+#define BUSY_PERCENT 5 /* of a CPU, from here on */
+#define IDLE_PERCENT 1 /* of a CPU, below that; a server's master wakes up now and then */
 
 struct relative {
-	pid_t pid, tid; /* tid 0: the process */
-	const char *what;
+	pid_t pid, tid;   /* tid 0: the process */
+	const char *what; /* NULL: a target itself */
 	uint64_t cpu_ns;
 };
 
 struct relatives {
+	const struct pid_list *pids, *tids;
+	bool inherits;
+	uint64_t at_ns;
 	VEC(struct relative) of;
 };
 
@@ -45,9 +49,11 @@ static void relatives_of_process(struct relatives *all, pid_t pid)
 {
 	struct pid_list children = { 0 };
 
+	relatives_add(all, pid, 0, NULL);
 	target_descendants(&pid, 1, &children);
+	bool are_targets = all->inherits && pid != 1; /* everything descends from process 1: not recorded */
 	for (size_t i = 0; i < children.pids.n; i++)
-		relatives_add(all, children.pids.at[i], 0, "child process");
+		relatives_add(all, children.pids.at[i], 0, are_targets ? NULL : "child process");
 	vec_done(&children.pids);
 	if (target_parent(pid) > 1 && target_parent(pid) != getpid())
 		relatives_add(all, target_parent(pid), 0, "parent process");
@@ -63,37 +69,70 @@ static void relatives_of_thread(struct relatives *all, pid_t tid)
 		return;
 	target_threads(pid, &threads);
 	for (size_t i = 0; i < threads.pids.n; i++)
-		if (threads.pids.at[i] != tid)
-			relatives_add(all, pid, threads.pids.at[i], "thread");
+		relatives_add(all, pid, threads.pids.at[i], threads.pids.at[i] == tid ? NULL : "thread");
 	vec_done(&threads.pids);
 }
 
-/* NULL if nobody is busy. */
-static const struct relative *relatives_busiest(struct relatives *all)
+static void relatives_list(struct relatives *all)
 {
-	const struct relative *best = NULL;
-
-	nanosleep(&(struct timespec){ .tv_nsec = WATCH_NS }, NULL);
-	for (size_t i = 0; i < all->of.n; i++) {
-		struct relative *one = &all->of.at[i];
-		uint64_t now = target_cpu_ns(one->pid, one->tid);
-		one->cpu_ns = now > one->cpu_ns ? now - one->cpu_ns : 0;
-		if (one->cpu_ns * 100 >= (uint64_t)WATCH_NS * BUSY_PERCENT &&
-		    (!best || one->cpu_ns > best->cpu_ns))
-			best = one;
-	}
-	return best;
+	all->at_ns = clock_now_ns();
+	for (size_t i = 0; i < all->pids->pids.n; i++)
+		relatives_of_process(all, all->pids->pids.at[i]);
+	for (size_t i = 0; i < all->tids->pids.n; i++)
+		relatives_of_thread(all, all->tids->pids.at[i]);
 }
 
-void relatives_say_busy(const struct pid_list *pids, const struct pid_list *tids)
+struct relatives *relatives_watch(const struct pid_list *pids, const struct pid_list *tids, bool inherits)
 {
-	struct relatives all = { 0 };
+	struct relatives *all = alloc_zero(1, sizeof(*all));
 
-	for (size_t i = 0; i < pids->pids.n; i++)
-		relatives_of_process(&all, pids->pids.at[i]);
-	for (size_t i = 0; i < tids->pids.n; i++)
-		relatives_of_thread(&all, tids->pids.at[i]);
-	const struct relative *busy = all.of.n ? relatives_busiest(&all) : NULL;
+	*all = (struct relatives){ .pids = pids, .tids = tids, .inherits = inherits };
+	relatives_list(all);
+	return all;
+}
+
+void relatives_free(struct relatives *relatives)
+{
+	if (!relatives)
+		return;
+	vec_done(&relatives->of);
+	free(relatives);
+}
+
+/* CPU time since then; all of it where the process is newer. */
+static uint64_t relatives_used(const struct relatives *before, const struct relative *now)
+{
+	for (size_t i = 0; i < before->of.n; i++) {
+		const struct relative *then = &before->of.at[i];
+		if (then->pid == now->pid && then->tid == now->tid)
+			return now->cpu_ns > then->cpu_ns ? now->cpu_ns - then->cpu_ns : 0;
+	}
+	return now->cpu_ns;
+}
+
+/* NULL if the targets themselves worked, or nobody did. */
+static const struct relative *relatives_busiest(const struct relatives *before, const struct relatives *now)
+{
+	const struct relative *best = NULL;
+	uint64_t elapsed_ns = now->at_ns - before->at_ns, most = 0, by_targets = 0;
+
+	for (size_t i = 0; i < now->of.n; i++) {
+		uint64_t used = relatives_used(before, &now->of.at[i]);
+		if (!now->of.at[i].what) {
+			by_targets += used;
+		} else if (used > most && used * 100 >= elapsed_ns * BUSY_PERCENT) {
+			best = &now->of.at[i];
+			most = used;
+		}
+	}
+	return by_targets * 100 < elapsed_ns * IDLE_PERCENT ? best : NULL;
+}
+
+void relatives_say_busy(const struct relatives *before)
+{
+	struct relatives *now = relatives_watch(before->pids, before->tids, before->inherits);
+	const struct relative *busy = relatives_busiest(before, now);
+
 	if (busy) {
 		pid_t id = busy->tid ? busy->tid : busy->pid;
 		CLEANUP(freep) char *name = target_comm(busy->pid, id);
@@ -101,5 +140,5 @@ void relatives_say_busy(const struct pid_list *pids, const struct pid_list *tids
 		cmd_print_name(stderr, name);
 		fprintf(stderr, ") is busy; try: cpprof attach %s %d\n", busy->tid ? "-t" : "-p", (int)id);
 	}
-	vec_done(&all.of);
+	relatives_free(now);
 }

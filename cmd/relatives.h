@@ -7,6 +7,13 @@
 
 #include "collector/process/target.h"
 
-/* On standard error, after a recording without samples: the busiest of them and what to type. Watches for a
- * fraction of a second; says nothing if nobody is busy. */
-void relatives_say_busy(const struct pid_list *pids, const struct pid_list *tids);
+struct relatives;
+
+/* Notes the CPU time of the targets and of their relatives; relatives_free() it. `inherits`: children are
+ * recorded, so they are targets, too. */
+struct relatives *relatives_watch(const struct pid_list *pids, const struct pid_list *tids, bool inherits);
+void relatives_free(struct relatives *relatives);
+
+/* On standard error, after a recording: if the targets were idle since relatives_watch(), the busiest
+ * relative and what to type. Nothing if nobody was busy. */
+void relatives_say_busy(const struct relatives *before);

@@ -73,6 +73,15 @@ struct sample {
 	uint32_t n_hidden;
 };
 
+/* The innermost frames in the kernel are not the thread's, but those of who has sampled it. */
+static inline void sample_drop_frames(struct sample *sample, uint32_t n)
+{
+	if (n >= sample->n_kernel_pc)
+		return;
+	sample->kernel_pc += n;
+	sample->n_kernel_pc -= n;
+}
+
 /* Where a sample was taken. */
 struct sample_place {
 	pid_t pid;

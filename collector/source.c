@@ -52,6 +52,7 @@ void source_info_done(struct source_info *info)
 	free(info->host);
 	free(info->kernel);
 	free(info->cpu);
+	free(info->cpu_id);
 	free(info->command);
 	free(info->no_deep);
 	free(info->bpf_log);

@@ -28,6 +28,7 @@ struct source_event {
 	uint64_t frequency; /* asked for; 0 if by period */
 	uint64_t period;    /* asked for; 0 if by frequency */
 	bool excludes_kernel;
+	uint32_t n_own_frames; /* with which its samples begin: of the program that has taken them */
 };
 
 struct source_info {
@@ -43,6 +44,8 @@ struct source_info {
 			       */
 	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
 	char *host, *kernel, *cpu; /* NULL = unknown */
+	char *cpu_id;              /* the processor by its numbers; NULL = unknown */
+	uint64_t cycle_fs;         /* how long a cycle takes; 0 = unknown */
 	char *command;             /* what was recorded */
 	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
 };

@@ -111,6 +111,8 @@ static void merge_run_numbers(struct merger *m)
 	if (!m->options.joins)                 /* else they are parts of one */
 		all->n_runs = is_first ? from->n_runs
 				       : (all->n_runs ? all->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
+	if (is_first || from->cycle_fs < all->cycle_fs) /* not known of one: not known */
+		all->cycle_fs = from->cycle_fs;
 	all->is_checkpoint |= from->is_checkpoint;
 	all->is_resolved = from->is_resolved && (is_first || all->is_resolved);
 	all->stack_size = from->stack_size > all->stack_size ? from->stack_size : all->stack_size;
@@ -179,6 +181,7 @@ void merge_run(struct merger *m)
 	merge_words(m, &all->host, from->host);
 	merge_words(m, &all->kernel, from->kernel);
 	merge_words(m, &all->cpu, from->cpu);
+	merge_words(m, &all->cpu_id, from->cpu_id);
 	merge_words(m, &all->arch, from->arch);
 	merge_words(m, &all->target, from->target);
 	merge_run_numbers(m);

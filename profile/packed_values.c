@@ -7,12 +7,20 @@
 
 void packed_values_done(struct packed_values *values)
 {
-	vec_done(&values->lists);
+	for (size_t i = 0; i < PACKED_PARTS; i++)
+		vec_done(&values->lists[i]);
 	vec_done(&values->chunks);
 	free(values->list);
 	free(values->thread);
 	free(values->metric);
 	*values = (struct packed_values){ 0 };
+}
+
+enum packed_part packed_part_of(uint32_t metric)
+{
+	return metric < CCT_ROUND                ? PACKED_METRICS
+	       : metric < CCT_ROUND + CCT_ROUNDS ? PACKED_ROUNDS
+						 : PACKED_REST;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
@@ -44,15 +52,18 @@ static void packed_values_put(struct packed_values *values, struct packed_list *
 void packed_values_add(struct packed_values *values, uint32_t node, uint32_t thread, uint32_t metric,
 		       uint64_t value)
 {
-	while (values->lists.n <= node)
-		vec_push(&values->lists, (struct packed_list){ .first = CHUNK_NONE, .last = CHUNK_NONE });
+	enum packed_part part = packed_part_of(metric);
 
-	struct packed_list list = values->lists.at[node];
+	while (values->lists[part].n <= node)
+		vec_push(&values->lists[part],
+			 (struct packed_list){ .first = CHUNK_NONE, .last = CHUNK_NONE });
+
+	struct packed_list list = values->lists[part].at[node];
 	packed_values_put(values, &list, (uint32_t)(thread - list.thread)); /* nearly always forward */
 	packed_values_put(values, &list, metric >= CCT_ROUND ? (metric - CCT_ROUND) * 2 + 1 : metric * 2);
 	packed_values_put(values, &list, value);
 	list.thread = thread;
-	values->lists.at[node] = list;
+	values->lists[part].at[node] = list;
 	values->n++;
 }
 
@@ -89,14 +100,14 @@ static uint64_t packed_cursor_next(struct packed_cursor *cursor)
 	return number;
 }
 
-void packed_values_list(const struct packed_values *values, size_t i, packed_rows *ret)
+static void packed_values_append(const struct packed_values *values, enum packed_part part, size_t i,
+				 packed_rows *ret)
 {
 	uint32_t thread = 0;
 
-	vec_clear(ret);
-	if (i >= values->lists.n)
+	if (i >= values->lists[part].n)
 		return;
-	struct packed_cursor cursor = { .values = values, .list = values->lists.at[i] };
+	struct packed_cursor cursor = { .values = values, .list = values->lists[part].at[i] };
 	cursor.chunk = cursor.list.first;
 	while (!packed_cursor_ended(&cursor)) {
 		thread += (uint32_t)packed_cursor_next(&cursor);
@@ -105,6 +116,13 @@ void packed_values_list(const struct packed_values *values, size_t i, packed_row
 		uint64_t value = packed_cursor_next(&cursor);
 		vec_push(ret, (struct cct_value){ (uint32_t)i, thread, metric, value });
 	}
+}
+
+void packed_values_list(const struct packed_values *values, size_t i, packed_rows *ret)
+{
+	vec_clear(ret);
+	for (enum packed_part part = 0; part < PACKED_PARTS; part++)
+		packed_values_append(values, part, i, ret);
 }
 
 static inline int packed_values_compare(const struct cct_value *x, const struct cct_value *y)
@@ -163,11 +181,11 @@ static void packed_values_sort(packed_rows *rows)
 	vec_done(&other);
 }
 
-void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret)
+/* By their final numbers, in order, each once. */
+static void packed_values_settle(const struct packed_values *values, uint32_t node, packed_rows *ret)
 {
 	size_t n = 0;
 
-	packed_values_list(values, values->list ? values->list[node] : node, ret);
 	if (ret->n == 0)
 		return;
 	for (size_t i = 0; i < ret->n; i++) {
@@ -185,4 +203,18 @@ void packed_values_of(const struct packed_values *values, uint32_t node, packed_
 			ret->at[++n] = ret->at[i];
 	}
 	ret->n = n + 1;
+}
+
+void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret)
+{
+	packed_values_list(values, values->list ? values->list[node] : node, ret);
+	packed_values_settle(values, node, ret);
+}
+
+void packed_values_part(const struct packed_values *values, enum packed_part part, uint32_t node,
+			packed_rows *ret)
+{
+	vec_clear(ret);
+	packed_values_append(values, part, values->list ? values->list[node] : node, ret);
+	packed_values_settle(values, node, ret);
 }

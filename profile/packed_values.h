@@ -24,8 +24,11 @@ struct packed_list {
 
 typedef VEC(struct cct_value) packed_rows;
 
+/* What is written apart is kept apart, so that each is unpacked once. */
+enum packed_part { PACKED_METRICS, PACKED_ROUNDS, PACKED_REST, PACKED_PARTS };
+
 struct packed_values {
-	VEC(struct packed_list) lists; /* by node */
+	VEC(struct packed_list) lists[PACKED_PARTS]; /* by node */
 	VEC(struct packed_chunk) chunks;
 	size_t n; /* values that were added */
 	/* Once the tree has its final order: */
@@ -40,3 +43,7 @@ void packed_values_add(struct packed_values *values, uint32_t node, uint32_t thr
 void packed_values_list(const struct packed_values *values, size_t i, packed_rows *ret);
 /* The values of a node by its final number, sorted by thread and metric, each once. */
 void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret);
+/* The same of one part. */
+void packed_values_part(const struct packed_values *values, enum packed_part part, uint32_t node,
+			packed_rows *ret);
+enum packed_part packed_part_of(uint32_t metric);

@@ -30,7 +30,10 @@ struct profile_run {
 	uint32_t stack_size;
 	uint32_t is_checkpoint; /* written while recording; the end is missing */
 	uint32_t is_resolved;
-	uint32_t n_runs; /* that were merged; 0 = this is one */
+	uint32_t n_runs;   /* that were merged; 0 = this is one */
+	uint32_t cpu_id;   /* vendor, family and model, or implementer and part; 0 = not known */
+	uint64_t cycle_fs; /* how long a cycle took when it was recorded; 0 = not known. Of merged runs the
+			      shortest */
 };
 
 struct profile_event {

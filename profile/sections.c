@@ -23,6 +23,8 @@ static const struct column run_columns[] = {
 	COLUMN(struct profile_run, is_checkpoint, CODE_PLAIN),
 	COLUMN(struct profile_run, is_resolved, CODE_PLAIN),
 	COLUMN(struct profile_run, n_runs, CODE_PLAIN),
+	COLUMN(struct profile_run, cpu_id, CODE_PLAIN, TO(STRING)),
+	COLUMN(struct profile_run, cycle_fs, CODE_PLAIN),
 };
 static const struct table run_table = TABLE(struct profile_run, run_columns);
 

@@ -142,7 +142,7 @@ static size_t packed_encode_rows(const struct profile *profile, const struct cct
 	size_t n = 0;
 
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
-		packed_values_of(profile->packed, node, &rows);
+		packed_values_part(profile->packed, packed_part_of(part->start), node, &rows);
 		for (size_t i = 0; i < rows.n; i++) {
 			if (!cct_section_has(&rows.at[i], part))
 				continue;
@@ -159,7 +159,7 @@ static size_t packed_encode_rows(const struct profile *profile, const struct cct
 	return n;
 }
 
-#define ONE_PASS_MAX 1000000 /* values whose columns may be in memory twice for a moment */
+#define ONE_PASS_MAX 2000000 /* values whose columns may be in memory twice for a moment */
 
 /* Of not so many: the columns one by one, then one behind the other. */
 static void packed_encode_few(const struct profile *profile, const struct cct_part *part, struct writer *ret)
@@ -189,6 +189,8 @@ static void packed_encode(const struct profile *profile, const struct cct_part *
 	struct writer columns[VALUE_COLUMNS] = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
 
+	if (profile->packed->lists[packed_part_of(part->start)].n == 0)
+		return;
 	if (profile->packed->n < ONE_PASS_MAX) {
 		packed_encode_few(profile, part, ret);
 		return;

@@ -6,8 +6,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define ON_NS 300000000u     /* how long calls are watched at a time */
-#define ENDING_NS 200000000u /* how long their ends are waited for */
+#define ON_MOST_NS 300000000u /* how long a window is open */
+#define ON_LEAST_NS 10000000u
+#define CYCLE_NS 1000000000u /* how long a cycle is, if its window allows it */
+#define ENDING_NS 200000000u /* how long the ends of calls are waited for */
+#define POLL_NS 10000000u    /* ... from one look to the next */
 #define LOOK_NS 250000000u   /* from one look at the rates to the next, at least */
 #define APART_MAX 1000u
 /*
@@ -24,12 +27,12 @@
 
 void budget_init(struct budget *budget, double most, uint64_t now)
 {
-	*budget = (struct budget){ .most = most, .since_ns = now, .looked_ns = now, .random = now };
+	*budget = (struct budget){ .most = most, .looked_ns = now, .random = now };
 }
 
 uint64_t budget_due(const struct budget *budget)
 {
-	return budget->until_ns;
+	return budget->due_ns;
 }
 
 static double budget_call_ns(const struct trace *trace)
@@ -37,30 +40,50 @@ static double budget_call_ns(const struct trace *trace)
 	return trace->grants ? HIT_NS : CALL_NS;
 }
 
-/* Between a half and one and a half times that. */
-static uint64_t budget_about(struct budget *budget, double ns)
+static uint64_t budget_random(struct budget *budget)
 {
 	budget->random = budget->random * 6364136223846793005u + 1442695040888963407u;
-	return (uint64_t)(ns * (0.5 + (double)(budget->random >> 11) * 0x1p-53));
+	return budget->random;
 }
 
-static void budget_begin(struct budget *budget, enum budget_phase phase, uint64_t now, uint64_t ns)
+/* From 0 to 1, without 1. */
+static double budget_fraction(uint64_t random)
 {
-	budget->phase = phase;
-	budget->since_ns = now;
-	budget->until_ns = ns ? now + ns : 0;
+	return (double)(random >> 11) * 0x1p-53;
+}
+
+/* ---- cycles ------------------------------------------------------------------------------------------- */
+
+struct budget_cycle budget_cycle_plan(uint64_t start_ns, uint64_t n, uint64_t random)
+{
+	struct budget_cycle cycle = { .start_ns = start_ns, .on_ns = CYCLE_NS / n };
+
+	if (cycle.on_ns > ON_MOST_NS)
+		cycle.on_ns = ON_MOST_NS;
+	if (cycle.on_ns < ON_LEAST_NS)
+		cycle.on_ns = ON_LEAST_NS;
+	cycle.len_ns = cycle.on_ns * n;
+	cycle.on_at_ns =
+		start_ns + (uint64_t)(budget_fraction(random) * (double)(cycle.len_ns - cycle.on_ns));
+	return cycle;
+}
+
+double budget_cycle_open(struct budget_cycle *cycle, uint64_t now)
+{
+	cycle->on_at_ns = now;
+	if (cycle->start_ns + cycle->len_ns < now + cycle->on_ns)
+		cycle->len_ns = now + cycle->on_ns - cycle->start_ns;
+	return (double)cycle->len_ns / (double)cycle->on_ns;
+}
+
+uint64_t budget_cycle_end(const struct budget_cycle *cycle)
+{
+	return cycle->start_ns + cycle->len_ns;
 }
 
 /* ---- rates -------------------------------------------------------------------------------------------- */
 
-static void budget_skip(struct budget *budget, const struct trace *trace, const struct perf_probe *probe,
-			uint64_t now)
-{
-	budget->looked_ns = now;
-	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
-		budget->entries[i] = bpf_trace_count(probe->program, i).entries;
-}
-
+/* Those that are watched at times have been watched for the window. */
 static void budget_look(struct budget *budget, const struct trace *trace, const struct perf_probe *probe,
 			uint64_t now)
 {
@@ -68,10 +91,26 @@ static void budget_look(struct budget *budget, const struct trace *trace, const 
 
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		uint64_t entries = bpf_trace_count(probe->program, i).entries;
-		budget->rate[i] = (double)(entries - budget->entries[i]) / seconds;
+		bool is_at_times = probe->links.state[i] == PROBE_AT_TIMES;
+		budget->rate[i] = (double)(entries - budget->entries[i]) /
+				  (is_at_times ? (double)budget->cycle.on_ns / 1e9 : seconds);
 		budget->entries[i] = entries;
 	}
 	budget->looked_ns = now;
+}
+
+/* Calls that are measured at times and have not ended. */
+static uint64_t budget_open_calls(const struct trace *trace, const struct perf_probe *probe)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
+		if (probe->links.state[i] != PROBE_AT_TIMES)
+			continue;
+		struct trace_count count = bpf_trace_count(probe->program, i);
+		n += count.entries - count.exits - count.abandoned;
+	}
+	return n;
 }
 
 static uint32_t budget_busiest(const struct budget *budget, const struct trace *trace,
@@ -96,7 +135,7 @@ static double budget_share(const struct budget *budget, const struct trace *trac
 	return sum * budget_call_ns(trace) / 1e9;
 }
 
-/* ---- what follows ------------------------------------------------------------------------------------- */
+/* ---- what follows from them --------------------------------------------------------------------------- */
 
 static void budget_remove(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
@@ -114,74 +153,105 @@ static void budget_remove(struct budget *budget, struct trace *trace, struct per
 	}
 }
 
+static void budget_watch_at_times(const struct budget *budget, struct trace *trace, struct perf_probe *probe,
+				  uint32_t function)
+{
+	probe_links_pause(&probe->links, true);
+	probe_links_change(&probe->links, function, PROBE_AT_TIMES);
+	trace_note(trace, alloc_printf("%s is called %.0f times a second: only some of its calls are "
+				       "measured, and stand for the others",
+				       trace->chosen.functions.at[function].name, budget->rate[function]));
+}
+
 /* Those that are called most, until what the others cost is less than half of what is allowed. */
 static void budget_thin(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
-	uint64_t before = budget->n_apart;
 	uint32_t busiest;
 
 	if (budget_share(budget, trace, probe, PROBE_ALWAYS) > budget->most)
 		while (budget_share(budget, trace, probe, PROBE_ALWAYS) > budget->most / 2 &&
-		       (busiest = budget_busiest(budget, trace, probe, PROBE_ALWAYS)) < TRACE_FUNCTIONS_MAX) {
-			probe_links_change(&probe->links, busiest, PROBE_AT_TIMES);
-			trace_note(trace, alloc_printf("%s is called %.0f times a second: only some of its "
-						       "calls are measured, and stand for the others",
-						       trace->chosen.functions.at[busiest].name,
-						       budget->rate[busiest]));
-		}
+		       (busiest = budget_busiest(budget, trace, probe, PROBE_ALWAYS)) < TRACE_FUNCTIONS_MAX)
+			budget_watch_at_times(budget, trace, probe, busiest);
 	double at_times = budget_share(budget, trace, probe, PROBE_AT_TIMES);
 	if (at_times > 0)
 		budget->n_apart = (uint64_t)ceil(at_times / (budget->most / 2));
 	if (budget->n_apart > APART_MAX)
 		budget->n_apart = APART_MAX;
-	if (budget->n_apart < 2)
-		budget->n_apart = before ? 2 : 0;
+	if (budget->n_apart == 1)
+		budget->n_apart = 2;
 }
 
-static void budget_stand(const struct budget *budget, const struct trace *trace,
-			 const struct perf_probe *probe)
+/* Rates are known: what follows from them. */
+static void budget_judge(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
 {
-	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
-		if (probe->links.state[i] == PROBE_AT_TIMES)
-			bpf_trace_stand(probe->program, i, budget->n_apart);
-}
-
-static void budget_tick_on(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
-{
-	bool was_thin = budget->n_apart > 0;
-
-	if (now - budget->looked_ns < LOOK_NS)
-		return;
 	budget_look(budget, trace, probe, now);
 	budget_remove(budget, trace, probe);
 	budget_thin(budget, trace, probe);
-	if (!budget->n_apart || (was_thin && now < budget->until_ns))
+}
+
+/* ---- phases ------------------------------------------------------------------------------------------- */
+
+static void budget_start_cycle(struct budget *budget, uint64_t start)
+{
+	budget->cycle = budget_cycle_plan(start, budget->n_apart, budget_random(budget));
+	budget->phase = BUDGET_OFF;
+	budget->due_ns = budget->cycle.on_at_ns;
+}
+
+static void budget_open(struct budget *budget, const struct trace *trace, struct perf_probe *probe)
+{
+	probe_links_resume(&probe->links);
+	budget->n_open = budget_open_calls(trace, probe);
+	uint64_t now = clock_now_ns();
+	double n = budget_cycle_open(&budget->cycle, now);
+	/* One of the two whole numbers beside it, so that on average it is the number itself. */
+	uint64_t n_stands = (uint64_t)(n + budget_fraction(budget_random(budget)));
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
+		if (probe->links.state[i] == PROBE_AT_TIMES)
+			bpf_trace_stand(probe->program, i, n_stands);
+	bpf_trace_open_window(probe->program, now + budget->cycle.on_ns);
+	budget->phase = BUDGET_ON;
+	budget->due_ns = now + budget->cycle.on_ns;
+}
+
+static void budget_end_cycle(struct budget *budget, struct trace *trace, struct perf_probe *probe,
+			     uint64_t now)
+{
+	bool is_over = budget_open_calls(trace, probe) <= budget->n_open;
+
+	if (!is_over && now < budget->ending_ns + ENDING_NS) {
+		budget->due_ns = now + POLL_NS;
 		return;
-	probe_links_pause(&probe->links, false);
-	budget_begin(budget, BUDGET_ENDING, now, ENDING_NS);
+	}
+	probe_links_pause(&probe->links, true);
+	bpf_trace_forget_calls(probe->program);
+	budget_judge(budget, trace, probe, now);
+	budget_start_cycle(budget, budget_cycle_end(&budget->cycle));
 }
 
 void budget_tick(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
 {
-	if (budget->most == 0 || (budget->phase != BUDGET_ON && now < budget->until_ns))
+	if (budget->most == 0 || now < budget->due_ns)
 		return;
 	switch (budget->phase) {
-	case BUDGET_ON:
-		budget_tick_on(budget, trace, probe, now);
-		return;
-	case BUDGET_ENDING:
-		probe_links_pause(&probe->links, true);
-		bpf_trace_forget_calls(probe->program);
-		/* What was waited is part of the time in which nothing begins. */
-		budget_begin(budget, BUDGET_OFF, now,
-			     budget_about(budget, (double)ON_NS * (double)(budget->n_apart - 1)));
+	case BUDGET_ALL:
+		if (now - budget->looked_ns < LOOK_NS)
+			return;
+		budget_judge(budget, trace, probe, now);
+		if (budget->n_apart)
+			budget_start_cycle(budget, clock_now_ns());
 		return;
 	case BUDGET_OFF:
-		budget_stand(budget, trace, probe);
-		probe_links_resume(&probe->links);
-		now = clock_now_ns();
-		budget_skip(budget, trace, probe, now);
-		budget_begin(budget, BUDGET_ON, now, ON_NS);
+		budget_open(budget, trace, probe);
+		return;
+	case BUDGET_ON:
+		probe_links_pause(&probe->links, false);
+		budget->phase = BUDGET_ENDING;
+		budget->ending_ns = now;
+		budget->due_ns = now + POLL_NS;
+		return;
+	case BUDGET_ENDING:
+		budget_end_cycle(budget, trace, probe, now);
 		return;
 	}
 }

@@ -3,9 +3,13 @@
  * budget: what probes may cost the processes that run into them.
  *
  * The kernel counts calls. If they come so often that their probes would cost more than allowed, those of the
- * functions that are called most are set at times only: for stretches in between, of random length, nothing
- * is measured, and each call that is measured stands for as many as it takes. A probe that does
- * nothing costs as much as one that does: it must be removed.
+ * functions that are called most are set at times only. A probe that does nothing costs as much as one that
+ * does: it must be removed.
+ *
+ * Time is then cut into cycles. In each there is one window, at a random place, whose calls are measured;
+ * each stands for as many as the cycle is longer than its window. Every moment of a cycle is as likely to be
+ * in the window as any other but those at its very ends, so that estimates are right on average, also of the
+ * last cycle, which is cut off. The BPF program itself ends the window: we may be late.
  */
 #pragma once
 
@@ -15,18 +19,34 @@
 #define BUDGET_HITS_MAX 200000 /* a second: a function with more is not traced any more */
 
 enum budget_phase {
-	BUDGET_ON,     /* all probes are set */
-	BUDGET_ENDING, /* calls that were seen to begin are waited for */
-	BUDGET_OFF,
+	BUDGET_ALL,    /* every call is measured */
+	BUDGET_OFF,    /* none is, of functions that are called too often: before the window, and behind it */
+	BUDGET_ON,     /* the window is open */
+	BUDGET_ENDING, /* it is closed; calls that began in it are waited for */
 };
+
+struct budget_cycle {
+	uint64_t start_ns, len_ns;
+	uint64_t on_at_ns, on_ns; /* the window */
+};
+/* A cycle in which one call in n is measured. random: any number. */
+struct budget_cycle budget_cycle_plan(uint64_t start_ns, uint64_t n, uint64_t random);
+/* The window has opened at this time, which may be late. Returns how many calls one stands for, on average.
+ */
+double budget_cycle_open(struct budget_cycle *cycle, uint64_t now);
+/* When the next one begins. */
+uint64_t budget_cycle_end(const struct budget_cycle *cycle);
 
 struct budget {
 	double most;      /* share of a CPU; 0 = no limit */
 	uint64_t n_apart; /* one call in so many is measured, of functions that are called too often; 0 =
 			     every */
 	enum budget_phase phase;
-	uint64_t since_ns, until_ns; /* of the phase; until 0 = open */
-	uint64_t looked_ns;          /* when rates were last looked at */
+	uint64_t due_ns; /* when there is something to do; 0 = at the next look */
+	struct budget_cycle cycle;
+	uint64_t ending_ns; /* when the phase began */
+	uint64_t n_open;    /* calls that had not ended when the window was opened, and never will */
+	uint64_t looked_ns; /* when rates were last looked at */
 	uint64_t random;
 	uint64_t entries[TRACE_FUNCTIONS_MAX]; /* at that time */
 	double rate[TRACE_FUNCTIONS_MAX];      /* calls a second while they were watched */

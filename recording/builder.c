@@ -69,6 +69,8 @@ static void builder_begin(struct builder *builder, uint64_t start_ns)
 	profile->run.host = builder_add_text(profile, info->host);
 	profile->run.kernel = builder_add_text(profile, info->kernel);
 	profile->run.cpu = builder_add_text(profile, info->cpu);
+	profile->run.cpu_id = builder_add_text(profile, info->cpu_id);
+	profile->run.cycle_fs = info->cycle_fs;
 	profile->run.arch = builder_add_text(profile, info->isa ? info->isa->name : NULL);
 	profile->run.target = builder_add_text(profile, info->command);
 	profile->run.start_unix_ns = info->start_unix_ns + (start_ns - info->start_ns);
@@ -291,8 +293,8 @@ struct builder_place builder_last(const struct builder *builder)
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
-	const uint64_t values[] = { sums->seen,  sums->wall, sums->off_cpu, sums->wall - sums->off_cpu,
-				    sums->calls, sums->arg,  sums->ret };
+	const uint64_t values[] = { sums->seen,  sums->wall,   sums->off_cpu, sums->wall - sums->off_cpu,
+				    sums->calls, sums->faults, sums->arg,     sums->ret };
 	struct cct *cct = &builder->profile->cct;
 	struct profile_quality *quality = &builder->profile->quality;
 

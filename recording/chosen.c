@@ -14,6 +14,7 @@
 #include "binary/flow/cfg.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
+#include "collector/bpf/trace_layout.h"
 #include "symbolize/demangle.h"
 
 void chosen_init(struct chosen *chosen, char *const *patterns, size_t n)
@@ -138,6 +139,24 @@ static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
 	       !isa_is_emulated(isa, &insn);
 }
 
+/*
+ * endbr64 is stepped over, what follows it often emulated. sp is still the same there; but nothing may jump
+ * to it, or it would be taken for one more call.
+ */
+static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cfg, uint64_t vaddr)
+{
+	const struct isa *isa = isa_for_machine(image->elf_machine);
+	struct insn insn;
+
+	if (!isa || isa->decode(image_bytes(image, vaddr), vaddr, &insn) != 0 || !insn.is_entry_mark ||
+	    insn.len != TRACE_SKIP || chosen_is_stepped(image, vaddr + TRACE_SKIP))
+		return 0;
+	for (size_t i = 0; i < cfg->n_blocks; i++)
+		if (cfg->blocks[i].start == vaddr + TRACE_SKIP)
+			return 0;
+	return TRACE_SKIP;
+}
+
 /* Returns and jumps to other functions. None if one of them may be missing, or may not be taken. */
 static void chosen_find_exits(struct functions *functions, const struct image *image,
 			      struct chosen_function *ret)
@@ -156,7 +175,6 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	/* It may get a larger stack from its runtime, and begin once more: the flow of that makes no sense.
 	 */
 	bool is_go = image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
-	ret->n_stepped = chosen_is_stepped(image, ret->vaddr);
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
 	cfg_build(&cfg, &flow);
@@ -171,7 +189,11 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 			is_stepped |= chosen_is_stepped(image, block->last);
 		}
 	}
-	ret->n_stepped += is_stepped;
+	if (flow.verdict == FLOW_PASSES)
+		ret->skip = chosen_skip_mark(image, &cfg, ret->vaddr);
+	ret->entry += ret->skip;
+	ret->n_stepped = chosen_is_stepped(image, ret->vaddr + ret->skip) + is_stepped;
+	ret->is_exit_stepped = is_stepped;
 	is_sure &= flow.verdict == FLOW_PASSES || is_go;
 	if (!is_sure)
 		vec_clear(&ret->exits);

@@ -16,11 +16,13 @@ struct chosen_function {
 	char *name; /* as reports print it */
 	image_id image;
 	uint64_t vaddr, end; /* end: of its code in one piece; vaddr = not known */
-	uint64_t entry;      /* offset in the file */
+	uint64_t entry;      /* offset in the file of the probe that sees calls begin */
+	uint32_t skip;       /* how far it is from the start: behind a mark of entries, where it is cheaper */
 	VEC(uint64_t) exits; /* the same; none = where they are is not known */
 	size_t pattern;      /* the first that names it */
 	bool is_start;       /* a function begins there */
 	uint32_t n_stepped;  /* of the entry and the dearest exit: those that the kernel steps over */
+	bool is_exit_stepped;
 };
 
 /* What was found of a pattern. */

@@ -250,6 +250,7 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
 	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
 	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
+	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.longest_ns);
 	if (!event->sw.is_rest && !event->sw.is_lost)
 		cct_add_value(growth->cct, node, thread, events->sampled, 1);
 	if (event->sw.woken_metric)
@@ -276,6 +277,7 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 		map_remove(&growth->wait_of, (uint32_t)event->tid);
 	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
 	cct_add_value(growth->cct, node, thread, events->waits, 1);
+	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

@@ -97,6 +97,7 @@ static struct trace_sums known_paths_new(const struct trace_sums *now, const str
 				    .calls = now->calls - told->calls,
 				    .wall = now->wall - told->wall,
 				    .off_cpu = now->off_cpu - told->off_cpu,
+				    .faults = now->faults - told->faults,
 				    .arg = now->arg - told->arg,
 				    .ret = now->ret - told->ret,
 				    .duration = now->duration - told->duration,

@@ -43,10 +43,15 @@ static void paths_add_map(void *context, const struct target_map *map)
 			 ((struct paths_map){ map->start, map->end, mapping.bias, mapping.image }));
 }
 
-static int paths_look_at_process(struct paths *paths)
+int paths_look_at_process(struct paths *paths)
 {
 	struct paths_look look = { paths, mapper_new(paths->images) };
+	char state = target_state(paths->pid);
 
+	if (state == 0 || state == 'Z') { /* what it had is all that will be known */
+		mapper_free(look.mapper);
+		return -ESRCH;
+	}
 	vec_clear(&paths->maps);
 	int error = target_maps(paths->pid, paths_add_map, &look);
 	mapper_free(look.mapper);

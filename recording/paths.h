@@ -32,6 +32,7 @@ struct paths_count {
 			  */
 	image_id caller_image;
 	uint64_t count;
+	double low, high; /* estimated: the share is within, 95 %; else both 0 */
 };
 
 struct paths_function {
@@ -61,6 +62,8 @@ struct paths {
 
 /* Finds the functions and sets the probes. A command waits. */
 int paths_open(struct paths *paths, const struct paths_request *request, struct diag *diag);
+/* Looks at what the process has mapped; of one that is gone, what was seen last stays. */
+int paths_look_at_process(struct paths *paths);
 /* Lets a command run. */
 int paths_start(struct paths *paths, const char *name, struct diag *diag);
 /* Is the process, or the command, gone? Never waits. */

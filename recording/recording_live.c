@@ -82,7 +82,7 @@ static bool recording_learns(const struct recording *r)
 {
 	const struct perf_source_options *target = &r->options.target;
 
-	return target->is_traced && !target->every && !target->at_returns && !target->counts;
+	return target->is_traced && !target->every && target->exits != CALL_EXITS_RETURN && !target->counts;
 }
 
 static void recording_learn(void *context, const struct event *event, struct builder_place place,
@@ -182,7 +182,7 @@ void recording_init_trace(struct recording *r)
 	const struct recording_options *o = &r->options;
 
 	if (!o->target.every) {
-		trace_init(&r->trace, o->functions, o->n_functions, o->target.at_returns);
+		trace_init(&r->trace, o->functions, o->n_functions, o->target.exits);
 		r->trace.counts = o->target.counts;
 		return;
 	}

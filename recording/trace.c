@@ -19,9 +19,9 @@
 #include "recording/inlined.h"
 #include "recording/needed.h"
 
-void trace_init(struct trace *trace, char *const *patterns, size_t n, bool at_returns)
+void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits)
 {
-	*trace = (struct trace){ .at_returns = at_returns };
+	*trace = (struct trace){ .exits = exits };
 	chosen_init(&trace->chosen, patterns, n);
 }
 
@@ -70,8 +70,8 @@ void trace_note_calls(struct trace *trace, struct source *source)
 	}
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		struct trace_count count = perf_source_trace_count(source, i);
-		/* Of those that are watched at times, we have cut calls in two ourselves. */
-		if (perf_source_probe(source)->links.state[i] == PROBE_AT_TIMES)
+		/* Of those that are not watched all the time, we have cut calls in two ourselves. */
+		if (perf_source_probe(source)->links.state[i] != PROBE_ALWAYS)
 			continue;
 		unended += count.entries > count.exits ? count.entries - count.exits : 0;
 		unseen += count.strange;
@@ -115,9 +115,10 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 		n++;
 		if (trace_note_inlined(trace, images, symbolize, trace->chosen.patterns.at[i]))
 			continue;
+		bool is_address = strstr(trace->chosen.patterns.at[i], "+0x") != NULL;
 		vec_push(&trace->notes,
-			 alloc_printf("no function is named '%s'%s%s%s", trace->chosen.patterns.at[i],
-				      found->nearest ? "; did you mean '" : "",
+			 alloc_printf("%s '%s'%s%s%s", is_address ? "no code is at" : "no function is named",
+				      trace->chosen.patterns.at[i], found->nearest ? "; did you mean '" : "",
 				      found->nearest ? found->nearest : "", found->nearest ? "'?" : ""));
 	}
 	if (trace->chosen.n_more)
@@ -161,20 +162,38 @@ static void trace_refuse(struct trace *trace, const struct chosen_function *func
 					     function ? function->name : "anything", image->path, why));
 }
 
-/* Does code that walks the stack itself, to throw an exception or to end a thread, belong to the process? */
-static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct image *image)
+static const char *const trace_unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
+
+/* May its code throw exceptions? The C library has tables for them, for the end of threads, and throws none.
+ */
+static bool trace_throws(const struct image *image)
 {
-	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
-	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
-	CLEANUP(freep) char *maps = trace->is_starting ? NULL : target_read_file(path, NULL);
 	const struct section *names = image_section(image, ".dynstr");
 	struct bytes needed = names ? image_bytes(image, names->vaddr) : (struct bytes){ 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(unwinders); i++)
-		if ((maps && strstr(maps, unwinders[i])) ||
-		    (needed.len && memmem(needed.at, needed.len, unwinders[i], strlen(unwinders[i]))))
+	if (names && needed.len > names->size)
+		needed.len = names->size;
+	for (size_t i = 0; i < ARRAY_LEN(trace_unwinders); i++)
+		if (needed.len &&
+		    memmem(needed.at, needed.len, trace_unwinders[i], strlen(trace_unwinders[i])))
 			return true;
-	return image_section(image, ".gcc_except_table") != NULL;
+	return image_section(image, ".gcc_except_table") && strncmp(image_name(image), "libc.", 5) != 0 &&
+	       strncmp(image_name(image), "ld-", 3) != 0;
+}
+
+/* Does code that walks the stack itself, to throw an exception or to end a thread, belong to the process? */
+static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct image *image)
+{
+	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
+	CLEANUP(freep) char *maps = trace->is_starting ? NULL : target_read_file(path, NULL);
+
+	for (size_t i = 0; i < ARRAY_LEN(trace_unwinders); i++)
+		if (maps && strstr(maps, trace_unwinders[i]))
+			return true;
+	for (size_t i = 0; i < trace->sets.n; i++)
+		if (trace->sets.at[i].pid == pid && trace->sets.at[i].throws)
+			return true;
+	return trace_throws(image) || image_section(image, ".gcc_except_table");
 }
 
 static bool trace_is_go(const struct image *image)
@@ -218,10 +237,40 @@ static void trace_want_allocator(struct trace *trace, const struct image *image,
 				      f->name, image->path));
 	vec_push(&wanted->functions, ((struct probe_function){ .number = (uint32_t)number,
 							       .entry = f->entry,
+							       .skip = f->skip,
 							       .exits = f->exits.at,
 							       .n_exits = f->exits.n,
 							       .has_no_end = !is_followed || !f->exits.n,
 							       .grant = grant }));
+}
+
+/*
+ * A probed return instruction costs ten times as much as a probed return address on x86-64, where the kernel
+ * cannot emulate it.
+ */
+bool trace_takes_return(enum call_exits exits, const struct chosen_function *f, unsigned elf_machine,
+			bool may_return)
+{
+	switch (exits) {
+	case CALL_EXITS_RETURN:
+		return true;
+	case CALL_EXITS_CODE:
+		return false;
+	case CALL_EXITS_AUTO:
+		return may_return && (!f->exits.n || elf_machine == EM_X86_64);
+	}
+	return false;
+}
+
+static void trace_refuse_exits(struct trace *trace, const struct chosen_function *f,
+			       const struct image *image, const char *no_returns)
+{
+	CLEANUP(freep)
+	char *why = alloc_printf("its code does not show all places where it returns%s%s",
+				 trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
+				 trace->exits == CALL_EXITS_CODE ? "" : no_returns);
+
+	trace_refuse(trace, f, image, why);
 }
 
 /* What of the image is to be probed; what cannot be is noted. */
@@ -235,22 +284,22 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
 		if (f->image != id)
 			continue;
+		bool at_return = trace_takes_return(trace->exits, f, image->elf_machine, !no_returns);
 		if (!f->is_start)
 			trace_refuse(trace, f, image, "no function begins there");
-		else if (trace->at_returns && no_returns)
+		else if (at_return && no_returns)
 			trace_refuse(trace, f, image, no_returns);
 		else if (trace->grants)
 			trace_want_allocator(trace, image, i, &wanted);
-		else if (!trace->at_returns && !f->exits.n)
-			trace_refuse(
-				trace, f, image,
-				"its code does not show all places where it returns; try --exits return");
+		else if (!at_return && !f->exits.n)
+			trace_refuse_exits(trace, f, image, no_returns);
 		else
 			vec_push(&wanted.functions,
 				 ((struct probe_function){ .number = (uint32_t)i,
 							   .entry = f->entry,
+							   .skip = f->skip,
 							   .exits = f->exits.at,
-							   .n_exits = trace->at_returns ? 0 : f->exits.n,
+							   .n_exits = at_return ? 0 : f->exits.n,
 							   .has_no_end = trace->counts,
 							   .is_go = trace_is_go(image) }));
 	}
@@ -290,7 +339,7 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	}
 	vec_done(&wanted.functions);
 	if (!trace_is_set(trace, pid, id))
-		vec_push(&trace->sets, ((struct trace_set){ pid, id }));
+		vec_push(&trace->sets, ((struct trace_set){ pid, id, trace_throws(image) }));
 }
 
 /* The process will have it. */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "collector/bpf/trace_layout.h"
 #include "collector/event.h"
+#include "collector/probe/probe_links.h"
 #include "recording/chosen.h"
 #include "symbolize/request.h"
 
@@ -16,6 +17,7 @@ struct source;
 struct trace_set {
 	pid_t pid;
 	image_id image;
+	bool throws; /* its code may throw exceptions */
 };
 
 struct trace {
@@ -24,16 +26,19 @@ struct trace {
 	const struct trace_grant *grants; /* by pattern: they are allocation functions; NULL = they are not */
 	bool held;                        /* ... whose blocks are followed */
 	size_t n_named;                   /* ... how many of them, the first ones, the user has named */
-	bool at_returns;                  /* calls end where functions return to */
-	bool counts;                      /* only where calls begin */
-	size_t first_new;                 /* functions before this one have their probes already */
+	enum call_exits exits;
+	bool counts;       /* only where calls begin */
+	size_t first_new;  /* functions before this one have their probes already */
 	bool is_starting;  /* the command does not run yet: what its process has mapped is ours */
 	VEC(char *) notes; /* what could not be had, one sentence each; for the user */
 	size_t n_told;     /* of them: how many somebody has read */
 };
 
-void trace_init(struct trace *trace, char *const *patterns, size_t n, bool at_returns);
+void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits);
 void trace_done(struct trace *trace);
+/* Is this function's end seen where it returns to? may_return: nothing in its process speaks against it. */
+bool trace_takes_return(enum call_exits exits, const struct chosen_function *f, unsigned elf_machine,
+			bool may_return);
 void trace_event(struct trace *trace, struct images *images, struct source *source,
 		 const struct event *event);
 /* The file that a process is about to run, with the libraries it needs. */

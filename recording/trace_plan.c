@@ -22,7 +22,10 @@ static double plan_call_ns(const struct trace *trace, const struct chosen_functi
 			   const struct image *image)
 {
 	struct plan_cost cost = plan_cost_of(image);
-	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped < n ? f->n_stepped : n;
+	bool at_return = trace_takes_return(trace->exits, f, image->elf_machine, true);
+	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped - (at_return && f->is_exit_stepped);
+
+	n_stepped = n_stepped < n ? n_stepped : n;
 
 	return n_stepped * cost.stepped_ns + (n - n_stepped) * cost.emulated_ns +
 	       (trace->grants ? 0 : cost.record_ns);
@@ -46,7 +49,7 @@ void trace_plan(const struct trace *trace, struct images *images, const struct s
 			text_printf(ret, "%10s %8s", "?", "?");
 		text_printf(ret, "  %s [%s]%s\n", f->name, image_name(image),
 			    !f->is_start ? ": refused, no function begins there"
-			    : !f->exits.n && !trace->at_returns && !trace->grants
+			    : !f->exits.n && trace->exits == CALL_EXITS_CODE && !trace->grants
 				    ? ": refused, its code does not tell where it ends"
 				    : "");
 	}

@@ -106,6 +106,17 @@ static int calls_compare(const void *left, const void *right)
 	return (a->scope > b->scope) - (a->scope < b->scope);
 }
 
+/* Of waits there is the longest, and no more: they are no calls. */
+static void calls_drop_others(call_rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->at[i].calls)
+			rows->at[n++] = rows->at[i];
+	rows->n = n;
+}
+
 void call_rows_find(const struct scope_tree *tree, const bool *is_kept, call_rows *ret)
 {
 	struct call_classes classes = { 0 };
@@ -128,6 +139,7 @@ void call_rows_find(const struct scope_tree *tree, const bool *is_kept, call_row
 	}
 	map_done(&rows);
 	vec_done(&classes.of);
+	calls_drop_others(ret);
 	if (ret->n)
 		qsort(ret->at, ret->n, sizeof(*ret->at), calls_compare);
 }

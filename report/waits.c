@@ -126,6 +126,21 @@ static void waits_add(struct map *rows, const struct wait_metrics *metrics, cons
 	waits_row(rows, row, ret)->off_cpu += value->value;
 }
 
+/* Only of rows that are there: a part in which nothing but a CPU was missing has no length of its own. */
+static void waits_add_longest(const struct profile *profile, const struct scope_tree *tree,
+			      const bool *is_kept, const struct map *rows, wait_rows *ret)
+{
+	for (size_t i = 0; i < tree->durations.n; i++) {
+		const struct scope_value *value = &tree->durations.at[i];
+		if (value->metric + CCT_DURATION != CCT_DURATION_MOST || (is_kept && !is_kept[value->thread]))
+			continue;
+		struct wait_row place = waits_place(profile, tree, value->scope);
+		uint32_t at = map_find(rows, (uint64_t)place.scope << 8 | place.kind);
+		if (at != MAP_NONE)
+			ret->at[at].longest = cct_join(CCT_DURATION_MOST, ret->at[at].longest, value->value);
+	}
+}
+
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
 		    wait_rows *ret)
 {
@@ -149,6 +164,8 @@ void wait_rows_find(const struct profile *profile, const struct scope_tree *tree
 			waits_add_waker(&wakers, (uint32_t)(row - ret->at), value->metric, value->value, row);
 		}
 	}
+	if (metrics.waits)
+		waits_add_longest(profile, tree, is_kept, &rows, ret);
 	map_done(&rows);
 	map_done(&wakers.at);
 	vec_done(&wakers.ns);

@@ -22,6 +22,7 @@ struct wait_row {
 	uint32_t scope;
 	enum wait_kind kind;
 	uint64_t off_cpu, waits; /* waits 0: the part of others in which nothing but a CPU was missing */
+	uint64_t longest;        /* of them; 0 = it is not known */
 	uint32_t waker;          /* the metric of the threads that ended most of it; 0 = none is known */
 	uint64_t woken_by;       /* what of it they did, with the time until the thread ran */
 };

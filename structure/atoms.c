@@ -79,6 +79,25 @@ static void atoms_blur(struct atoms *atoms, const struct cfg *cfg, const struct 
 	}
 }
 
+/*
+ * clang gives what it makes of nothing in the source the line that opens the procedure, and no column. In a
+ * loop that is no line at all.
+ */
+static void atoms_clear_openings(struct atoms *atoms, const struct contexts *contexts)
+{
+	const struct context *own = &contexts->list.at[0];
+	bool has_columns = false;
+
+	for (size_t i = 0; !has_columns && i < atoms->list.n; i++)
+		has_columns = atoms->list.at[i].column;
+	for (size_t i = 0; has_columns && own->line && i < atoms->list.n; i++) {
+		struct atom *atom = &atoms->list.at[i];
+		if (atom->loop != LOOP_NONE && !atom->column && !atom->context && atom->file == own->file &&
+		    (atom->line == own->line || atom->line == own->line + 1))
+			atom->file = atom->line = 0;
+	}
+}
+
 void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
 	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts)
 {
@@ -92,6 +111,8 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 				  atoms_map_at(maps, n_maps, block->start), contexts);
 	}
 	vec_push(&atoms->first, (uint32_t)atoms->list.n);
+	if (loops->loops.n)
+		atoms_clear_openings(atoms, contexts);
 	if (cfg->entry < cfg->n_blocks)
 		atoms_blur(atoms, cfg, contexts);
 }

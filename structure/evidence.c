@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
-#define WEIGHTY 12 /* bytes of a statement that are no longer a stray: more than a shared constant takes */
 #define GOLDEN 0x9e3779b97f4a7c15u
 
 static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *atom)
@@ -88,7 +87,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		const struct spread *spread = &spreads->list.at[spreads->of.at[i]];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && atom->len < WEIGHTY && !is_branch(nest, atom))
+		if (!is_most && atom->len < EVIDENCE_WEIGHTY && !is_branch(nest, atom))
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));

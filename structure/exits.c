@@ -7,37 +7,15 @@
  * entered from a loop, and whose lines lie below the loop's head and not behind its end, goes with it. That
  * it is entered from elsewhere too says nothing: the first iteration may have been peeled off.
  */
-#include <stdlib.h>
-
-#include "base/alloc.h"
 #include "structure/nest.h"
+#include "structure/predecessors.h"
 
 #define MAX_ROUNDS 4 /* blocks of one way out that lie against the order of the code */
 
 struct exits {
 	struct nest *nest;
-	uint32_t *first;        /* per block: its first predecessor; one more at the end */
-	uint32_t *predecessors; /* blocks */
+	struct predecessors before;
 };
-
-static void find_predecessors(struct exits *exits)
-{
-	const struct cfg *cfg = exits->nest->cfg;
-	uint32_t *next = alloc_zero(cfg->n_blocks + 1, sizeof(uint32_t));
-
-	exits->first = alloc_zero(cfg->n_blocks + 2, sizeof(uint32_t));
-	exits->predecessors = alloc_zero(cfg->n_edges + 1, sizeof(uint32_t));
-	for (size_t e = 0; e < cfg->n_edges; e++)
-		exits->first[cfg->edges[e].to + 1]++;
-	for (size_t b = 0; b < cfg->n_blocks; b++) {
-		exits->first[b + 1] += exits->first[b];
-		next[b] = exits->first[b];
-	}
-	for (uint32_t b = 0; b < cfg->n_blocks; b++)
-		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++)
-			exits->predecessors[next[cfg->edges[cfg->blocks[b].first_edge + e].to]++] = b;
-	free(next);
-}
 
 /* The loop that control leaves a block from. */
 static uint32_t loop_behind(const struct nest *nest, uint32_t block)
@@ -52,8 +30,8 @@ static uint32_t loop_before(const struct exits *exits, uint32_t block, uint32_t 
 {
 	uint32_t found = own;
 
-	for (uint32_t i = exits->first[block]; i < exits->first[block + 1]; i++) {
-		uint32_t loop = loop_behind(exits->nest, exits->predecessors[i]);
+	for (uint32_t i = exits->before.first[block]; i < exits->before.first[block + 1]; i++) {
+		uint32_t loop = loop_behind(exits->nest, exits->before.blocks[i]);
 		if (loop == own || !nest_holds(exits->nest, own, loop))
 			continue;
 		found = found == own ? loop : nest_common(exits->nest, found, loop);
@@ -89,9 +67,11 @@ static bool pull(struct nest *nest, uint32_t block, uint32_t loop, uint32_t own)
 void normalize_exits(struct nest *nest)
 {
 	struct exits exits = { .nest = nest };
-	bool any = nest->loops.n > 0;
+	bool any = true;
 
-	find_predecessors(&exits);
+	if (nest->loops.n == 0)
+		return;
+	predecessors_find(nest->cfg, &exits.before);
 	for (unsigned round = 0; any && round < MAX_ROUNDS; round++) {
 		any = false;
 		for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
@@ -102,6 +82,5 @@ void normalize_exits(struct nest *nest)
 				any |= pull(nest, b, loop, own);
 		}
 	}
-	free(exits.first);
-	free(exits.predecessors);
+	predecessors_done(&exits.before);
 }

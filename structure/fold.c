@@ -8,12 +8,12 @@
  * one line, and `for (;;)` has no code. What tells:
  *
  * - control enters both from outside, each in a place of its own;
- * - both have the same test, and the inner loop's leaves them both;
+ * - both have the same test, and the inner loop's leaves them both, and there is no way round without it;
  * - the test on the outer loop's first line, which leaves it, is in the inner loop (these may start on any
  * line);
  * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
  * the inner loop's lines, and is not in it;
- * - what decides on the inner loop leads to three places or more: it is a `switch`.
+ * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`.
  */
 #include <stdlib.h>
 
@@ -36,6 +36,7 @@ struct folding {
 	struct map within;   /* statements in such inner loops */
 	struct map deciding; /* statement -> index of its targets */
 	VEC(struct targets) targets;
+	VEC(uint32_t) stack, seen; /* blocks; per block: the loop that it was last looked at for */
 };
 
 static const struct atom *fold_last(const struct nest *nest, uint32_t block)
@@ -58,8 +59,36 @@ static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 	return i->line && i->line <= o->line && i->file == o->file && i->context == o->context;
 }
 
-static bool has_same_test(const struct nest *nest, uint32_t inner, uint32_t outer)
+/* Is there a way round the loop without that test? Then it is no copy of a loop that has it. */
+static bool has_way_round(struct folding *f, uint32_t loop, uint64_t test)
 {
+	const struct nest *nest = f->nest;
+	uint32_t header = nest->machine->loops.at[loop].header;
+
+	while (f->seen.n < nest->cfg->n_blocks)
+		vec_push(&f->seen, LOOP_NONE);
+	vec_clear(&f->stack);
+	vec_push(&f->stack, header);
+	while (f->stack.n) {
+		uint32_t from = f->stack.at[--f->stack.n];
+		const struct cfg_block *block = &nest->cfg->blocks[from];
+		const struct atom *atom = block->end_kind == BLOCK_BRANCHES ? fold_last(nest, from) : NULL;
+		for (uint32_t e = 0; (!atom || statement_key(atom) != test) && e < block->n_edges; e++) {
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			if (to == header)
+				return true;
+			if (f->seen.at[to] == loop || !loops_contain(nest->machine, loop, to))
+				continue;
+			f->seen.at[to] = loop;
+			vec_push(&f->stack, to);
+		}
+	}
+	return false;
+}
+
+static bool has_same_test(struct folding *f, uint32_t inner, uint32_t outer)
+{
+	const struct nest *nest = f->nest;
 	const struct source_loop *o = &nest->loops.at[nest->source.at[outer]];
 	uint32_t a = nest->test.at[inner], b = nest->test.at[outer];
 
@@ -69,7 +98,7 @@ static bool has_same_test(const struct nest *nest, uint32_t inner, uint32_t oute
 	const struct cfg_block *block = &nest->cfg->blocks[nest->atoms->list.at[a].block];
 	for (uint32_t e = 0; e < block->n_edges; e++)
 		if (!loops_contain(nest->machine, outer, nest->cfg->edges[block->first_edge + e].to))
-			return true;
+			return !has_way_round(f, outer, statement_key(&nest->atoms->list.at[a]));
 	return false;
 }
 
@@ -164,8 +193,10 @@ static void find_targets(struct folding *f)
 			continue;
 		f->targets.at[at].is_above |= nest->machine->innermost.at[b] == f->targets.at[at].outer;
 		for (uint32_t e = 0; e < block->n_edges; e++) {
-			uint32_t line = line_at(nest, nest->cfg->edges[block->first_edge + e].to);
-			if (line && line != atom->line)
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			uint32_t line = line_at(nest, to);
+			if (line && line != atom->line &&
+			    loops_contain(nest->machine, f->targets.at[at].outer, to))
 				add_target(&f->targets.at[at], line);
 		}
 	}
@@ -270,7 +301,7 @@ bool normalize_fold(struct nest *nest)
 		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||
 		    (!asks[i] && !starts_with(nest, i, outer)))
 			continue;
-		if (!asks[i] && !nest->is_way_in.at[i] && !has_same_test(nest, i, outer) &&
+		if (!asks[i] && !nest->is_way_in.at[i] && !has_same_test(&f, i, outer) &&
 		    !(f.inner[outer] == i && across[outer]) && !is_switch(&f, i, outer))
 			continue;
 		nest_unite(nest, outer, i);
@@ -282,5 +313,7 @@ bool normalize_fold(struct nest *nest)
 	map_done(&f.within);
 	map_done(&f.deciding);
 	vec_done(&f.targets);
+	vec_done(&f.stack);
+	vec_done(&f.seen);
 	return any;
 }

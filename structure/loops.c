@@ -205,8 +205,8 @@ static void build_forest(const struct search *s, struct loop_forest *ret)
 		if (s->is_header[w]) {
 			uint32_t depth = around == LOOP_NONE ? 1 : ret->loops.at[around].depth + 1;
 			loop_of[w] = (uint32_t)ret->loops.n;
-			vec_push(&ret->loops,
-				 (struct loop){ s->block[w], around, depth, s->is_irreducible[w] });
+			vec_push(&ret->loops, (struct loop){ s->block[w], s->block[w], around, depth,
+							     s->is_irreducible[w] });
 			around = loop_of[w];
 		}
 		ret->innermost.at[s->block[w]] = around;

@@ -24,9 +24,10 @@ struct loop_graph {
 };
 
 struct loop {
-	uint32_t header; /* block */
-	uint32_t parent; /* index of the loop around it, LOOP_NONE = none; a parent precedes its children */
-	uint32_t depth;  /* 1 = outermost */
+	uint32_t header;   /* block */
+	uint32_t known_by; /* block: its header, unless that is the header of a loop in it, too */
+	uint32_t parent;   /* index of the loop around it, LOOP_NONE = none; a parent precedes its children */
+	uint32_t depth;    /* 1 = outermost */
 	bool is_irreducible;
 };
 

@@ -61,120 +61,7 @@ uint32_t *nest_members(const struct nest *nest)
 	return member;
 }
 
-/* ---- tests: what decides whether a loop goes round again --------------------------------------- */
-
-static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
-{
-	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
-
-	return atom && atom->line ? (uint32_t)(atom - nest->atoms->list.at) : UNSEEN;
-}
-
-/* Does the block decide whether to leave the loop? */
-static bool is_exit(const struct nest *nest, uint32_t loop, uint32_t block)
-{
-	const struct cfg_block *b = &nest->cfg->blocks[block];
-
-	for (uint32_t e = 0; b->end_kind == BLOCK_BRANCHES && e < b->n_edges; e++)
-		if (!loops_contain(nest->machine, loop, nest->cfg->edges[b->first_edge + e].to))
-			return true;
-	return false;
-}
-
-/* Is atom a written above atom b, in the same procedure? */
-static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
-{
-	const struct atom *atoms = nest->atoms->list.at;
-
-	return a != UNSEEN && atoms[a].context == atoms[b].context && atoms[a].file == atoms[b].file &&
-	       atoms[a].line < atoms[b].line;
-}
-
-/*
- * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump
- * that is written above the others goes back to the head: `for (;;)` has no other trace of its line.
- */
-static void find_tests(struct nest *nest)
-{
-	const struct cfg *cfg = nest->cfg;
-	size_t n = nest->machine->loops.n;
-	uint32_t *loop_at = alloc_resize(NULL, cfg->n_blocks, sizeof(uint32_t)); /* header block -> loop */
-	uint32_t *jump = alloc_resize(NULL, n, sizeof(uint32_t));
-
-	for (size_t b = 0; b < cfg->n_blocks; b++)
-		loop_at[b] = LOOP_NONE;
-	for (uint32_t i = 0; i < n; i++) {
-		loop_at[nest->machine->loops.at[i].header] = i;
-		vec_push(&nest->test, UNSEEN);
-		jump[i] = UNSEEN;
-	}
-	for (uint32_t b = 0; b < cfg->n_blocks; b++)
-		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++) {
-			uint32_t loop = loop_at[cfg->edges[cfg->blocks[b].first_edge + e].to];
-			if (loop == LOOP_NONE || !loops_contain(nest->machine, loop, b))
-				continue;
-			uint32_t *found = cfg->blocks[b].end_kind == BLOCK_BRANCHES ? &nest->test.at[loop]
-										    : &jump[loop];
-			if (*found == UNSEEN)
-				*found = atom_with_line(nest, b);
-		}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t header = nest->machine->loops.at[i].header;
-		if (nest->test.at[i] == UNSEEN && is_exit(nest, i, header))
-			nest->test.at[i] = atom_with_line(nest, header);
-		if (nest->test.at[i] == UNSEEN || is_higher(nest, jump[i], nest->test.at[i]))
-			nest->test.at[i] = jump[i];
-	}
-	free(loop_at);
-	free(jump);
-}
-
-#define SEVERAL (UINT32_MAX - 1)
-
-/*
- * Where control enters in several places, which of them became the header is chance, and so is what goes back
- * to it. The test is what decides to leave the loop, if that is one statement.
- */
-static void find_irreducible_tests(struct nest *nest)
-{
-	const struct loop_forest *machine = nest->machine;
-	size_t n = machine->loops.n;
-	uint32_t *found = alloc_resize(NULL, n, sizeof(uint32_t));
-
-	for (size_t i = 0; i < n; i++)
-		found[i] = UNSEEN;
-	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
-		for (uint32_t i = machine->innermost.at[b]; i != LOOP_NONE; i = machine->loops.at[i].parent) {
-			if (!machine->loops.at[i].is_irreducible || !is_exit(nest, i, b))
-				continue;
-			uint32_t atom = atom_with_line(nest, b);
-			if (found[i] == UNSEEN)
-				found[i] = atom;
-			else if (atom == UNSEEN || found[i] == SEVERAL ||
-				 statement_key(&nest->atoms->list.at[atom]) !=
-					 statement_key(&nest->atoms->list.at[found[i]]))
-				found[i] = SEVERAL;
-		}
-	for (size_t i = 0; i < n; i++)
-		if (found[i] != UNSEEN && found[i] != SEVERAL)
-			nest->test.at[i] = found[i];
-	free(found);
-}
-
 /* ---- groups ------------------------------------------------------------------------------------- */
-
-/*
- * Does the loop's head decide something that is written above its test? Then it is a loop around that test,
- * and what the branch decides on is another.
- */
-static bool decides_above(const struct nest *nest, uint32_t loop)
-{
-	uint32_t header = nest->machine->loops.at[loop].header;
-	uint32_t head =
-		nest->cfg->blocks[header].end_kind == BLOCK_BRANCHES ? atom_with_line(nest, header) : UNSEEN;
-
-	return is_higher(nest, head, nest->test.at[loop]);
-}
 
 /* Siblings with one test are versions of one loop. Parents come first, so theirs are known. */
 static void group_versions(struct nest *nest)
@@ -188,7 +75,8 @@ static void group_versions(struct nest *nest)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
 		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
-		around = around << 1 | decides_above(nest, i);
+		around = around << 2 | (unsigned)loop_test_is_below_head(nest, i) << 1 |
+			 loop_test_is_jump(nest, i);
 		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^
 					around * 0x9e3779b97f4a7c15u);
 		uint32_t other = map_find(&seen, key);
@@ -219,7 +107,8 @@ static void find_ways_in(struct nest *nest)
 				uint32_t around = loops[to].parent;
 				while (from != LOOP_NONE && loops[from].depth > loops[to].depth - 1)
 					from = loops[from].parent;
-				if (around != LOOP_NONE && around != from)
+				if (around != LOOP_NONE && around != from &&
+				    loops[around].header != loops[to].header)
 					nest->is_way_in.at[to] = true;
 				to = around;
 			}
@@ -311,7 +200,7 @@ static void make_loop(struct nest *nest, const uint32_t *home, uint32_t *made, u
 		made[at] = (uint32_t)nest->loops.n;
 		vec_push(&nest->loops,
 			 (struct source_loop){ .parent = parent,
-					       .vaddr = nest->cfg->blocks[loop->header].start });
+					       .vaddr = nest->cfg->blocks[loop->known_by].start });
 		parent = made[at];
 	}
 	vec_done(&path);
@@ -446,8 +335,7 @@ static void locate(struct nest *nest)
 
 void nest_build(struct nest *nest)
 {
-	find_tests(nest);
-	find_irreducible_tests(nest);
+	loop_test_find(nest);
 	find_flags(nest);
 	find_ways_in(nest);
 	group_versions(nest);

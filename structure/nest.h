@@ -19,6 +19,9 @@
 #include "structure/atoms.h"
 #include "structure/scope.h"
 
+/* Bytes of a statement that are no longer a stray: more than a shared constant takes. */
+#define EVIDENCE_WEIGHTY 12
+
 struct source_loop {
 	uint32_t parent; /* source loop around it, LOOP_NONE; a parent precedes its children */
 	uint32_t context;
@@ -67,6 +70,13 @@ uint32_t nest_leader(struct nest *nest, uint32_t loop);
 /* Some machine loop of each source loop; to be freed. */
 uint32_t *nest_members(const struct nest *nest);
 
+/* Finds the tests. */
+void loop_test_find(struct nest *nest);
+/* Does the head of a loop that has a test decide something that is written above it? Then it is a loop around
+ * that test, and what the branch decides on is another. */
+bool loop_test_is_below_head(const struct nest *nest, uint32_t loop);
+/* Does nothing but a jump go back to the head of such a loop? Where that is written says less than a test. */
+bool loop_test_is_jump(const struct nest *nest, uint32_t loop);
 /* Finds what each atom speaks for. */
 void evidence_find(struct nest *nest);
 /* Makes one of a loop and the loop right inside it that are one in the source: unites leaders. True if any

@@ -61,13 +61,14 @@ static uint32_t lesser(uint32_t known, uint32_t line)
 	return !known || line < known ? line : known;
 }
 
-static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint32_t opening, uint32_t floor)
+static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint32_t opening, uint32_t floor,
+			bool is_moved)
 {
 	extent->most = line > extent->most ? line : extent->most;
 	extent->least = lesser(extent->least, line);
 	if (line + 1 > opening)
 		extent->least_inside = lesser(extent->least_inside, line);
-	if (line > floor)
+	if (line > floor && !is_moved)
 		extent->least_own = lesser(extent->least_own, line);
 	extent->above += line < extent->test ? len : 0;
 	extent->below += line > extent->test ? len : 0;
@@ -94,6 +95,17 @@ static uint32_t floor_line(const struct nest *nest, const struct extent *extents
 	return extents[l->parent].test > opening ? extents[l->parent].test : opening;
 }
 
+/* A little of a statement, and not what decides there: it may have been moved into the loop, and says nothing
+ * of its head. */
+static bool place_is_moved(const struct nest *nest, uint32_t index)
+{
+	const struct atom *atom = &nest->atoms->list.at[index];
+	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
+
+	return !nest->is_whole.at[index] && atom->len < EVIDENCE_WEIGHTY &&
+	       (block->end_kind != BLOCK_BRANCHES || block->last - atom->start >= atom->len);
+}
+
 /* Widens every loop around an atom by its line. */
 static void place_add_line(const struct nest *nest, struct extent *extents, uint32_t index)
 {
@@ -110,7 +122,7 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 			extent->file = line.file;
 		if (line.file == extent->file)
 			place_widen(extent, line.line, atom->len, opening_line(nest, loop),
-				    floor_line(nest, extents, loop));
+				    floor_line(nest, extents, loop), place_is_moved(nest, index));
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "structure/nest.h"
 #include "structure/openmp.h"
+#include "structure/split.h"
 
 void structure_done(struct structure *structure)
 {
@@ -217,9 +218,10 @@ static void add_pieces(struct assembler *a)
 
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		const struct loop *loop = &nest->machine->loops.at[i];
-		vec_push(&a->to->pieces, (struct loop_piece){ .scope = loop_scope(a, nest->source.at[i]),
-							      .header = nest->cfg->blocks[loop->header].start,
-							      .flags = nest->flags.at[i] });
+		vec_push(&a->to->pieces,
+			 (struct loop_piece){ .scope = loop_scope(a, nest->source.at[i]),
+					      .header = nest->cfg->blocks[loop->known_by].start,
+					      .flags = nest->flags.at[i] });
 	}
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
 		if (nest->machine->innermost.at[b] != LOOP_NONE)
@@ -267,6 +269,7 @@ void structure_build(const struct cfg *cfg, const struct function_map *const *ma
 	contexts_init(&contexts, own, describes_inlines && !(options && options->alien_only),
 		      options ? options->procedures : NULL);
 	atoms_cut(&atoms, cfg, &forest, maps, n_maps, &contexts);
+	split_loops(cfg, &forest, &atoms, &contexts);
 	struct nest nest = { .cfg = cfg, .machine = &forest, .contexts = &contexts, .atoms = &atoms };
 	nest_build(&nest);
 	assemble(&nest, own, options && options->statements, ret);

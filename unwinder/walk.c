@@ -472,14 +472,15 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
 	walk.here = *walk_look(walker, space, event->pid, pc, sample->callee != 0);
-	if (!walk.here.is_mapped && walk_leave_probe(&walk, &pc))
+	bool has_left = walk_leave_probe(&walk, &pc), is_plain = !has_left && !sample->n_hidden;
+	if (has_left)
 		walk.here = *walk_look(walker, space, event->pid, pc, true);
 	if (walk_is_in_exec(&walk, sample)) {
 		ret->end = STACK_COMPLETE;
 		return;
 	}
 	/* What is hidden is no part of what a recall compares. */
-	bool has_memory = walker->recalls && !walker->observer && !sample->n_hidden && !walker->depend;
+	bool has_memory = walker->recalls && !walker->observer && is_plain && !walker->depend;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
@@ -488,7 +489,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	ret->end = walk_run(&walk);
 	if (walker->depend)
 		depend_end(walker->depend, walker->isa, &walker->cursor,
-			   ret->end == STACK_COMPLETE && !walk.has_jit && !sample->n_hidden);
+			   ret->end == STACK_COMPLETE && !walk.has_jit && is_plain);
 	pc_table_fetch_entry(&walker->pcs, walker->next.pid, walker->next.pc);
 	ret->reach = cursor_reach(&walker->cursor);
 	ret->has_jit = walk.has_jit;

@@ -57,17 +57,65 @@ uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 	return cursor_held(&walk->walker->cursor, saved & ~(1ull << walk->walker->isa->ra));
 }
 
+/*
+ * x86-64, from Linux 6.11 on: the kernel's code at its return address saves three registers, makes a system
+ * call, and returns by a word that the call has put in place of the first of them. By offset in that code.
+ */
+#define PROBE_SAVES 3
+#define PROBE_CALLED 13
+#define PROBE_POPPED 15
+#define PROBE_RETURNS 16
+
+/* In the kernel's page for probes; other trampolines are in files. */
+static bool walk_is_at_probe(const struct walk *walk)
+{
+	return walk->here.place.is_trampoline &&
+	       images_peek(walk->walker->images, walk->here.image)->kind == IMAGE_UNKNOWN;
+}
+
+/* The system call is over: where the word is, from sp on. False if it is not. */
+static bool walk_find_probe_word(const struct walk *walk, uint64_t *ret_distance)
+{
+	uint64_t at = walk->here.pc - walk->here.bias;
+
+	*ret_distance = at == PROBE_CALLED ? 16 : at == PROBE_POPPED ? 8 : 0;
+	return walk->walker->isa->call_pushes_ra && walk_is_at_probe(walk) &&
+	       (at == PROBE_CALLED || at == PROBE_POPPED || at == PROBE_RETURNS);
+}
+
+/* sp as the function left it, behind its return. */
+static void walk_restore_sp(const struct walk *walk, uint64_t sp)
+{
+	struct cursor *cursor = &walk->walker->cursor;
+
+	cursor_attempt(cursor);
+	cursor_inherit(cursor, UINT64_MAX);
+	cursor_give(cursor, walk->walker->isa->sp, sp);
+	cursor_advance(cursor);
+}
+
 bool walk_leave_probe(struct walk *walk, uint64_t *pc)
 {
 	const struct isa *isa = walk->walker->isa;
-	uint64_t sp;
+	bool is_probe = walk_is_at_probe(walk);
+	uint64_t sp, word, distance, popped = isa->call_pushes_ra ? sizeof(uint64_t) : 0;
 
-	if (!walk->sample->n_hidden || !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
+	if ((walk->here.is_mapped && !is_probe) || !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
 		return false;
-	const struct hidden_return *last = &walk->sample->hidden[0];
-	if (last->stack != sp - (isa->call_pushes_ra ? sizeof(uint64_t) : 0))
+	for (uint64_t i = 0; walk->sample->n_hidden && i <= (is_probe && popped ? PROBE_SAVES : 0); i++) {
+		const struct hidden_return *last = &walk->sample->hidden[0];
+		if (last->stack != sp + i * sizeof(uint64_t) - popped)
+			continue;
+		*pc = last->address;
+		walk->is_interrupted = false;
+		walk_restore_sp(walk, sp + i * sizeof(uint64_t));
+		return true;
+	}
+	if (!walk_find_probe_word(walk, &distance) ||
+	    cursor_read(&walk->walker->cursor, sp + distance, sizeof(word), &word) != MEMORY_OK)
 		return false;
-	*pc = last->address;
+	*pc = word;
 	walk->is_interrupted = false;
+	walk_restore_sp(walk, sp + distance + popped);
 	return true;
 }

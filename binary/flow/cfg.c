@@ -160,6 +160,8 @@ static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index
 	const uint64_t *targets = flow_jump_targets(flow, last, &n_targets);
 
 	block->first_edge = (uint32_t)b->edges.n;
+	if (!block->is_reached) /* padding in front of a loop is no way into it */
+		return;
 	if (block->end_kind == BLOCK_RUNS_ON)
 		cfg_add_edge(b, cfg, block, block->end, EDGE_NEXT);
 	if (block->end_kind == BLOCK_JUMPS)

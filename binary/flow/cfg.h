@@ -41,7 +41,7 @@ struct cfg_block {
 	uint64_t start, end; /* vaddrs; end is behind the last instruction */
 	uint64_t last;       /* vaddr of the last instruction */
 	uint64_t tail_target;
-	uint32_t first_edge, n_edges; /* successors, each target once per kind */
+	uint32_t first_edge, n_edges; /* successors, each target once per kind; none of an unreached block */
 	uint32_t first_call, n_calls;
 	uint32_t first_access, n_accesses; /* only of a block that branches to itself */
 	uint32_t n_insns;

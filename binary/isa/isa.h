@@ -191,3 +191,5 @@ const char *x86_decoder_name(void);
  * over, which takes longer.
  */
 bool isa_is_emulated(const struct isa *isa, const struct insn *insn);
+/* Does it divide, or take a root? How long that takes depends on the values. */
+bool isa_is_division(const struct isa *isa, struct bytes code);

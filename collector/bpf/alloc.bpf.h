@@ -91,7 +91,8 @@ static __always_inline void send_block(void *context, const struct call_key *key
 	record->magic = TRACE_MAGIC;
 	record->function = key->function;
 	record->site = TRACE_ENTRY;
-	record->wall = record->off_cpu = record->whole_wall = record->ret = record->n_hidden = 0;
+	record->wall = record->off_cpu = record->faults = record->whole_wall = record->ret =
+		record->n_hidden = 0;
 	record->arg = size;
 	record->n_stands = 1;
 	record->entry = read_pc(context);

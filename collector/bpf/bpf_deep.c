@@ -14,21 +14,26 @@ static struct deep_bpf *bpf_deep_of(const struct bpf_deep *deep)
 	return (struct deep_bpf *)deep;
 }
 
-static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *options, uint32_t n_cpus)
+static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *options, uint32_t n_cpus,
+			 bool with_waits)
 {
 	skeleton->rodata->options = *options;
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
+	if (!error)
+		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
+	if (!error)
+		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep_wait, with_waits);
 	return error ? error : deep_bpf__load(skeleton);
 }
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
 		  struct text *ret_log, struct diag *diag)
 {
 	struct bpf_load load;
 
 	bpf_load_begin(&load);
 	struct deep_bpf *skeleton = deep_bpf__open_opts(&load.options);
-	int error = skeleton ? bpf_deep_load(skeleton, options, n_cpus) : -errno;
+	int error = skeleton ? bpf_deep_load(skeleton, options, n_cpus, with_waits) : -errno;
 	error = bpf_load_end(&load, error, ret_log, diag);
 	if (error)
 		deep_bpf__destroy(skeleton);
@@ -47,6 +52,13 @@ int bpf_deep_program(const struct bpf_deep *deep)
 	return bpf_program__fd(bpf_deep_of(deep)->progs.cpprof_deep);
 }
 
+int bpf_deep_wait_program(const struct bpf_deep *deep)
+{
+	const struct bpf_program *program = bpf_deep_of(deep)->progs.cpprof_deep_wait;
+
+	return bpf_program__autoload(program) ? bpf_program__fd(program) : -1;
+}
+
 static int bpf_deep_put(const struct bpf_map *map, const void *key, const void *value)
 {
 	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
@@ -55,6 +67,11 @@ static int bpf_deep_put(const struct bpf_map *map, const void *key, const void *
 int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)
 {
 	return bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_output, &cpu, &event);
+}
+
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event)
+{
+	return bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_samples, &cpu, &event);
 }
 
 void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages)

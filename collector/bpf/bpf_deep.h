@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -14,16 +15,21 @@ struct bpf_deep;
 
 /*
  * -EPERM, -EACCES: not permitted; -EOPNOTSUPP: cpprof was built without libbpf; others: a kernel that cannot.
- * The diag says what was refused; ret_log, which may be NULL, gets the verifier's log.
+ * The diag says what was refused; ret_log, which may be NULL, gets the verifier's log. with_waits: also the
+ * program for waits.
  */
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
 		  struct text *ret_log, struct diag *diag);
 void bpf_deep_close(struct bpf_deep *deep);
 
 /* The program's descriptor, to be attached to sampling events. */
 int bpf_deep_program(const struct bpf_deep *deep);
+/* That of its twin for waits, which writes their samples, too; -1 = it was not asked for. */
+int bpf_deep_wait_program(const struct bpf_deep *deep);
 /* Records made on this CPU go through this event. 0 or -errno. */
 int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event);
+/* The same for samples of waits. */
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event);
 /* How many pages are copied at most, by thread or place; NULL: as of any other. */
 void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages);
 /* Where copying begins of stacks at a place: at the address that stands in the word `hint`. */

@@ -11,10 +11,10 @@
 #include "collector/bpf/bpf_trace.h"
 #include "collector/bpf/bpf_waits.h"
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, struct bpf_deep **ret,
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
 		  struct text *ret_log, struct diag *diag)
 {
-	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
+	(void)options, (void)n_cpus, (void)with_waits, (void)ret, (void)ret_log;
 	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
 	diag_why(diag, "deep stacks need it");
 	return -EOPNOTSUPP;
@@ -29,6 +29,18 @@ int bpf_deep_program(const struct bpf_deep *deep)
 {
 	(void)deep;
 	return -1;
+}
+
+int bpf_deep_wait_program(const struct bpf_deep *deep)
+{
+	(void)deep;
+	return -1;
+}
+
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event)
+{
+	(void)deep, (void)cpu, (void)event;
+	return -EOPNOTSUPP;
 }
 
 int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)
@@ -98,6 +110,11 @@ struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t funct
 void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n)
 {
 	(void)trace, (void)function, (void)n;
+}
+
+void bpf_trace_open_window(const struct bpf_trace *trace, uint64_t until_ns)
+{
+	(void)trace, (void)until_ns;
 }
 
 void bpf_trace_forget_calls(const struct bpf_trace *trace)
@@ -204,16 +221,35 @@ int bpf_waits_output(const struct bpf_waits *waits, int cpu, int event)
 	return -EOPNOTSUPP;
 }
 
-int bpf_waits_start(struct bpf_waits *waits)
+int bpf_waits_sample_output(const struct bpf_waits *waits, int cpu, int event)
 {
-	(void)waits;
+	(void)waits, (void)cpu, (void)event;
 	return -EOPNOTSUPP;
 }
 
-int bpf_waits_program(const struct bpf_waits *waits)
+int bpf_waits_start(struct bpf_waits *waits, bool inherits)
 {
+	(void)waits, (void)inherits;
+	return -EOPNOTSUPP;
+}
+
+void bpf_waits_turn(struct bpf_waits *waits, bool is_on)
+{
+	(void)waits, (void)is_on;
+}
+
+int bpf_waits_watch(struct bpf_waits *waits, pid_t tid, enum waits_target how)
+{
+	(void)waits, (void)tid, (void)how;
+	return -EOPNOTSUPP;
+}
+
+const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits)
+{
+	static const uint64_t none[WAITS_OWN_FRAMES];
+
 	(void)waits;
-	return -1;
+	return none;
 }
 
 bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)

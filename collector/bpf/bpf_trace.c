@@ -151,6 +151,11 @@ void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t 
 	(void)bpf_map_update_elem(bpf_map__fd(trace->skeleton->maps.cpprof_stands), &function, &n, BPF_ANY);
 }
 
+void bpf_trace_open_window(const struct bpf_trace *trace, uint64_t until_ns)
+{
+	__atomic_store_n(&trace->skeleton->bss->window_until, until_ns, __ATOMIC_RELEASE);
+}
+
 void bpf_trace_forget_calls(const struct bpf_trace *trace)
 {
 	__atomic_add_fetch(&trace->skeleton->bss->generation, 1, __ATOMIC_RELAXED);

@@ -28,6 +28,8 @@ int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
 /* One call of the function stands for so many from now on. */
 void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n);
+/* Calls that stand for others are measured if they begin before this time. */
+void bpf_trace_open_window(const struct bpf_trace *trace, uint64_t until_ns);
 /* Calls that are open will not be seen to end. */
 void bpf_trace_forget_calls(const struct bpf_trace *trace);
 /* Calls with this key and these words are counted under the path's number from now on. */

@@ -27,6 +27,8 @@ static int bpf_waits_load(struct waits_bpf *skeleton, const struct waits_options
 	skeleton->rodata->options = *options;
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
+		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
+	if (!error)
 		error = waits_bpf__load(skeleton);
 	if (!error && deep >= 0)
 		error = bpf_waits_put(skeleton->maps.cpprof_next, &zero, &deep);
@@ -59,17 +61,25 @@ int bpf_waits_output(const struct bpf_waits *waits, int cpu, int event)
 	return bpf_waits_put(bpf_waits_of(waits)->maps.cpprof_output, &cpu, &event);
 }
 
-int bpf_waits_start(struct bpf_waits *waits)
+int bpf_waits_sample_output(const struct bpf_waits *waits, int cpu, int event)
+{
+	return bpf_waits_put(bpf_waits_of(waits)->maps.cpprof_samples, &cpu, &event);
+}
+
+int bpf_waits_start(struct bpf_waits *waits, bool inherits)
 {
 	struct waits_bpf *skeleton = bpf_waits_of(waits);
 	struct {
 		const struct bpf_program *program;
 		struct bpf_link **link;
-	} all[] = { { skeleton->progs.cpprof_exit, &skeleton->links.cpprof_exit },
+	} all[] = { { skeleton->progs.cpprof_exec, &skeleton->links.cpprof_exec },
+		    { skeleton->progs.cpprof_exit, &skeleton->links.cpprof_exit },
 		    { skeleton->progs.cpprof_waking, &skeleton->links.cpprof_waking },
-		    { skeleton->progs.cpprof_switch, &skeleton->links.cpprof_switch } };
+		    { skeleton->progs.cpprof_switch, &skeleton->links.cpprof_switch },
+		    { skeleton->progs.cpprof_fork, &skeleton->links.cpprof_fork } };
+	size_t n = sizeof(all) / sizeof(all[0]) - (inherits ? 0 : 1);
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < n; i++) {
 		*all[i].link = bpf_program__attach(all[i].program);
 		if (!*all[i].link)
 			return -errno;
@@ -77,9 +87,25 @@ int bpf_waits_start(struct bpf_waits *waits)
 	return 0;
 }
 
-int bpf_waits_program(const struct bpf_waits *waits)
+void bpf_waits_turn(struct bpf_waits *waits, bool is_on)
 {
-	return bpf_program__fd(bpf_waits_of(waits)->progs.cpprof_wait);
+	bpf_waits_of(waits)->bss->is_on = is_on;
+}
+
+int bpf_waits_watch(struct bpf_waits *waits, pid_t tid, enum waits_target how)
+{
+	struct waits_bpf *skeleton = bpf_waits_of(waits);
+	uint32_t value = how;
+
+	if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.cpprof_targets), &tid, &value, BPF_NOEXIST) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	__atomic_fetch_add(&skeleton->bss->n_targets, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits)
+{
+	return (const uint64_t *)bpf_waits_of(waits)->bss->own_frames;
 }
 
 bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)

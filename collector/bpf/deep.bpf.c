@@ -102,6 +102,13 @@ struct {
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
 
+/* Where samples of waits go, in the same way. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_samples SEC(".maps");
+
 /* What the loop over pages works on. */
 struct loop {
 	void *context;
@@ -208,16 +215,16 @@ static __always_inline __u64 sp_offset(void)
 #define CONTEXT_WORD(context, n) (*(const volatile __u64 *)((context) + 8 * (n)))
 
 /* sp in user mode: that of the interrupt, or where the kernel was entered. pc: 0 if it was entered. */
-static __always_inline __u64 find_sp(void *context, __u64 *ret_pc)
+static __always_inline __u64 find_sp(void *context, int has_regs, __u64 *ret_pc)
 {
-	int is_user;
-	__u64 sp;
+	int is_user = 0;
+	__u64 sp = 0;
 
-	if (options.is_x86) {
+	if (has_regs && options.is_x86) {
 		sp = CONTEXT_WORD(context, 19);
 		*ret_pc = CONTEXT_WORD(context, 16);
 		is_user = (CONTEXT_WORD(context, 17) & 3) == 3; /* cs */
-	} else {
+	} else if (has_regs) {
 		sp = CONTEXT_WORD(context, 31);
 		*ret_pc = CONTEXT_WORD(context, 32);
 		is_user = (CONTEXT_WORD(context, 33) & 15) == 0; /* pstate */
@@ -309,12 +316,12 @@ static __always_inline __u64 goroutine_offset(void)
  * A goroutine begins with the bounds of its stack. If sp lies within what that register says are bounds, they
  * are; in another program it holds anything. pc: 0 if the kernel was entered.
  */
-static __always_inline __u64 find_goroutine_end(void *context, __u64 sp, __u64 pc)
+static __always_inline __u64 find_goroutine_end(void *context, int has_regs, __u64 sp, __u64 pc)
 {
 	struct range bounds;
 	__u64 goroutine = 0;
 
-	if (!pc) {
+	if (!pc || !has_regs) {
 		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 		bpf_probe_read_kernel(&goroutine, sizeof(goroutine), regs + goroutine_offset());
 	} else if (options.is_x86) {
@@ -328,7 +335,7 @@ static __always_inline __u64 find_goroutine_end(void *context, __u64 sp, __u64 p
 }
 
 /* How many pages from the first one on are to be read at most. */
-static __always_inline __u64 find_limit(const struct loop *loop, __u64 sp, __u64 pc)
+static __always_inline __u64 find_limit(const struct loop *loop, int has_regs, __u64 sp, __u64 pc)
 {
 	__u64 thread = loop->thread;
 	const __u64 *limit = bpf_map_lookup_elem(&cpprof_limits, &thread);
@@ -343,7 +350,7 @@ static __always_inline __u64 find_limit(const struct loop *loop, __u64 sp, __u64
 		key = deep_code_key(thread, pc);
 		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
 		n = limit && *limit > n ? *limit : n;
-		__u64 end = find_goroutine_end(loop->context, sp, pc);
+		__u64 end = find_goroutine_end(loop->context, has_regs, sp, pc);
 		if (end > loop->first)
 			n = (end - loop->first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	}
@@ -379,7 +386,7 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* ---- hidden return addresses -------------------------------------------------------------------------- */
+/* ---- what probes of others hide ------------------------------------------------------------------------ */
 
 static __always_inline __u64 read_kernel(__u64 address)
 {
@@ -389,15 +396,10 @@ static __always_inline __u64 read_kernel(__u64 address)
 	return word;
 }
 
-/* Nearly always there are none: nobody probes returns of this process. */
-static __always_inline void write_hidden(void *context, __u64 sp)
+static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
 {
-	__u64 task, it, n = 0;
+	__u64 it = options.members.next ? read_kernel(task + options.members.instances) : 0, n = 0;
 
-	if (!options.members.utask)
-		return;
-	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
-	it = task ? read_kernel(task + options.members.instances) : 0;
 	if (!it)
 		return;
 	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
@@ -417,29 +419,72 @@ static __always_inline void write_hidden(void *context, __u64 sp)
 				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
 }
 
-/* Returns 1: the sample is to be written in any case. */
-SEC("perf_event")
-int cpprof_deep(void *context)
+/* Between the traps before and behind a copied instruction, also in the kernel. */
+static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
+{
+	struct deep_stepped record = { .magic = DEEP_MAGIC_STEPPED, .sp = sp };
+
+	record.copy = options.members.copy ? read_kernel(task + options.members.copy) : 0;
+	if (!record.copy)
+		return;
+	record.place = read_kernel(task + options.members.place);
+	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
+}
+
+/* Nearly always there is nothing: nobody probes this process. */
+static __always_inline void write_probes(void *context, __u64 sp)
+{
+	__u64 task;
+
+	if (!options.members.utask)
+		return;
+	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
+	if (!task)
+		return;
+	write_hidden(context, sp, task);
+	write_stepped(context, sp, task);
+}
+
+/* has_regs: the context is the registers at the sample. */
+static __always_inline void copy_stack(void *context, int has_regs)
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
-	__u64 pc, sp = find_sp(context, &pc), n, limit;
+	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
-	write_hidden(context, sp);
+	write_probes(context, sp);
 	if (!stack.end)
-		return 1;
+		return;
 	stack.start = snapshot_end(sp, stack.end);
 	follow_hint(loop.thread, sp, &stack);
 	loop.first = stack.start & -(__u64)DEEP_PAGE;
 	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
-		return 1;
-	limit = find_limit(&loop, sp, pc);
+		return;
+	limit = find_limit(&loop, has_regs, sp, pc);
 	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	n = n < limit ? n : limit;
 	if (!n)
-		return 1;
+		return;
 	start_window();
 	bpf_loop((__u32)n, copy_page, &loop, 0);
 	write_outline(&loop, sp, stack.end);
+}
+
+/* Returns 1: the sample is to be written in any case. */
+SEC("perf_event")
+int cpprof_deep(void *context)
+{
+	copy_stack(context, 1);
 	return 1;
+}
+
+/* Of a thread that leaves its CPU: waits.bpf.c has decided that it is sampled. Then nobody else writes it. */
+SEC("raw_tp/sched_switch")
+int cpprof_deep_wait(void *context)
+{
+	__u64 nothing = 0;
+
+	copy_stack(context, 0);
+	bpf_perf_event_output(context, &cpprof_samples, BPF_F_CURRENT_CPU, &nothing, sizeof(nothing));
+	return 0;
 }

@@ -11,7 +11,9 @@
 #define DEEP_MAGIC_PAGE 0x0165676170707063ull    /* "cppage" and a version */
 #define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
 #define DEEP_MAGIC_HIDDEN 0x0164656469687063ull  /* "cphided" and a version */
+#define DEEP_MAGIC_STEPPED 0x0170657473707063ull /* "cpstep" and a version */
 #define DEEP_HIDDEN_MAX 32
+#define DEEP_SLOT 16 /* no probed instruction is longer */
 #define DEEP_PAGE 4096
 #define DEEP_PAGE_SHIFT 12
 #define DEEP_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
@@ -46,10 +48,20 @@ struct deep_hidden {
 	} of[DEEP_HIDDEN_MAX]; /* innermost first */
 };
 
-/* Where the kernel keeps them: offsets of members. */
+/*
+ * A probed instruction that the kernel cannot emulate is executed elsewhere: the thread is at a copy of it.
+ * Written before the sample, too.
+ */
+struct deep_stepped {
+	__u64 magic, sp;
+	__u64 copy, place; /* where the copy is; where the instruction belongs */
+};
+
+/* Where the kernel keeps them: offsets of members; 0 = not known. */
 struct deep_members {
-	__u32 utask, instances;     /* of the task, of its uprobe_task; utask 0 = not known */
+	__u32 utask, instances;     /* of the task, of its uprobe_task */
 	__u32 stack, address, next; /* of a return_instance */
+	__u32 copy, place;          /* of the uprobe_task */
 };
 
 /* Set before the program is loaded. */

@@ -10,12 +10,14 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/vec.h"
 
 #define BTF_FILE "/sys/kernel/btf/vmlinux"
 #define BTF_SIZE_MAX (64 << 20)
 #define KIND_DECL_TAG 17 /* Linux 5.16 and 6.0: older headers do not have them */
 #define KIND_ENUM64 19
 #define KIND_MAX 19
+#define DEPTH_MAX 4 /* of members without a name in each other; there may be circles */
 
 /* Bytes behind the head of a type, by kind: once, and for each of its parts. */
 static const struct {
@@ -35,24 +37,65 @@ static bool kernel_text_is(struct bytes strings, uint32_t offset, const char *te
 	       memcmp(strings.at + offset, text, len) == 0;
 }
 
-static void kernel_look_at_struct(struct bytes strings, const struct btf_type *type, struct bytes parts,
-				  struct kernel_member *members, size_t n)
-{
-	bool has_bits = type->info >> 31;
+/* Type information, taken apart. */
+struct kernel_btf {
+	struct bytes types, strings;
+	VEC(uint32_t) at; /* where in types each of them is, by its number less 1 */
+};
 
-	for (size_t i = 0; i < n; i++) {
-		if (!kernel_text_is(strings, type->name_off, members[i].structure))
-			continue;
-		for (size_t at = 0; at + sizeof(struct btf_member) <= parts.len;
-		     at += sizeof(struct btf_member)) {
-			struct btf_member member;
-			memcpy(&member, parts.at + at, sizeof(member));
-			if (!kernel_text_is(strings, member.name_off, members[i].name))
-				continue;
-			members[i].offset = (has_bits ? member.offset & 0xffffff : member.offset) / 8;
-			members[i].is_found = true;
+/* A type, and the parts that follow it. */
+struct kernel_type {
+	struct btf_type head;
+	struct bytes parts;
+};
+
+/* False: it is cut off, or of a kind that is not known. */
+static bool kernel_read_type(struct bytes types, size_t at, struct kernel_type *ret)
+{
+	if (at > types.len || types.len - at < sizeof(ret->head))
+		return false;
+	memcpy(&ret->head, types.at + at, sizeof(ret->head));
+	unsigned kind = BTF_INFO_KIND(ret->head.info);
+	if (kind > KIND_MAX)
+		return false;
+	at += sizeof(ret->head);
+	size_t len = kinds[kind].once + (size_t)BTF_INFO_VLEN(ret->head.info) * kinds[kind].each;
+	ret->parts = (struct bytes){ types.at + at, len };
+	return len <= types.len - at;
+}
+
+/* Members of a member without a name are its own, too. */
+static void kernel_look_for(const struct kernel_btf *btf, const struct kernel_type *type, uint32_t base,
+			    unsigned depth, struct kernel_member *ret)
+{
+	struct kernel_type inner;
+	struct btf_member member;
+	bool has_bits = type->head.info >> 31;
+
+	for (size_t at = 0; at + sizeof(member) <= type->parts.len; at += sizeof(member)) {
+		memcpy(&member, type->parts.at + at, sizeof(member));
+		uint32_t offset = base + (has_bits ? member.offset & 0xffffff : member.offset) / 8;
+		if (kernel_text_is(btf->strings, member.name_off, ret->name)) {
+			ret->offset = offset;
+			ret->is_found = true;
+		} else if (depth < DEPTH_MAX && kernel_text_is(btf->strings, member.name_off, "") &&
+			   member.type - 1 < btf->at.n &&
+			   kernel_read_type(btf->types, btf->at.at[member.type - 1], &inner) &&
+			   (BTF_INFO_KIND(inner.head.info) == BTF_KIND_STRUCT ||
+			    BTF_INFO_KIND(inner.head.info) == BTF_KIND_UNION)) {
+			kernel_look_for(btf, &inner, offset, depth + 1, ret);
 		}
 	}
+}
+
+static void kernel_look_at_structs(const struct kernel_btf *btf, struct kernel_member *members, size_t n)
+{
+	struct kernel_type type;
+
+	for (size_t i = 0; i < btf->at.n && kernel_read_type(btf->types, btf->at.at[i], &type); i++)
+		for (size_t k = 0; BTF_INFO_KIND(type.head.info) == BTF_KIND_STRUCT && k < n; k++)
+			if (kernel_text_is(btf->strings, type.head.name_off, members[k].structure))
+				kernel_look_for(btf, &type, 0, 0, &members[k]);
 }
 
 static bool kernel_has_all(const struct kernel_member *members, size_t n)
@@ -63,36 +106,27 @@ static bool kernel_has_all(const struct kernel_member *members, size_t n)
 	return true;
 }
 
-bool kernel_types_search(struct bytes btf, struct kernel_member *members, size_t n)
+bool kernel_types_search(struct bytes from, struct kernel_member *members, size_t n)
 {
 	struct btf_header header;
-	struct btf_type type;
+	struct kernel_btf btf = { 0 };
+	struct kernel_type type;
 
-	if (btf.len < sizeof(header))
+	if (from.len < sizeof(header))
 		return false;
-	memcpy(&header, btf.at, sizeof(header));
-	if (header.magic != BTF_MAGIC || header.hdr_len > btf.len)
+	memcpy(&header, from.at, sizeof(header));
+	if (header.magic != BTF_MAGIC || header.hdr_len > from.len)
 		return false;
-	struct bytes rest = bytes_from(btf, header.hdr_len);
+	struct bytes rest = bytes_from(from, header.hdr_len);
 	if (header.type_off > rest.len || header.type_len > rest.len - header.type_off ||
 	    header.str_off > rest.len || header.str_len > rest.len - header.str_off)
 		return false;
-	struct bytes types = { rest.at + header.type_off, header.type_len };
-	struct bytes strings = { rest.at + header.str_off, header.str_len };
-	for (size_t at = 0; at + sizeof(type) <= types.len;) {
-		memcpy(&type, types.at + at, sizeof(type));
-		at += sizeof(type);
-		unsigned kind = BTF_INFO_KIND(type.info);
-		if (kind > KIND_MAX)
-			break;
-		size_t len = kinds[kind].once + (size_t)BTF_INFO_VLEN(type.info) * kinds[kind].each;
-		if (len > types.len - at)
-			break;
-		if (kind == BTF_KIND_STRUCT)
-			kernel_look_at_struct(strings, &type, (struct bytes){ types.at + at, len }, members,
-					      n);
-		at += len;
-	}
+	btf.types = (struct bytes){ rest.at + header.type_off, header.type_len };
+	btf.strings = (struct bytes){ rest.at + header.str_off, header.str_len };
+	for (size_t at = 0; kernel_read_type(btf.types, at, &type); at += sizeof(type.head) + type.parts.len)
+		vec_push(&btf.at, (uint32_t)at);
+	kernel_look_at_structs(&btf, members, n);
+	vec_done(&btf.at);
 	return kernel_has_all(members, n);
 }
 

@@ -93,6 +93,7 @@ static __always_inline int count_call(const struct trace_call *record, __u32 num
 	sums->calls += stands;
 	sums->wall += record->wall * stands;
 	sums->off_cpu += (record->off_cpu < record->wall ? record->off_cpu : record->wall) * stands;
+	sums->faults += record->faults * stands;
 	sums->arg += record->arg * stands;
 	sums->ret += (__s64)record->ret > 0 ? record->ret * stands : 0;
 	sums->duration += record->whole_wall * stands;

@@ -25,6 +25,8 @@ const volatile struct trace_options options = { 0 };
 __u64 generation; /* of probes: calls that began before they were removed and set again are not known any more
 		   */
 
+__u64 window_until; /* calls that stand for others are measured if they begin before */
+
 /* Where these members are differs from kernel to kernel: the loader finds out. */
 struct return_instance {
 	unsigned long stack, orig_ret_vaddr;
@@ -35,6 +37,7 @@ struct uprobe_task {
 } __attribute__((preserve_access_index));
 struct task_struct {
 	int pid;
+	unsigned long min_flt, maj_flt;
 	struct uprobe_task *utask;
 } __attribute__((preserve_access_index));
 
@@ -43,16 +46,17 @@ struct call_key {
 	__u32 process, function;
 };
 struct open_call {
-	__u64 start, off_start; /* off_start: what the thread had waited until then */
-	__u64 wall, off_cpu;    /* what calls beside it had taken, to be restored */
+	__u64 start, off_start;      /* off_start: what the thread had waited until then */
+	__u64 faults_start;          /* the same of its page faults */
+	__u64 wall, off_cpu, faults; /* what calls beside it had taken, to be restored */
 	__u64 arg;
 	__u64 entry;
 	__u64 generation, n_stands;
 };
 struct thread {
-	__u64 left;          /* when it left its CPU; 0 = it has one */
-	__u64 off_cpu;       /* all it has waited since it is known */
-	__u64 wall, off_sum; /* of calls that have ended inside the present one */
+	__u64 left;                  /* when it left its CPU; 0 = it has one */
+	__u64 off_cpu;               /* all it has waited since it is known */
+	__u64 wall, off_sum, faults; /* of calls that have ended inside the present one */
 	/* Of allocations: */
 	__u64 countdown;                          /* bytes until the next sample; 0 = not drawn yet */
 	__u64 last_frame, last_size, last_return; /* of the last call */
@@ -200,20 +204,34 @@ int cpprof_switch(__u64 *context)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-static __always_inline void enter(void *context, const struct call_key *key, int is_go, struct thread *thread,
-				  struct trace_count *count)
+/* All that the thread has had. */
+static __always_inline __u64 count_faults(void)
+{
+	const struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->min_flt + task->maj_flt;
+}
+
+static __always_inline void enter(void *context, const struct call_key *key, __u64 cookie,
+				  struct thread *thread, struct trace_count *count)
 {
 	struct open_call call = { .start = bpf_ktime_get_ns(),
 				  .off_start = thread->off_cpu,
+				  .faults_start = count_faults(),
+				  .faults = thread->faults,
 				  .wall = thread->wall,
 				  .off_cpu = thread->off_sum,
 				  .arg = read_argument(context, options.arg),
-				  .entry = read_pc(context),
+				  .entry = read_pc(context) - (cookie & TRACE_COOKIE_SKIPS ? TRACE_SKIP : 0),
 				  .generation = generation };
+	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
 	__u64 *n_stands = bpf_map_lookup_elem(&cpprof_stands, &key->function);
 
 	call.n_stands = n_stands && *n_stands ? *n_stands : 1;
-
+	if (call.n_stands > 1 && call.start >= window_until) {
+		bpf_map_delete_elem(&cpprof_open, key); /* one that did not return */
+		return;
+	}
 	count->entries++;
 	const struct open_call *before = bpf_map_lookup_elem(&cpprof_open, key);
 	if (before && before->generation == generation) {
@@ -221,7 +239,7 @@ static __always_inline void enter(void *context, const struct call_key *key, int
 		count->entries -= is_go;
 		count->abandoned += !is_go;
 	}
-	thread->wall = thread->off_sum = 0;
+	thread->wall = thread->off_sum = thread->faults = 0;
 	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
 		count->dropped++;
 }
@@ -279,13 +297,14 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 			bpf_map_delete_elem(&cpprof_open, key);
 		return;
 	}
-	__u64 off = less(thread->off_cpu, call->off_start);
+	__u64 off = less(thread->off_cpu, call->off_start), faults = less(count_faults(), call->faults_start);
 	record->magic = TRACE_MAGIC;
 	record->function = key->function;
 	record->site = site;
 	record->whole_wall = less(bpf_ktime_get_ns(), call->start);
 	record->wall = less(record->whole_wall, thread->wall);
 	record->off_cpu = less(off, thread->off_sum);
+	record->faults = less(faults, thread->faults);
 	record->arg = call->arg;
 	record->ret = read_result(context);
 	record->entry = call->entry;
@@ -293,6 +312,7 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	record->n_stands = call->n_stands;
 	thread->wall = call->wall + record->whole_wall;
 	thread->off_sum = call->off_cpu + off;
+	thread->faults = call->faults + faults;
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
 	__u32 number;
@@ -339,9 +359,9 @@ int cpprof_trace(void *context)
 	if (site == TRACE_RETURN && options.is_x86)
 		key.frame -= 8;
 	if (site == TRACE_ENTRY)
-		enter(context, &key, is_go, thread, count);
-	else
-		leave(context, &key, site, thread, count);
+		enter(context, &key, cookie, thread, count);
+	if (site != TRACE_ENTRY || cookie & TRACE_COOKIE_WHOLE)
+		leave(context, &key, site == TRACE_ENTRY ? TRACE_EXIT : site, thread, count);
 	return 0;
 }
 

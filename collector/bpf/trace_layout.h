@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define TRACE_MAGIC 0x01656361727470ull /* "ptrace" and a version */
+#define TRACE_MAGIC 0x02656361727470ull /* "ptrace" and a version */
 #define TRACE_FUNCTIONS_MAX 1024
 #define TRACE_ARG_NONE 255
 #define TRACE_FUNCTION_MASK 0xffffu
@@ -26,6 +26,13 @@ static inline __u64 trace_cookie(__u32 function, enum trace_site site)
 
 /* Part of the cookie of a function written in Go, whose stacks move. */
 #define TRACE_COOKIE_GO (1ull << 35)
+
+/* Part of the cookie of a probe of an entry that is so many bytes behind the start of the function. */
+#define TRACE_COOKIE_SKIPS (1ull << 36)
+#define TRACE_SKIP 4
+
+/* ... of a function of one instruction, which is its end, too. */
+#define TRACE_COOKIE_WHOLE (1ull << 37)
 
 /*
  * Of an allocation function: which of its arguments say how much it gives and which block it takes back. It
@@ -75,6 +82,7 @@ struct trace_call {
 	__u32 function;
 	__u32 site;          /* enum trace_site: of the end */
 	__u64 wall, off_cpu; /* less what calls of traced functions inside it took */
+	__u64 faults;        /* page faults; the same */
 	__u64 whole_wall;    /* with them */
 	__u64 arg, ret;
 	__u64 entry;    /* where the function begins, at run time */
@@ -106,7 +114,7 @@ struct trace_path {
 /* What was counted of a path; durations with all that was called. */
 struct trace_sums {
 	__u64 seen, calls; /* calls: with those that others stand for */
-	__u64 wall, off_cpu, arg, ret, duration;
+	__u64 wall, off_cpu, faults, arg, ret, duration;
 	__u64 least, most;
 };
 struct trace_class_key {

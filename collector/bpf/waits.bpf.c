@@ -4,10 +4,11 @@
  * every wait. Which of them are sampled is decided here: all, or, of threads that switch very often, one of
  * so many, at random.
  *
- * Three places of the kernel. sched_switch comes first and knows both threads. The event context-switches of
- * the thread that leaves comes right after it, on the same CPU, with interrupts off: there the sample is
- * written, or not. sched_waking runs in the thread that wakes another. A thread is known from its first
- * switch on, because the event tells whom we watch; no field of the kernel's structures is read.
+ * sched_switch knows both threads, and runs in the one that leaves: there the sample is written, or not. No
+ * perf event of the thread is asked for that, because it would prepare a whole sample at every switch, before
+ * a program can say that none is wanted. sched_waking runs in the thread that wakes another. Threads are
+ * known by the kernel's address of them: cpprof says by number whom to watch, and children follow their
+ * parents. No field of the kernel's structures is read.
  */
 #include <linux/bpf.h>
 
@@ -19,6 +20,10 @@
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct waits_options options = { 0 };
+/* Set by cpprof. */
+volatile __u64 is_on;
+volatile __u64 n_targets; /* threads in cpprof_targets: it is not looked at in vain */
+__u64 own_frames[WAITS_OWN_FRAMES];
 
 struct cpu_window {
 	__u64 window, n_threads, n_last; /* threads that waited in this span of time, and in the one before */
@@ -30,13 +35,21 @@ struct {
 	__type(key, __u64);
 	__type(value, struct waits_thread);
 } cpprof_waiting SEC(".maps");
+/* Threads that are to be watched and were not met yet, by number: how, an enum waits_target. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, WAITS_THREADS_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_targets SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct cpu_window);
 } cpprof_window SEC(".maps");
-/* What else is to run at a sample: the program that copies deep stacks. */
+/* What runs at a sample in place of write_sample, and does the same: the program that copies deep stacks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -49,6 +62,12 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
+/* The same for samples. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_samples SEC(".maps");
 
 /* ---- the thread that runs ------------------------------------------------------------------------------ */
 
@@ -79,10 +98,71 @@ static __always_inline int is_in_system_call(void)
 	return x86_call >= 0 || a64_call >= 0;
 }
 
+/* ---- whom we watch --------------------------------------------------------------------------------------
+ */
+
+static __always_inline struct waits_thread *add_thread(__u64 who, __u64 number)
+{
+	struct waits_thread fresh = { .thread = number };
+
+	bpf_map_update_elem(&cpprof_waiting, &who, &fresh, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&cpprof_waiting, &who);
+}
+
+static __always_inline void drop_target(__u32 tid)
+{
+	if (bpf_map_delete_elem(&cpprof_targets, &tid) == 0)
+		__sync_fetch_and_sub(&n_targets, 1);
+}
+
+/* The thread that runs is met for the first time: is it one that cpprof has named? */
+static __always_inline struct waits_thread *find_target(void *context, __u64 who, int is_exec)
+{
+	__u64 number = current_thread();
+	__u32 tid = (__u32)number;
+	const __u32 *target = bpf_map_lookup_elem(&cpprof_targets, &tid);
+
+	if (!target || (*target == WAITS_TARGET_EXEC && !is_exec))
+		return 0;
+	int is_own = *target == WAITS_TARGET_OWN;
+	drop_target(tid);
+	if (!is_own)
+		return add_thread(who, number);
+	bpf_get_stack(context, own_frames, sizeof(own_frames), 0);
+	return 0;
+}
+
+static __always_inline struct waits_thread *find_thread(void *context, __u64 who)
+{
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+
+	return thread || !n_targets ? thread : find_target(context, who, 0);
+}
+
+/* struct task_struct *p, which runs, pid_t old_pid, struct linux_binprm * */
+SEC("raw_tp/sched_process_exec")
+int cpprof_exec(struct bpf_raw_tracepoint_args *context)
+{
+	if (n_targets)
+		find_target(context, context->args[0], 1);
+	return 0;
+}
+
+/* struct task_struct *parent, which runs, *child */
+SEC("raw_tp/sched_process_fork")
+int cpprof_fork(struct bpf_raw_tracepoint_args *context)
+{
+	if (find_thread(context, context->args[0]))
+		add_thread(context->args[1], 0);
+	return 0;
+}
+
 /* ---- switches ------------------------------------------------------------------------------------------ */
 
 static __always_inline void leave(struct waits_thread *thread, __u64 now, int is_preempted)
 {
+	if (!thread->thread)
+		thread->thread = current_thread();
 	thread->since = now;
 	thread->woken = is_preempted ? now : 0;
 	thread->waker = 0;
@@ -126,51 +206,6 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	thread->is_sampled = 0;
 }
 
-/* bool preempt, struct task_struct *prev, *next */
-SEC("raw_tp/sched_switch")
-int cpprof_switch(struct bpf_raw_tracepoint_args *context)
-{
-	__u64 out = context->args[1], in = context->args[2], now = bpf_ktime_get_ns();
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &out);
-
-	if (thread)
-		leave(thread, now, context->args[0] & 1);
-	thread = bpf_map_lookup_elem(&cpprof_waiting, &in);
-	if (thread)
-		come_back(context, thread, now);
-	return 0;
-}
-
-/* struct task_struct *p */
-SEC("raw_tp/sched_waking")
-int cpprof_waking(struct bpf_raw_tracepoint_args *context)
-{
-	__u64 whom = context->args[0];
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &whom);
-
-	if (!thread || !thread->since || thread->woken)
-		return 0;
-	thread->woken = bpf_ktime_get_ns();
-	if (thread->is_sampled && is_in_system_call())
-		thread->waker = current_thread();
-	return 0;
-}
-
-/* struct task_struct *p, which runs */
-SEC("raw_tp/sched_process_exit")
-int cpprof_exit(struct bpf_raw_tracepoint_args *context)
-{
-	__u64 who = context->args[0];
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
-
-	if (!thread)
-		return 0;
-	if (thread->sum.n)
-		send(context, thread, 0, bpf_ktime_get_ns());
-	bpf_map_delete_elem(&cpprof_waiting, &who);
-	return 0;
-}
-
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
 /* How many waits of each thread this CPU may sample in a window: those that are left, shared out evenly. */
@@ -201,28 +236,12 @@ static __always_inline void choose_gap(struct waits_thread *thread, __u64 share)
 	thread->gap = n > share ? bpf_get_prandom_u32() % (2 * (n / share) + 1) : 0;
 }
 
-static __always_inline struct waits_thread *find_thread(__u64 now)
+/* Is this wait to be sampled? */
+static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 {
-	__u64 who = bpf_get_current_task();
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
-
-	if (thread)
-		return thread;
-	struct waits_thread fresh = { .thread = current_thread(), .since = now };
-	bpf_map_update_elem(&cpprof_waiting, &who, &fresh, BPF_ANY);
-	return bpf_map_lookup_elem(&cpprof_waiting, &who);
-}
-
-/* At each switch of a watched thread. Returns 0: it is not sampled. */
-SEC("perf_event")
-int cpprof_wait(void *context)
-{
-	__u64 now = bpf_ktime_get_ns(), window = now >> WAITS_WINDOW_SHIFT;
-	struct waits_thread *thread = find_thread(now);
-
-	if (!thread)
-		return 0; /* it could not be timed */
+	__u64 window = now >> WAITS_WINDOW_SHIFT;
 	int is_new = thread->window != window;
+
 	if (is_new) { /* what it did before says little about now, if it waits less often */
 		thread->n_last = thread->window + 1 == window ? thread->n : 0;
 		thread->n = 0;
@@ -238,8 +257,73 @@ int cpprof_wait(void *context)
 		return 0;
 	}
 	choose_gap(thread, find_share(window, is_new));
+	return 1;
+}
+
+/* The event has what the kernel writes into any sample: registers, stack, call chain. Nothing is added. */
+static __always_inline void write_sample(void *context)
+{
+	__u64 nothing = 0;
+
+	bpf_perf_event_output(context, &cpprof_samples, BPF_F_CURRENT_CPU, &nothing, sizeof(nothing));
+}
+
+/* bool preempt, struct task_struct *prev, *next */
+SEC("raw_tp/sched_switch")
+int cpprof_switch(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 out = context->args[1], in = context->args[2], now;
+
+	if (!is_on)
+		return 0;
+	now = bpf_ktime_get_ns();
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &in);
+	if (thread)
+		come_back(context, thread, now);
+	thread = find_thread(context, out);
+	if (!thread)
+		return 0;
+	leave(thread, now, context->args[0] & 1);
+	if (!is_due(thread, now))
+		return 0;
 	thread->is_sampled = 1;
 	thread->thread = current_thread(); /* exec may have given it another number */
 	bpf_tail_call(context, &cpprof_next, 0);
-	return 1;
+	write_sample(context);
+	return 0;
+}
+
+/* ---- the others ------------------------------------------------------------------------------------------
+ */
+
+/* struct task_struct *p */
+SEC("raw_tp/sched_waking")
+int cpprof_waking(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 whom = context->args[0];
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &whom);
+
+	if (!thread || !thread->since || thread->woken)
+		return 0;
+	thread->woken = bpf_ktime_get_ns();
+	if (thread->is_sampled && is_in_system_call())
+		thread->waker = current_thread();
+	return 0;
+}
+
+/* struct task_struct *p, which runs */
+SEC("raw_tp/sched_process_exit")
+int cpprof_exit(struct bpf_raw_tracepoint_args *context)
+{
+	__u64 who = context->args[0];
+	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+
+	if (!thread && n_targets)
+		drop_target((__u32)current_thread());
+	if (!thread)
+		return 0;
+	if (thread->sum.n)
+		send(context, thread, 0, bpf_ktime_get_ns());
+	bpf_map_delete_elem(&cpprof_waiting, &who);
+	return 0;
 }

@@ -10,6 +10,7 @@
 
 #define WAITS_MAGIC 0x0174696177707063ull /* "cppwait" and a version */
 #define WAITS_THREADS_MAX 65536
+#define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
 #define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
 
 /* A sum over waits of one thread. Times in ns. */
@@ -41,6 +42,12 @@ struct waits_thread {
 	struct waits_sum sum;    /* of waits that no record has told of yet */
 	__u64 gap;               /* so many more are not sampled */
 	__u64 window, n, n_last; /* waits in this span of time, and in the one before */
+};
+
+enum waits_target {
+	WAITS_TARGET_NOW = 1, /* watched from the first time that it is met */
+	WAITS_TARGET_EXEC,    /* ... from its exec on */
+	WAITS_TARGET_OWN,     /* cpprof itself: its stack is copied once */
 };
 
 /* Set before the program is loaded. */

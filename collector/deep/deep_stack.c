@@ -49,6 +49,9 @@ struct deep_stacks {
 	uint64_t hidden_sp;
 	uint32_t n_hidden;
 	struct hidden_return hidden[DEEP_HIDDEN_MAX];
+	/* A copied instruction, of a sample that is to come; magic 0 = none. */
+	pid_t stepped_tid;
+	struct deep_stepped stepped;
 };
 
 struct deep_stacks *deep_stacks_new(void)
@@ -159,6 +162,15 @@ static void deep_take_hidden(struct deep_stacks *stacks, pid_t tid, struct reade
 	}
 }
 
+static void deep_take_stepped(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	stacks->stepped_tid = tid;
+	stacks->stepped.sp = read_u64(r);
+	stacks->stepped.copy = read_u64(r);
+	stacks->stepped.place = read_u64(r);
+	stacks->stepped.magic = r->failed ? 0 : DEEP_MAGIC_STEPPED;
+}
+
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
@@ -170,6 +182,8 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_outline(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_HIDDEN)
 		deep_take_hidden(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_STEPPED)
+		deep_take_stepped(stacks, tid, &r);
 }
 
 /* Good for one sample. */
@@ -184,6 +198,43 @@ static void deep_join_hidden(struct deep_stacks *stacks, pid_t tid, const struct
 	stacks->n_hidden = 0;
 }
 
+/* One more, the innermost. */
+static void deep_hide_first(struct deep_stacks *stacks, struct sample *sample, struct hidden_return first)
+{
+	uint32_t n = sample->n_hidden < DEEP_HIDDEN_MAX ? sample->n_hidden : DEEP_HIDDEN_MAX - 1;
+
+	if (n)
+		memmove(stacks->hidden + 1, sample->hidden, n * sizeof(*stacks->hidden));
+	stacks->hidden[0] = first;
+	sample->hidden = stacks->hidden;
+	sample->n_hidden = n + 1;
+}
+
+/*
+ * pc at the copy, or behind it, means the instruction itself. A copied call has pushed the address behind the
+ * copy: the kernel corrects that later, too.
+ */
+static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			      struct sample *sample)
+{
+	const struct deep_stepped it = stacks->stepped;
+	uint64_t *pc = &sample->regs.value[isa->pc], top;
+
+	stacks->stepped.magic = 0;
+	if (!it.magic || tid != stacks->stepped_tid || !regs_known(&sample->regs, isa->sp) ||
+	    !regs_known(&sample->regs, isa->pc) || sample->regs.value[isa->sp] != it.sp)
+		return;
+	if (*pc - it.copy <= DEEP_SLOT) {
+		*pc += it.place - it.copy;
+		return;
+	}
+	if (!isa->call_pushes_ra || sample->stack.len < sizeof(top))
+		return;
+	memcpy(&top, sample->stack.at, sizeof(top));
+	if (top - it.copy <= DEEP_SLOT)
+		deep_hide_first(stacks, sample, (struct hidden_return){ it.sp, top + it.place - it.copy });
+}
+
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
 {
 	size_t n = stacks->hashes.n;
@@ -192,6 +243,7 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 
 	if (!sample->n_hidden)
 		deep_join_hidden(stacks, tid, isa, sample);
+	deep_join_stepped(stacks, tid, isa, sample);
 	vec_clear(&stacks->hashes); /* an outline is good for one sample */
 	vec_clear(&stacks->pages);
 	if (!n || !is_its_own)
@@ -229,7 +281,8 @@ void deep_wait_add(struct deep_wait *wait, struct order *order, const struct dee
 	it.offset = wait->bytes.len;
 	it.len = record.len;
 	uint64_t magic = read_u64(&r);
-	it.is_outline = magic == DEEP_MAGIC_OUTLINE || magic == DEEP_MAGIC_HIDDEN;
+	it.is_outline =
+		magic == DEEP_MAGIC_OUTLINE || magic == DEEP_MAGIC_HIDDEN || magic == DEEP_MAGIC_STEPPED;
 	write_bytes(&wait->bytes, record);
 	vec_push(&wait->records, it);
 }

@@ -32,11 +32,15 @@ static void deep_find_members(struct deep_members *ret)
 					   { .structure = "uprobe_task", .name = "return_instances" },
 					   { .structure = "return_instance", .name = "stack" },
 					   { .structure = "return_instance", .name = "orig_ret_vaddr" },
-					   { .structure = "return_instance", .name = "next" } };
+					   { .structure = "return_instance", .name = "next" },
+					   { .structure = "uprobe_task", .name = "xol_vaddr" },
+					   { .structure = "uprobe_task", .name = "vaddr" } };
+	uint32_t *to[] = { &ret->utask, &ret->instances, &ret->stack, &ret->address,
+			   &ret->next,  &ret->copy,      &ret->place };
 
-	if (kernel_types_find(members, ARRAY_LEN(members)))
-		*ret = (struct deep_members){ members[0].offset, members[1].offset, members[2].offset,
-					      members[3].offset, members[4].offset };
+	kernel_types_find(members, ARRAY_LEN(members));
+	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+		*to[i] = members[i].is_found ? members[i].offset : 0;
 }
 
 static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
@@ -53,7 +57,8 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 	};
 
 	deep_find_members(&options.members);
-	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), &deep->program, ret_log, diag);
+	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), want->with_waits,
+			     &deep->program, ret_log, diag);
 }
 
 /* ---- its way out ---------------------------------------------------------------------------- */

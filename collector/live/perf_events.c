@@ -329,6 +329,7 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 					.wait_attr = SIZE_MAX,
 					.is_machine = want->is_machine,
 					.cgroup = want->cgroup,
+					.starts_later = want->starts_later || want->is_probed,
 					.online = want->online };
 	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
@@ -388,13 +389,7 @@ static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, p
 		close(it.fd);
 		return error;
 	}
-	if (attr == events->wait_attr && events->waits.program) {
-		int error = perf_waits_attach(&events->waits, it.fd);
-		if (error) {
-			close(it.fd);
-			return error;
-		}
-	} else if (attr < events->n_sampling && !is_member)
+	if (attr < events->n_sampling && !is_member)
 		perf_deep_attach(&events->deep, it.fd); /* refused: its stacks end with the snapshot */
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
@@ -412,6 +407,8 @@ int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t attr = 0; attr < events->attrs.n; attr++) {
+		if (attr == events->wait_attr && events->waits.program)
+			continue; /* which needs no event of a thread */
 		int error = events_add_one(events, attr, cpu, tid, &leader);
 		if (error)
 			return error;
@@ -435,6 +432,9 @@ int perf_events_add(struct perf_events *events, pid_t tid)
 	size_t first = events->fds.n;
 	int error = events_add_all(events, tid);
 
+	if (!error)
+		error = perf_waits_watch(&events->waits, tid);
+
 	while (error && events->fds.n > first) { /* a thread is watched on all CPUs or not at all */
 		periods_remove(&events->periods, events->fds.at[--events->fds.n].id);
 		close(events->fds.at[events->fds.n].fd);
@@ -449,15 +449,14 @@ static bool events_is_sampling(const struct perf_events *events, const struct pe
 
 void perf_events_enable(struct perf_events *events, size_t first)
 {
-	bool starts_later = events->n_sampling < events->attrs.n;
-
 	for (size_t i = first; i < events->fds.n; i++)
-		if (!starts_later || !events_is_sampling(events, &events->fds.at[i]))
+		if (!events->starts_later || !events_is_sampling(events, &events->fds.at[i]))
 			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void perf_events_enable_samples(struct perf_events *events)
 {
+	perf_waits_turn(&events->waits, true);
 	for (size_t i = 0; i < events->fds.n; i++)
 		if (events_is_sampling(events, &events->fds.at[i]))
 			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -465,6 +464,7 @@ void perf_events_enable_samples(struct perf_events *events)
 
 void perf_events_disable(struct perf_events *events)
 {
+	perf_waits_turn(&events->waits, false);
 	for (size_t i = 0; i < events->fds.n; i++)
 		ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }

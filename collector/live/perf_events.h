@@ -62,6 +62,7 @@ struct perf_events {
 	const char *online;
 	bool is_machine;
 	int cgroup;
+	bool starts_later; /* samples do: only what processes do is told from the beginning */
 	size_t ring_bytes; /* of one */
 	VEC(struct perf_fd) fds;
 	struct periods periods;  /* of clocks */
@@ -103,7 +104,7 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 void perf_events_open_deep(struct perf_events *events, size_t cpu);
 /* Waits are timed in the kernel from now on, for events that are added later, up to so many samples a second
  * and CPU. Without it, or if it is refused, there are records of switches instead. */
-int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uint64_t max_switches,
+int perf_events_add_waits(struct perf_events *events, const struct perf_want *want, uint64_t max_switches,
 			  struct diag *diag);
 
 /* Events of one thread, disabled. -ESRCH: it is gone; -EMFILE: no descriptors left; -EACCES, -EPERM: not

@@ -5,6 +5,10 @@
 #include "collector/live/perf_events.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint64_t bytes,
 			 struct text *ret_log, struct diag *diag)
@@ -17,6 +21,7 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 				       .cpus = events->cpus.at,
 				       .anchors = events->anchors.at,
 				       .n_cpus = events->cpus.n,
+				       .with_waits = events->wait_attr != SIZE_MAX,
 				       .ring_bytes = drain_ring_bytes(events->drain) };
 	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
 
@@ -30,22 +35,91 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 	return 0;
 }
 
-int perf_events_add_waits(struct perf_events *events, const struct isa *isa, uint64_t max_switches,
+/* The program writes samples through an event of a CPU that is like those of threads. */
+static int programs_open_samples(struct perf_events *events, size_t cpu)
+{
+	struct perf_event_attr attr = events->attrs.at[events->wait_attr];
+	struct perf_fd it = { .attr = (uint32_t)events->wait_attr, .cpu = (uint32_t)cpu };
+	int number = events->cpus.at[cpu];
+
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	attr.disabled = attr.inherit = attr.enable_on_exec = attr.context_switch = 0;
+	attr.mmap = attr.mmap2 = attr.build_id = attr.comm = attr.comm_exec = attr.task = 0;
+	it.fd = (int)syscall(SYS_perf_event_open, &attr, -1, number, -1, PERF_FLAG_FD_CLOEXEC);
+	if (it.fd < 0)
+		return -errno;
+	int error = ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
+				    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0
+			    ? -errno
+			    : 0;
+	if (!error)
+		error = bpf_waits_sample_output(events->waits.program, number, it.fd);
+	if (!error && events->deep.program)
+		error = bpf_deep_sample_output(events->deep.program, number, it.fd);
+	if (error) {
+		close(it.fd);
+		return error;
+	}
+	map_put(&events->by_id, it.id, it.attr);
+	vec_push(&events->fds, it);
+	return 0;
+}
+
+/* Threads have no event of waits any more, so another one of theirs reports names, mappings, forks and exits.
+ */
+static void programs_move_tracking(struct perf_events *events)
+{
+	struct perf_event_attr *from = &events->attrs.at[events->wait_attr], to = *from;
+
+	from->context_switch = 0;
+	if (!from->task)
+		return;
+	if (events->wait_attr > 0)
+		to = events->attrs.at[0];
+	else
+		to.config = PERF_COUNT_SW_DUMMY;
+	to.mmap = to.mmap2 = to.build_id = to.comm = to.comm_exec = to.task = 1;
+	to.context_switch = 0;
+	from->mmap = from->mmap2 = from->build_id = from->comm = from->comm_exec = from->task = 0;
+	if (events->wait_attr > 0)
+		events->attrs.at[0] = to;
+	else
+		vec_push(&events->attrs, to);
+}
+
+static void programs_close_samples(struct perf_events *events)
+{
+	while (events->fds.n)
+		close(events->fds.at[--events->fds.n].fd);
+}
+
+int perf_events_add_waits(struct perf_events *events, const struct perf_want *want, uint64_t max_switches,
 			  struct diag *diag)
 {
-	struct perf_waits_want want = { .like = &events->attrs.at[0],
-					.cpus = events->cpus.at,
-					.anchors = events->anchors.at,
-					.n_cpus = events->cpus.n,
-					.max_switches = max_switches,
-					.is_x86 = isa->elf_machine == EM_X86_64,
-					.deep = events->deep.program ? bpf_deep_program(events->deep.program)
-								     : -1 };
-	int error = perf_waits_open(&events->waits, &want, diag);
+	struct perf_waits_want its = { .like = &events->attrs.at[0],
+				       .cpus = events->cpus.at,
+				       .anchors = events->anchors.at,
+				       .n_cpus = events->cpus.n,
+				       .max_switches = max_switches,
+				       .is_x86 = want->isa->elf_machine == EM_X86_64,
+				       .inherits = want->is_inherited,
+				       .at_exec = want->starts_on_exec,
+				       .starts_later = want->starts_later,
+				       .deep = events->deep.program
+						       ? bpf_deep_wait_program(events->deep.program)
+						       : -1 };
+	int error = perf_waits_open(&events->waits, &its, diag);
 
+	for (size_t i = 0; !error && i < events->cpus.n; i++)
+		if ((error = programs_open_samples(events, i))) {
+			diag_set(diag, error, "cannot open an event for samples of a BPF program");
+			programs_close_samples(events);
+			perf_waits_close(&events->waits);
+		}
 	if (error)
 		return error;
-	events->attrs.at[events->wait_attr].context_switch = 0;
+	events->attrs.at[events->wait_attr].config1 = events->waits.n_own;
+	programs_move_tracking(events);
 	struct perf_layout layout = perf_layout_of(&events->waits.attr, NULL, 0);
 	for (size_t i = 0; i < events->waits.fds.n; i++)
 		drain_add_wait_event(events->drain, &layout, events->waits.fds.at[i].id);

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "collector/live/cycle_time.h"
 #include "collector/live/event_choice.h"
 #include "collector/live/perf_attach.h"
 #include "collector/process/target.h"
@@ -154,16 +155,23 @@ static char *setup_cpuinfo(const char *info, const char *key)
 	return alloc_text_n(at, strcspn(at, "\n"));
 }
 
-static char *setup_describe_cpu(void)
+static void setup_describe_cpu(struct source_info *ret)
 {
 	CLEANUP(freep) char *info = target_read_file("/proc/cpuinfo", NULL);
-	char *model = setup_cpuinfo(info, "model name");
-
-	if (model)
-		return model;
+	CLEANUP(freep) char *vendor = setup_cpuinfo(info, "vendor_id");
+	CLEANUP(freep) char *family = setup_cpuinfo(info, "cpu family");
+	CLEANUP(freep) char *model = setup_cpuinfo(info, "model\t");
 	CLEANUP(freep) char *implementer = setup_cpuinfo(info, "CPU implementer");
 	CLEANUP(freep) char *part = setup_cpuinfo(info, "CPU part");
-	return implementer && part ? alloc_printf("implementer %s part %s", implementer, part) : NULL;
+
+	if (vendor && family && model)
+		ret->cpu_id = alloc_printf("%s family %s model %s", vendor, family, model);
+	else if (implementer && part)
+		ret->cpu_id = alloc_printf("implementer %s part %s", implementer, part);
+	ret->cpu = setup_cpuinfo(info, "model name");
+	if (!ret->cpu && ret->cpu_id)
+		ret->cpu = alloc_text(ret->cpu_id);
+	ret->cycle_fs = cycle_time_measure();
 }
 
 static void setup_describe_event(struct source_info *info, const struct perf_event_attr *attr,
@@ -184,14 +192,16 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 /* What is known of a call; live_finish_call has the same order. */
 static void setup_describe_calls(struct source_info *info, const struct perf_source_options *options)
 {
-	static const char *const names[][2] = { { "wall", "ns" },        { "off-cpu", "ns" },
-						{ "cpu", "ns" },         { "calls", "count" },
-						{ "argument", "count" }, { "result", "count" } };
+	static const char *const names[][2] = {
+		{ "wall", "ns" },     { "off-cpu", "ns" },        { "cpu", "ns" },
+		{ "calls", "count" }, { "page-faults", "count" }, { "argument", "count" },
+		{ "result", "count" }
+	};
 	static const char *const blocks[][2] = { { "bytes", "bytes" },
 						 { "allocations", "count" },
 						 { "held-bytes", "bytes" },
 						 { "held-allocations", "count" } };
-	size_t n = options->adds_results ? 6 : options->arg ? 5 : 4;
+	size_t n = options->adds_results ? 7 : options->arg ? 6 : 5;
 
 	if (options->every)
 		n = options->held ? 4 : 2;
@@ -220,7 +230,7 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
 							   : setup_describe_targets(options);
-	info->cpu = setup_describe_cpu();
+	setup_describe_cpu(info);
 	if (uname(&host) == 0) {
 		info->host = alloc_text(host.nodename);
 		info->kernel = alloc_printf("%s %s", host.sysname, host.release);
@@ -289,15 +299,15 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 }
 
 /* Waits timed in the kernel, or paired from records of switches, which costs more. */
-static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options)
+static void setup_time_waits(struct perf_live *live, const struct perf_source_options *options,
+			     const struct perf_want *want)
 {
 	struct source_info *info = &live->source.info;
 	struct diag diag = { 0 };
 
 	if (live->events.wait_attr == SIZE_MAX || options->has_switch_records)
 		return;
-	info->has_timed_waits =
-		perf_events_add_waits(&live->events, info->isa, options->max_switches, &diag) == 0;
+	info->has_timed_waits = perf_events_add_waits(&live->events, want, options->max_switches, &diag) == 0;
 	if (!info->has_timed_waits)
 		source_info_note(
 			info,
@@ -314,10 +324,9 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 	struct perf_events *events = &live->events;
 	struct perf_probe_want want = { .isa = live->source.info.isa,
 					.arg = options->arg,
-					.at_returns = options->at_returns,
 					.every = options->every,
 					.counts = options->counts,
-					.paths = !options->every && !options->at_returns,
+					.paths = !options->every && options->exits != CALL_EXITS_RETURN,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
@@ -414,7 +423,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		error = setup_add_probe(live, options, diag);
 	} else {
 		setup_add_deep(live, options);
-		setup_time_waits(live, options);
+		setup_time_waits(live, options, &setup.want);
 	}
 	if (options->with_waits)
 		source_info_add_waits(info);

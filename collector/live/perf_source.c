@@ -86,6 +86,7 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 	sample->more[sample->n_more++] = off_cpu * n;
 	sample->more[sample->n_more++] = (call.wall - off_cpu) * n;
 	sample->more[sample->n_more++] = n;
+	sample->more[sample->n_more++] = call.faults * n;
 	sample->more[sample->n_more++] = call.arg * n;
 	/* Less than nothing is an error. */
 	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;
@@ -104,6 +105,8 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
+	if (attr == live->events.wait_attr)
+		sample_drop_frames(sample, live->events.waits.n_own);
 	sample->round = periods_round(&live->events.periods, event->time_ns);
 	sample->weight =
 		periods_weigh(&live->events.periods, &(struct period_sample){ .id = live->record.id,

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "collector/bpf/trace_layout.h"
+#include "collector/probe/probe_links.h"
 #include "collector/source.h"
 
 struct perf_source_options {
@@ -40,8 +41,8 @@ struct perf_source_options {
 	uint64_t ring_bytes; /* of all rings; 0 = a default */
 	bool all_user;       /* no samples in the kernel */
 	bool is_traced;      /* no events are sampled: perf_source_trace says whose calls are */
-	bool at_returns;     /* is_traced: calls end where functions return to, not in their own code */
-	unsigned arg;        /* is_traced: number of an argument that is added up, from 1; 0 = none */
+	enum call_exits exits; /* is_traced */
+	unsigned arg;          /* is_traced: number of an argument that is added up, from 1; 0 = none */
 	bool adds_results;
 	bool counts;    /* is_traced: calls are counted where they begin, and nothing else is done */
 	uint64_t every; /* is_traced: allocations are sampled, every so many bytes; 0 = calls are measured */

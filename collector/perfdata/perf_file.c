@@ -193,8 +193,12 @@ static uint32_t file_event_of(const void *header, uint64_t id)
 
 #define NEXT_PID_OFFSET 56 /* in what the tracepoint sched_switch writes, since it is there */
 
-/* A switch by tracepoint: one thread leaves, and is sampled; another one comes back. */
-static void file_note_back(struct perf_file *file, const struct event *event, struct bytes raw)
+/*
+ * A switch by tracepoint: one thread leaves, and is sampled; another one comes back. An idle CPU does not
+ * wait (its thread is 0, on every CPU), and a thread that has ended (-1) does not come back: of those only
+ * the other thread counts. False: the event is now that thread's; its tid is 0 if that is none, too.
+ */
+static bool file_read_switch(struct perf_file *file, struct bytes raw, struct event *event)
 {
 	struct reader r = reader_of(raw);
 
@@ -204,6 +208,11 @@ static void file_note_back(struct perf_file *file, const struct event *event, st
 		file->back = (struct event){
 			.kind = EVENT_SWITCH, .time_ns = event->time_ns, .pid = next, .tid = next
 		};
+	if (event->tid > 0)
+		return true;
+	*event = file->back;
+	file->back.tid = 0;
+	return false;
 }
 
 /* True and the event a record stands for; false if it stands for none. */
@@ -236,8 +245,12 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 					  file_event_of, &file->header,
 					  source_event_counts_all(&file->source.info, ret->sample.event) },
 				  &ret->sample);
-		if (ret->sample.event == file->header.switch_event)
-			file_note_back(file, ret, record.sample.raw);
+		if (ret->sample.event == file->header.switch_event &&
+		    !file_read_switch(file, record.sample.raw, ret))
+			return ret->tid != 0;
+		if (ret->sample.event < file->source.info.events.n)
+			sample_drop_frames(&ret->sample,
+					   file->source.info.events.at[ret->sample.event].n_own_frames);
 		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),

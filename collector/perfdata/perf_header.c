@@ -15,6 +15,7 @@
 #include "collector/perfdata/perf_command.h"
 #include "collector/perfdata/perf_format.h"
 
+#define OWN_FRAMES_MAX 64
 #define MAX_EVENTS 4096
 #define MAX_IDS (1u << 24) /* events x threads x CPUs of the largest machines */
 #define MAX_BUILD_IDS (1u << 20)
@@ -137,6 +138,9 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 		.period = attr.freq ? 0 : attr.sample_period,
 		.excludes_kernel = attr.exclude_kernel,
 	};
+	/* As cpprof has written it: perf leaves it 0. */
+	if (attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES)
+		entry.event.n_own_frames = attr.config1 < OWN_FRAMES_MAX ? (uint32_t)attr.config1 : 0;
 	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", header_is_clock(&attr) ? "ns" : "count");
 	header_name_by_number(&attr, &entry.event);
 	if (header_is_wait(&attr))

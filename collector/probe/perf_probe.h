@@ -35,12 +35,11 @@ struct perf_probe {
 
 struct perf_probe_want {
 	const struct isa *isa;
-	bool at_returns; /* calls end where functions return to, not in their own code */
-	uint64_t every;  /* allocations are sampled, every so many bytes; 0 = calls are timed */
-	bool paths;      /* paths are known again, if they are learnt */
-	bool counts;     /* entries are counted, and nothing else is done */
-	bool held;       /* ... and followed until they are freed */
-	unsigned arg;    /* number of an argument to add up, from 1; 0 = none */
+	uint64_t every; /* allocations are sampled, every so many bytes; 0 = calls are timed */
+	bool paths;     /* paths are known again, if they are learnt */
+	bool counts;    /* entries are counted, and nothing else is done */
+	bool held;      /* ... and followed until they are freed */
+	unsigned arg;   /* number of an argument to add up, from 1; 0 = none */
 	const struct perf_event_attr *like; /* whose clock, registers and stack samples have */
 	const int *cpus, *anchors;          /* whose rings to write into */
 	size_t n_cpus;

@@ -177,11 +177,16 @@ static int probe_link_functions(struct probe_links *links, uint32_t index, enum 
 	*ret_refused = SIZE_MAX;
 	for (size_t i = 0; i < set->functions.n; i++) {
 		const struct probe_function *f = &set->functions.at[i];
-		uint64_t bits = trace_grant_bits(f->grant) | (f->is_go ? TRACE_COOKIE_GO : 0);
+		uint64_t bits = trace_grant_bits(f->grant) | (f->is_go ? TRACE_COOKIE_GO : 0) |
+				(f->skip ? TRACE_COOKIE_SKIPS : 0);
 		if (links->state[f->number] != state)
 			continue;
 		for (size_t k = 0; k < f->n_exits && !f->has_no_end; k++)
-			probe_list_add(&exits, f->exits[k], bits | trace_cookie(f->number, TRACE_EXIT), i);
+			if (f->exits[k] == f->entry)
+				bits |= TRACE_COOKIE_WHOLE;
+			else
+				probe_list_add(&exits, f->exits[k],
+					       bits | trace_cookie(f->number, TRACE_EXIT), i);
 		if (!f->n_exits && !f->has_no_end)
 			probe_list_add(&returns, f->entry, bits | trace_cookie(f->number, TRACE_RETURN), i);
 		probe_list_add(&entries, f->entry, bits | trace_cookie(f->number, TRACE_ENTRY), i);
@@ -231,18 +236,19 @@ int probe_links_add(struct probe_links *links, pid_t pid, const char *path,
 
 /* ---- changes ----------------------------------------------------------------------------------------- */
 
-/* Closes the links for which is_one says so. */
+/* Closes the links for which is_one says so; entries first: calls that have begun shall be seen to end. */
 static void probe_close_some(struct probe_links *links, bool (*is_one)(const struct probe_link *, uint64_t),
 			     uint64_t key)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < links->links.n; i++)
-		if (is_one(&links->links.at[i], key))
-			close(links->links.at[i].fd);
-		else
-			links->links.at[n++] = links->links.at[i];
-	links->links.n = n;
+	for (int at_entry = 1; at_entry >= 0; at_entry--) {
+		size_t n = 0;
+		for (size_t i = 0; i < links->links.n; i++)
+			if (links->links.at[i].at_entry == at_entry && is_one(&links->links.at[i], key))
+				close(links->links.at[i].fd);
+			else
+				links->links.at[n++] = links->links.at[i];
+		links->links.n = n;
+	}
 }
 
 static bool probe_is_of_set(const struct probe_link *link, uint64_t set)
@@ -287,6 +293,8 @@ void probe_links_change(struct probe_links *links, uint32_t number, enum probe_s
 	if (links->state[number] == state)
 		return;
 	links->state[number] = (uint8_t)state;
+	if (state == PROBE_ALWAYS)
+		bpf_trace_stand(links->program, number, 1);
 	for (uint32_t i = 0; i < links->sets.n; i++) {
 		if (!probe_set_has(&links->sets.at[i], number))
 			continue;

@@ -18,11 +18,19 @@
 struct probe_function {
 	uint32_t number; /* below TRACE_FUNCTIONS_MAX */
 	uint64_t entry;
+	uint32_t skip; /* entry is that far behind the start: 0 or TRACE_SKIP */
 	const uint64_t *exits;
 	size_t n_exits;           /* 0 = where it returns to is probed instead, unless */
 	bool has_no_end;          /* it does not matter where it ends */
 	struct trace_grant grant; /* of an allocation function */
 	bool is_go;               /* written in Go */
+};
+
+/* How the end of a call is seen. */
+enum call_exits {
+	CALL_EXITS_AUTO,   /* as costs less, and as is possible */
+	CALL_EXITS_CODE,   /* in the function's own code */
+	CALL_EXITS_RETURN, /* where it returns to */
 };
 
 enum probe_state {

@@ -7,7 +7,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "collector/bpf/bpf_symbol.h"
 
 /* Of the kernel's own namespace of processes. */
 #define FIRST_NAMESPACE 0xeffffffcu
@@ -75,6 +78,32 @@ static struct waits_options perf_waits_options(const struct perf_waits_want *wan
 	return options;
 }
 
+#define FIRST_FRAME "__schedule+" /* of a kernel stack that is a thread's own, not the program's */
+
+/*
+ * The program runs inside the switch, so the stack of a sample begins with its own frames. How many depends
+ * on the kernel: a switch of ours tells. 0 = it is not known, and they show.
+ */
+static uint32_t perf_waits_count_own(const struct perf_waits *waits)
+{
+	const uint64_t *frames = bpf_waits_own_frames(waits->program);
+	uint32_t n = 0;
+
+	bpf_waits_turn(waits->program, true);
+	if (bpf_waits_watch(waits->program, gettid(), WAITS_TARGET_OWN) < 0)
+		return 0;
+	nanosleep(&(struct timespec){ .tv_nsec = 1000 }, NULL);
+	struct bpf_symbol *symbol = frames[0] ? bpf_symbol_open() : NULL;
+	for (uint32_t i = 0; symbol && !n && i < WAITS_OWN_FRAMES && frames[i]; i++) {
+		struct symbol_question question = { .vaddr = frames[i] - 1 };
+		if (bpf_symbol_ask(symbol, &question) == 0 &&
+		    strncmp((const char *)question.answer, FIRST_FRAME, strlen(FIRST_FRAME)) == 0)
+			n = i;
+	}
+	bpf_symbol_close(symbol);
+	return n;
+}
+
 int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want, struct diag *diag)
 {
 	const struct waits_options options = perf_waits_options(want);
@@ -86,11 +115,16 @@ int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want
 	int error = bpf_waits_open(&options, (uint32_t)most + 1, want->deep, &waits->program, diag);
 	if (!error && (error = perf_waits_open_outputs(waits, want)))
 		diag_set(diag, error, "cannot open an event for a BPF program");
-	if (!error && (error = bpf_waits_start(waits->program)))
+	if (!error && (error = bpf_waits_start(waits->program, want->inherits)))
 		diag_set(diag, error, "cannot attach a BPF program to the scheduler");
-	if (error)
+	if (error) {
 		perf_waits_close(waits);
-	return error;
+		return error;
+	}
+	waits->how = want->at_exec ? WAITS_TARGET_EXEC : WAITS_TARGET_NOW;
+	waits->n_own = perf_waits_count_own(waits);
+	bpf_waits_turn(waits->program, !want->starts_later);
+	return 0;
 }
 
 void perf_waits_close(struct perf_waits *waits)
@@ -102,9 +136,15 @@ void perf_waits_close(struct perf_waits *waits)
 	*waits = (struct perf_waits){ 0 };
 }
 
-int perf_waits_attach(const struct perf_waits *waits, int event)
+int perf_waits_watch(const struct perf_waits *waits, pid_t tid)
 {
-	return ioctl(event, PERF_EVENT_IOC_SET_BPF, bpf_waits_program(waits->program)) < 0 ? -errno : 0;
+	return waits->program ? bpf_waits_watch(waits->program, tid, waits->how) : 0;
+}
+
+void perf_waits_turn(const struct perf_waits *waits, bool is_on)
+{
+	if (waits->program)
+		bpf_waits_turn(waits->program, is_on);
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
@@ -151,6 +191,8 @@ bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *re
 		if (goes_on) {
 			record.sum.n++;
 			record.sum.ns += now_ns - thread.since;
+			if (now_ns - thread.since > record.sum.longest)
+				record.sum.longest = now_ns - thread.since;
 			record.sum.runnable +=
 				thread.woken && thread.woken < now_ns ? now_ns - thread.woken : 0;
 		}

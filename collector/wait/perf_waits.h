@@ -22,6 +22,8 @@ struct perf_waits_fd {
 
 struct perf_waits {
 	struct bpf_waits *program; /* NULL = none */
+	enum waits_target how;     /* threads are watched from when on */
+	uint32_t n_own; /* frames that a sample's kernel stack begins with and that are the program's */
 	struct perf_event_attr attr;
 	VEC(struct perf_waits_fd) fds; /* one a CPU */
 };
@@ -33,15 +35,19 @@ struct perf_waits_want {
 	size_t n_cpus;
 	uint64_t max_switches; /* that a CPU samples in a second, before threads are sampled more rarely */
 	bool is_x86;
-	int deep; /* program that copies deep stacks; -1 = none */
+	bool inherits;     /* children are watched with their parents */
+	bool at_exec;      /* a thread is watched from its exec on */
+	bool starts_later; /* nothing counts before perf_waits_turn */
+	int deep;          /* program that writes samples, and copies deep stacks; -1 = none */
 };
 
-/* As bpf_deep_open. Threads are timed from now on. */
+/* As bpf_deep_open. */
 int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want, struct diag *diag);
 void perf_waits_close(struct perf_waits *waits);
-/* The program decides from now on which switches this event samples, and those that inherit it. 0 or -errno.
- */
-int perf_waits_attach(const struct perf_waits *waits, int event);
+/* Its waits are timed from now on, or from its exec on, and those of its children. 0 or -errno. */
+int perf_waits_watch(const struct perf_waits *waits, pid_t tid);
+/* Whether waits count. */
+void perf_waits_turn(const struct perf_waits *waits, bool is_on);
 /* A record's raw part, as the event that a thread is back; false if it is none of ours. */
 bool perf_waits_read(struct bytes raw, struct event *ret);
 /* What no record has told of yet, and waits that go on, cut at that time: the next of them. False: no more.

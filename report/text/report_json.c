@@ -170,6 +170,8 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
+		if (rows.at[i].waits && rows.at[i].longest)
+			json_uint_of(json, "longest_ns", rows.at[i].longest);
 		json_text_of(json, "path", path.at ? path.at : "");
 		if (rows.at[i].waker) {
 			json_text_of(json, "woken_by", wait_row_waker(report->profile, &rows.at[i]));

@@ -77,7 +77,7 @@ static void text_report_put_summary(const struct text_report *report)
 	text_report_put_rows(&part);
 
 	bool is_followed;
-	if (report->tree->durations.n) {
+	if (report->tree->durations.n && !report->waits.waits) {
 		bool allocates = allocations_are_in(report->profile, &is_followed);
 		text_printf(report->to, "\n");
 		text_heading(report, allocates ? "allocations by path" : "calls by path");

@@ -32,13 +32,14 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 {
 	CLEANUP(text_done) struct text path = { 0 };
 	struct line line = line_start(report->to, &report->options->style);
-	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX];
+	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX], longest[NUMBER_MAX];
 
 	text_path(report, row->scope, TEXT_PATH_NAMES, &path);
-	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s  %-11s  ",
+	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
 		    row->waits ? number_count(row->waits, count) : "",
 		    row->waits ? number_time(row->off_cpu / row->waits, mean) : "",
+		    row->waits && row->longest ? number_time(row->longest, longest) : "",
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
@@ -46,7 +47,7 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	if (!waker)
 		return;
 	line = line_start(report->to, &report->options->style);
-	line_printf(&line, TINT_DIM, "%49s woken by ", "");
+	line_printf(&line, TINT_DIM, "%59s woken by ", "");
 	line_name(&line, TINT_DIM, waker);
 	line_printf(&line, TINT_DIM, " for %s of it", number_time(row->woken_by, total));
 	line_end(&line);
@@ -62,8 +63,8 @@ void text_waits(const struct text_report *report)
 	for (size_t i = 0; i < rows.n; i++)
 		all += rows.at[i].off_cpu;
 	struct line line = line_start(report->to, &report->options->style);
-	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s  %-11s  %s", "share", "off-cpu", "waits", "mean",
-		    "kind", "where");
+	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s %9s  %-11s  %s", "share", "off-cpu", "waits", "mean",
+		    "longest", "kind", "where");
 	line_end(&line);
 	for (size_t i = 0; i < rows.n && (!limit || n_shown < limit); i++)
 		if (number_share(rows.at[i].off_cpu, all) >= report->options->percent_limit) {

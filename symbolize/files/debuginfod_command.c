@@ -19,6 +19,7 @@
 #define COMMAND "debuginfod-find"
 #define FAILURE "Server query failed: "
 #define MAX_ERRNO 133
+#define NOT_STARTED 127 /* a child of posix_spawn that could not start the program */
 
 extern char **environ;
 
@@ -78,6 +79,7 @@ static int command_start(struct command *command, char **argv)
 	return error;
 }
 
+/* Where a child cannot tell its parent why it failed to start (qemu-user), only its exit code says so. */
 static int command_end(struct command *command)
 {
 	int status;
@@ -85,6 +87,8 @@ static int command_end(struct command *command)
 	while (waitpid(command->pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_STARTED)
+		return -ENOPKG;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 

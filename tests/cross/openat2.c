@@ -26,6 +26,7 @@
 struct walk {
 	char done[MAX_PATH], left[MAX_PATH];
 	int n_links;
+	bool no_follow; /* a link as the last name is refused */
 };
 
 /* Programs that are started from here are not emulated and could not load this. */
@@ -95,6 +96,8 @@ static int walk_name(struct walk *walk, int root, const char *name)
 		return refuse(ENAMETOOLONG);
 	if (fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
+	if (S_ISLNK(st.st_mode) && walk->no_follow && !walk->left[strspn(walk->left, "/")])
+		return refuse(ELOOP);
 	if (S_ISLNK(st.st_mode))
 		return walk_link(walk, root, path);
 	memcpy(walk->done, path, (size_t)n + 1);
@@ -103,7 +106,7 @@ static int walk_name(struct walk *walk, int root, const char *name)
 
 static int open_in_root(int root, const char *path, const struct open_how *how)
 {
-	struct walk walk = { 0 };
+	struct walk walk = { .no_follow = how->flags & O_NOFOLLOW };
 	char name[MAX_PATH];
 
 	if (!(how->resolve & RESOLVE_IN_ROOT))

@@ -10,7 +10,9 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define OWN __attribute__((noinline, noclone, noipa))
 
@@ -94,6 +96,29 @@ OWN int burner(int ms)
 	return ms;
 }
 
+/* Touches pages that nobody has touched, two of three in the function that it calls. */
+OWN int toucher(volatile char *pages, int n, long size)
+{
+	for (int i = 0; i < n; i++)
+		pages[i * size] = 1;
+	return n;
+}
+
+OWN int outer_toucher(void)
+{
+	enum { PAGES = 30 };
+	long size = sysconf(_SC_PAGESIZE);
+	char *pages =
+		mmap(NULL, (size_t)size * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(pages, (size_t)size * PAGES, MADV_NOHUGEPAGE);
+	int n = toucher(pages, PAGES * 2 / 3, size);
+	for (int i = PAGES * 2 / 3; i < PAGES; i++)
+		((volatile char *)pages)[i * size] = 1;
+	munmap(pages, (size_t)size * PAGES);
+	return n;
+}
+
 /* Another traced function inside: its time is not this one's. */
 OWN int outer_sleeper(int ms)
 {
@@ -155,6 +180,8 @@ int main(int argc, char **argv)
 		burner(2);
 	for (int i = 0; i < 40; i++)
 		uneven(i);
+	for (int i = 0; i < 10; i++)
+		outer_toucher();
 	run_threads();
 	run_plugin(argc > 1 ? argv[1] : NULL);
 	puts("done");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`cpprof trace` beside others: the same counts as uftrace, stacks that stay whole while bpftrace probes returns, the two stories of
-examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS]; needs CPPROF and BUILD in the environment."""
+examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS [SEED]]; needs CPPROF and BUILD in the environment."""
 import json
 import os
 import random
@@ -16,6 +16,7 @@ CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
 KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 passed = failed = 0
 
 
@@ -85,64 +86,116 @@ def quality(name):
 
 
 BUSY = """
-#include <stdio.h>
+#include <stdlib.h>
 #define OWN __attribute__((noinline, noclone, noipa))
 volatile unsigned sum;
 OWN void innermost(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
 OWN void probed(unsigned n) { innermost(n); sum++; }
 OWN void outer(unsigned n) { probed(n); sum++; }
 OWN void outermost(unsigned n) { outer(n); sum++; }
-int main(void) { for (;;) outermost(20000000); }
+int main(int argc, char **argv) { for (;;) outermost(argc > 1 ? (unsigned)atoi(argv[1]) : 0); }
 """
+LOOPS = ("20000000", "20000")  # seldom called, and some ten thousand times a second
 
 
 def record_beside(pid, what):
     """An ordinary recording of a process whose returns are probed."""
-    ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "5", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "4", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
     q = quality("b.data")
     check(f"{what}: stacks stay whole", q["samples"] > 200 and q["by_end"].get("complete", 0) >= 0.999 * q["samples"], (q, ran.stderr))
-    d = json.loads(subprocess.run([CPPROF, "report", "--view", "tree", "--format", "json", "b.data"], capture_output=True, text=True).stdout)
-    names = [row["name"] for row in d["rows"]]
-    check(f"{what}: with all callers", {"main", "outermost", "outer", "probed", "innermost"} <= set(names), names)
+    paths = own_paths("b.data")
+    whole = {path for path in paths if path[:1] == ("main",)}
+    check(f"{what}: with all callers, and no others", whole == {tuple(CHAIN[:n]) for n in range(1, len(CHAIN) + 1)}, paths)
+
+
+CHAIN = ["main", "outermost", "outer", "probed", "innermost"]
+
+
+def own_paths(name):
+    """All paths of functions of the program, from main on; what is below them in the kernel is left out."""
+    d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
+    nodes, frames, paths = d["nodes"], d["frames"], []
+    for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
+        path = paths[parent] if i and parent is not None and parent >= 0 else ()
+        word = d["strings"][frames["name"][frame]] if frames["kind"][frame] == "function" else ""
+        paths.append(path + (word,) if word in CHAIN else path)
+    return set(paths)
+
+
+def check_beside_trace(exits, loops):
+    """An ordinary recording of a process that is traced."""
+    target = subprocess.Popen(["./busy", loops])
+    tracer = subprocess.Popen([CPPROF, "trace", "--exits", exits, "--max-overhead", "0", "-f", "busy:probed", "-f", "busy:outermost", "-p", str(target.pid), "-o", "x.data"],
+                              stderr=subprocess.PIPE, text=True)
+    said = tracer.stderr.readline()
+    check("two functions are probed", "tracing 2 functions" in said, said)
+    record_beside(target.pid, f"beside a trace, exits {exits}, {loops} loops a call")
+    tracer.terminate()
+    tracer.communicate()
+    target.kill()
+    target.wait()
+
+
+def check_beside_bpftrace(loops):
+    path = os.path.abspath("busy")
+    program = f'uretprobe:{path}:probed {{ @n = count(); }} uretprobe:{path}:outer {{ @m = count(); }} BEGIN {{ printf("ready\\n"); }}'
+    target = subprocess.Popen(["./busy", loops])
+    peer = subprocess.Popen(["bpftrace", "-e", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in peer.stdout:
+        lines.append(line)
+        if "ready" in line:
+            break
+    if peer.poll() is None and any("ready" in line for line in lines):
+        time.sleep(1)
+        record_beside(target.pid, f"beside bpftrace, {loops} loops a call")
+        peer.terminate()
+    else:
+        print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
+    peer.wait()
+    target.kill()
+    target.wait()
 
 
 def check_beside():
     open("busy.c", "w").write(BUSY)
     if not shutil.which("cc") or subprocess.run(["cc", "-O2", "-g", "-fomit-frame-pointer", "busy.c", "-o", "busy"]).returncode:
         return print("skipped: no C compiler")
-    target = subprocess.Popen(["./busy"])
-    tracer = subprocess.Popen([CPPROF, "trace", "--exits", "return", "-f", "busy:probed", "-f", "busy:outermost", "-p", str(target.pid), "-o", "x.data"],
-                              stderr=subprocess.PIPE, text=True)
-    said = tracer.stderr.readline()
-    check("returns are probed", "tracing 2 functions" in said, said)
-    record_beside(target.pid, "beside a trace")
-    tracer.terminate()
-    tracer.communicate()
-    if shutil.which("bpftrace"):
-        path = os.path.abspath("busy")
-        program = f'uretprobe:{path}:probed {{ @n = count(); }} uretprobe:{path}:outer {{ @m = count(); }} BEGIN {{ printf("ready\\n"); }}'
-        peer = subprocess.Popen(["bpftrace", "-e", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        lines = []
-        for line in peer.stdout:
-            lines.append(line)
-            if "ready" in line:
-                break
-        if peer.poll() is None and any("ready" in line for line in lines):
-            time.sleep(1)
-            record_beside(target.pid, "beside bpftrace")
-            peer.terminate()
-        else:
-            print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
-        peer.wait()
-    else:
+    for loops in LOOPS:
+        for exits in ("code", "return"):
+            check_beside_trace(exits, loops)
+        if shutil.which("bpftrace"):
+            check_beside_bpftrace(loops)
+    if not shutil.which("bpftrace"):
         print("skipped: no bpftrace")
-    target.kill()
-    target.wait()
+
+
+def code_is_clean(pid):
+    """The code that a process has mapped of its file is what the file says: no breakpoint is in it. True if the process is gone."""
+    try:
+        with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory, open(CALLS, "rb") as file:
+            for line in maps:
+                words = line.split()
+                if words[-1] != CALLS or "x" not in words[1]:
+                    continue
+                start, end = (int(word, 16) for word in words[0].split("-"))
+                memory.seek(start)
+                file.seek(int(words[2], 16))
+                want = file.read(end - start)
+                if memory.read(end - start)[:len(want)] != want:
+                    return False
+    except OSError:
+        pass
+    return True
+
+
+def is_clean_soon(pid):
+    return any(code_is_clean(pid) or time.sleep(0.01) for _ in range(200))
 
 
 def check_kills():
     """Killed at any moment: the program's output is right, and no probe is left."""
-    random.seed(20)
+    random.seed(SEED)
     for i in range(KILLS):
         target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         exits = ("code", "return")[i % 2]
@@ -153,6 +206,7 @@ def check_kills():
         time.sleep(random.uniform(0, 0.5))
         tracer.kill()
         tracer.wait()
+        check(f"kill {i}: no probe is left", is_clean_soon(target.pid))
         out = target.communicate()[0]
         check(f"kill {i}: the program's output is right", out == "done\n" and target.returncode == 0, (out, target.returncode))
     events = "/sys/kernel/tracing/uprobe_profile"

@@ -109,19 +109,41 @@ def check_refresh():
     target.wait()
 
 
-def check_budget():
-    """Called too often: some calls are measured and stand for the others; far too often: none."""
-    ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "-f", "rare", "--stack-size", "1k", "--max-overhead", "0.5", "-o", "b.data", "--", HOT, "10", "300"],
+def sum_of(name, metric, function):
+    """What a metric has of a function itself, over all paths."""
+    d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
+    index = str(next(m["id"] for m in d["metrics"] if m["name"] == metric))
+    nodes, frames, own, total = d["nodes"], d["frames"], [], 0
+    for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
+        above = own[parent] if i and parent is not None and parent >= 0 else None
+        own.append(d["strings"][frames["name"][frame]] if frames["kind"][frame] == "function" else above)
+        total += d["node_values"]["exclusive"][index][i] if own[-1] == function else 0
+    return total
+
+
+def check_estimates(percent, loops):
+    """Some calls stand for the others: counts and times are near the true ones, all of which take equally long."""
+    ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "-f", "rare", "--max-overhead", percent, "-o", "e.data", "--", HOT, "20", loops],
                          capture_output=True, text=True)
     true = {m[1]: int(m[2]) for m in re.finditer(r"(frequent|rare) (\d+)", ran.stdout)}
-    got = calls("b.data")
-    thinned = "only some of its calls are measured" in ran.stderr
-    check("a function that is called too often is measured at times", thinned and "stand for" in ran.stderr, ran.stderr)
+    seconds = float(re.search(r"frequent for ([\d.]+) s", ran.stdout)[1])
+    got, wall = calls("e.data"), sum_of("e.data", "wall", "frequent") / 1e9
+    said = re.search(r"quality: ([\d,]+) calls", ran.stderr)
+    measured = int(said[1].replace(",", "")) - got.get("rare", 0)
+    check("some of the calls are measured", "only some of its calls are measured" in ran.stderr and measured < 0.9 * true["frequent"], ran.stderr)
+    # The last cycle of a second is cut off, and a machine with other work is not equally fast all the time.
+    check(f"{percent} %: calls are near the truth", abs(got.get("frequent", 0) / true["frequent"] - 1) < 0.15, (got, true, ran.stderr))
+    check(f"{percent} %: so is time", abs(wall / seconds - 1) < 0.2, (wall, seconds, ran.stderr))
     check("what is called rarely is measured all the time", 0.9 * true["rare"] <= got.get("rare", 0) <= true["rare"], (got, true))
-    check("what is measured stands for more", got.get("frequent", 0) > int(re.search(r"quality: ([\d,]+) calls", ran.stderr)[1].replace(",", "")) - true["rare"], (got, true, ran.stderr))
+
+
+def check_budget():
+    """Called too often: some calls are measured and stand for the others; far too often: none."""
+    for percent in ("5", "0.5"):
+        check_estimates(percent, "6000")
     ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "--stack-size", "1k", "-o", "b.data", "--", HOT, "4", "0"], capture_output=True, text=True)
-    rate = re.search(r"called (\d+) times", ran.stderr)
-    check("one that is called far too often is no longer traced", "is no longer traced" in ran.stderr or (rate and int(rate[1]) <= 100000), ran.stderr)
+    rate = re.search(r"called (\d+) times a second and is no longer traced", ran.stderr)
+    check("one that is called far too often is no longer traced", rate and int(rate[1]) > 100000, ran.stderr)
     check("calls that were cut off are no calls from before", "began before tracing" not in ran.stderr, ran.stderr)
 
 

@@ -40,6 +40,10 @@ for name, kind in KINDS.items():
     all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"]) / 1e6
     check(f"{name}: {by_kind:.1f} of {all_kinds:.1f} ms are {kind}", all_kinds and by_kind >= 0.8 * all_kinds)
     check(f"{name} waited {waits.get(name, 0)} times", 1 <= waits.get(name, 0) < 1000)
+    rows = [row for row in kinds if name in row["path"] and row["kind"] == kind]
+    longest = max(row["longest_ns"] for row in rows) / 1e6
+    check(f"{name} waited for {longest:.1f} ms at most", 250 <= longest <= by_kind + 1)
+    check("no wait is longer than the longest", all(row["off_cpu_ns"] <= row["longest_ns"] * row["waits"] for row in rows))
 runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
 check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))
 # Who ended them, where that is seen: the helper holds the lock, and writes.

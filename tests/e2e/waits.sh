@@ -61,6 +61,16 @@ PYTHON
 # The same from the raw records.
 run 0 "$CPPROF" import -q -o again.data waits.raw
 judge again.data waits.truth
+# The program that takes the samples runs inside the switch: its own frames are not the thread's.
+for profile in waits again; do
+	"$CPPROF" report --view tree --percent-limit 0 --metric off-cpu --format json $profile.data >frames.json || fail "no report"
+	python3 - <<-'PYTHON' || fail "$profile.data has frames of the program that samples"
+		import json
+		names = {row["name"] for row in json.load(open("frames.json"))["rows"]}
+		assert "__schedule" in names, names
+		assert not [name for name in names if "bpf" in name or "traceiter" in name or "cpprof" in name], names
+	PYTHON
+done
 
 # A wait that goes on is cut where the recording ends, and the profile says so.
 run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3

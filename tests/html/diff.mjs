@@ -15,11 +15,11 @@ const amount = (text) => {
   return (sign === "−" ? -1 : 1) * Number(number.replaceAll(",", "")) * ({ s: 1e9, ms: 1e6, µs: 1e3 }[unit] || 1);
 };
 const near = (text, value) => Math.abs(amount(text) - value) <= 0.006 * Math.abs(value) + 60;
-const percents = (text) => text.split(" to ").map((part) => Number(part.replace("−", "-").replace("+", "")));
+const percents = (text) => text.split(" to ").map((part) => Number(part.replace("−", "-").replace(/[+*\s]/g, "")));
 const once = (list, name) => list.filter((row) => row.name === name).length === 1;
 
 // Rows of the page whose names both know once, held against those of the export.
-function compare(what, rows, told, { total, least, by = "total" }) {
+function compare(what, rows, told, { total, least, by = "total", isMarked }) {
   const both = rows.filter((row) => once(rows, row.name) && once(told, row.name));
   check(`${what}: there is something to compare`, both.length >= least, `${both.length} of ${rows.length}`);
   for (const row of both) {
@@ -32,6 +32,8 @@ function compare(what, rows, told, { total, least, by = "total" }) {
       Math.abs(low - (100 * want.low) / total.before) < 0.11 + 0.01 * Math.abs(low) && Math.abs(high - (100 * want.high) / total.before) < 0.11 + 0.01 * Math.abs(high),
       `${row.cells["95 % interval"]} ${(100 * want.low) / total.before} ${(100 * want.high) / total.before}`,
     );
+    if (isMarked)
+      check(`${what}: mark of ${row.name}`, row.cells["95 % interval"].includes("*") === isMarked(told.find((t) => t.name === row.name)), row.cells["95 % interval"]);
   }
 }
 
@@ -54,7 +56,7 @@ for (const [name, least] of [
   const [root] = await rows();
   check(name + ": totals", near(root.cells.before, flat.total.before) && near(root.cells.after, flat.total.after) && near(root.cells.change, flat.total.change), JSON.stringify(root));
   check(name + ": no interval of a share", !("±" in root.cells));
-  compare(name + " tree", await rows(), tree.rows, { total: tree.total, least: 3 });
+  compare(name + " tree", await rows(), tree.rows, { total: tree.total, least: 3, isMarked: (row) => row.significant });
   await page.keyboard.press("h");
   const hot = await page.$$eval(".row.hot .label", (labels) => labels.map((e) => e.textContent.replace(/^(loop at .*)-\d+$/, "$1")));
   check(name + ": the path of the change", JSON.stringify(hot) === JSON.stringify(tree.path), `${hot.join(" › ")} / ${tree.path.join(" › ")}`);

@@ -38,6 +38,18 @@ for (const width of [1400, 800]) {
     await shown.go("#v=" + view);
     const right = await shown.page.$$eval(".bar > *", (all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
     check(`${view}: every button is in sight, ${width} pixels wide`, right <= width, right);
+    const cut = await shown.page.$$eval(".place", (all) =>
+      all
+        .filter((e) => /:[0-9-]+$/.test(e.textContent) && e.getBoundingClientRect().width > 0)
+        .filter((e) => {
+          const text = document.createRange();
+          text.selectNodeContents(e);
+          text.setStart(e.querySelector(".end") || e, 0);
+          return text.getBoundingClientRect().right > e.getBoundingClientRect().right + 1;
+        })
+        .map((e) => e.textContent),
+    );
+    check(`${view}: no place loses its line, ${width} pixels wide`, cut.length === 0, cut[0]);
   }
   await shown.go("#v=flame");
   const before = await place(),

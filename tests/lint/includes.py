@@ -21,7 +21,7 @@ PIPELINE = {
     'symbolize': ['dwarf', 'files', 'kernel', 'witness'],
     'structure': [],
     'profile': [],
-    'report': ['tree', 'diff', 'text', 'annotate', 'export', 'html'],
+    'report': ['tree', 'diff', 'text', 'annotate', 'cycles', 'export', 'html'],
     'recording': [],
     'verify': [],
     'cmd': [],

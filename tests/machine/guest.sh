@@ -37,15 +37,19 @@ case_of() {
 	esac
 }
 
-# The kernel's verifier takes both programs, and with them stacks do not end where the snapshot does.
-deep_programs() {
+# The kernel's verifier takes the programs: with them stacks do not end where the snapshot does, and waits are timed.
+verified_programs() {
 	local log=/tmp/deep.log
 	"$CPPROF" record -v -o /tmp/deep.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
 	cat $log
 	! grep -q 'stacks deeper than --stack-size are cut off' $log || return 1
-	"$BUILD/tests/e2e/facts" /tmp/deep.data | awk '$1 == "outer" && $2 > 0 { found = 1 } END { exit !found }'
+	"$BUILD/tests/e2e/facts" /tmp/deep.data | awk '$1 == "outer" && $2 > 0 { found = 1 } END { exit !found }' || return 1
+	"$CPPROF" record -v --off-cpu -o /tmp/wait.data -- sleep 0.5 >$log 2>&1 || { cat $log; return 1; }
+	cat $log
+	! grep -q 'waits are not timed in the kernel' $log || return 1
+	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep
 }
-export -f deep_programs
+export -f verified_programs
 
 switch_off() {
 	sync
@@ -64,7 +68,7 @@ fi
 	"$BUILD/tests/e2e/spin" "$BUILD/tests/e2e/paths"
 
 e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
-case_of bpf.verifier bash -c deep_programs
+case_of bpf.verifier bash -c verified_programs
 case_of e2e.record "$e2e/record.sh"
 case_of e2e.attach "$e2e/attach.sh"
 case_of e2e.trace python3 "$SOURCE/tests/e2e/trace.py"

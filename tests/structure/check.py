@@ -17,7 +17,8 @@ lines are exact at -O0 and may be less where optimisation moved the last line's 
 last jump on the closing brace at -O0: up to three lines more are accepted there.
 `vector`: marked as vectorised at -O3, one of its pieces at least, and never at -O0. `copies`: at
 -O3 some of its pieces are vectorised and some are not. With --alien-only the
-calls that the compiler describes are not believed, and call sites are not compared. Without debug information only the shape of the loop nests is compared.
+calls that the compiler describes are not believed, and call sites are not compared. Without debug information only the shape of the loop nests is compared,
+and in assembly which loops are irreducible.
 """
 import json
 import os
@@ -192,6 +193,10 @@ def shape(node):
     return sorted(loops)
 
 
+def n_irreducible(node):
+    return (node.kind == "loop" and node.flags & 1) + sum(n_irreducible(child) for child in node.children)
+
+
 def order(node):
     return (node.kind, node.line, node.call, node.name)
 
@@ -341,6 +346,8 @@ def run_case(program, command, show):
         if "bare" in tags:
             if shape(wanted) != shape(root):
                 problems.append(f"{where}: loops nest as {shape(root)}, expected {shape(wanted)}")
+            if program.endswith(".S") and n_irreducible(root) != n_irreducible(wanted):
+                problems.append(f"{where}: {n_irreducible(root)} loops are irreducible, expected {n_irreducible(wanted)}")
         else:
             if wanted.line and root.line != wanted.line:
                 problems.append(f"{where}: starts at line {root.line}, expected {wanted.line}")

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE / "marked"
 MAX_LATE = 4  # lines
 ASKED = 97  # per cent
-ASKED_OF_ALL = 97  # with --full, which does not reach it yet (docs/structure.md)
+ASKED_OF_ALL = 98  # with --full
 
 X86 = "x86_64-linux-gnu"
 C = ["gcc", "clang", f"{X86}-gcc", f"clang --target={X86}"]

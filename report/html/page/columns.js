@@ -10,7 +10,8 @@ function meter(total, self, base) {
   );
 }
 
-// cost: { total(row, metric), self(row, metric), parent(row), frame(row) }; parent is what the row's percentages may be of.
+// cost: { total(row, metric), self(row, metric), parent(row), frame(row), rows() }; parent is what the row's percentages may be of,
+// rows are those among which changes of a comparison are tested.
 function costColumns(model, cost) {
   const total = (row) => cost.total(row, model.metric),
     self = (row) => cost.self(row, model.metric),
@@ -90,7 +91,7 @@ function linkCell(text, title, go) {
               go();
             },
           },
-          text,
+          ...placeParts(text),
         )
       : "",
   );

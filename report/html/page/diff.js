@@ -3,6 +3,8 @@
 const BEFORE = 1,
   AFTER = 2;
 const FULL_COLOUR = 0.05; // of the total: changes of this size have the full colour
+const TESTED = 0.001, // of the total: smaller rows are not tested
+  FALSE_SHARE = 0.05; // of the marks that are expected to be wrong
 
 function isDiff(model) {
   return Boolean(model.data.meta.is_diff);
@@ -39,7 +41,7 @@ function changeColour(change, dark) {
   return `hsl(${change > 0 ? 4 : 215} ${Math.round(75 * size)}% ${Math.round(dark ? 30 + 12 * size : 88 - 28 * size)}%)`;
 }
 
-// cost as in costColumns, with or without self. Rows are sorted by how much they changed, in whatever direction.
+// cost as in costColumns, with or without self and rows. Rows are sorted by how much they changed, in whatever direction.
 function diffColumns(model, cost) {
   const change = (row) => cost.total(row, AFTER) - cost.total(row, BEFORE),
     self = (row) => cost.self(row, AFTER) - cost.self(row, BEFORE);
@@ -50,7 +52,7 @@ function diffColumns(model, cost) {
     column("after", "this and all below it, after", (row) => cost.total(row, AFTER), (value) => model.amount(value, AFTER)),
     column("change", "after − before", change, (value) => signedAmount(model, value), size(change)),
     column("of before", "change in percent of everything before", change, (value) => signedPercent(changePercent(model, value))),
-    ...(model.data.meta.runs ? [intervalColumn(model, cost)] : []),
+    ...(model.data.meta.runs && cost.rows ? [intervalColumn(model, cost)] : []),
     ...(cost.self ? [column("self change", "after − before, of this alone", self, (value) => signedAmount(model, value), size(self))] : []),
   ];
 }
@@ -59,14 +61,44 @@ function diffColumns(model, cost) {
 function intervalColumn(model, cost) {
   const percent = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(changePercent(model, value)).toFixed(1);
   const of = (row) => changeInterval(model.data.meta.runs, (metric) => cost.total(row, metric));
+  let marked = null;
+  const isMarked = (row) => (marked ||= significantRows(model, cost, of)).has(row);
   return {
     name: "95 % interval",
-    title: `of the change, in percent of everything before; ${model.data.meta.runs.from_runs ? "from the spread between runs" : "from numbers of samples alone: how runs differ is not in it"}; sorted by how sure it is`,
-    width: "8.4rem",
+    title: `of the change, in percent of everything before; ${model.data.meta.runs.from_runs ? "from the spread between runs" : "from numbers of samples alone: how runs differ is not in it"}; sorted by how sure it is. A star marks what differs by more than noise; at most 5 % of the stars are expected to be wrong.`,
+    width: "8.8rem",
     num: true,
     by: (row) => Math.max(of(row).low, -of(row).high),
-    cell: (row) => `${percent(of(row).low)} to ${percent(of(row).high)}`,
+    cell: (row) => `${percent(of(row).low)} to ${percent(of(row).high)} ${isMarked(row) ? "*" : "\u2007"}`,
   };
+}
+
+// By the procedure of Benjamini and Hochberg, among all rows that are large enough, as report/diff has it. Where rows of a table
+// are made as they are opened (callers), those that it starts with are tested.
+function significantRows(model, cost, intervalOf) {
+  const size = (row) => (cost.total(row, BEFORE) + cost.total(row, AFTER)) / 2,
+    least = (TESTED * (model.totalOf(BEFORE)[0] + model.totalOf(AFTER)[0])) / 2,
+    tested = cost.rows().filter((row) => size(row) > 0 && size(row) >= least),
+    ranked = tested.map((row) => ({ row, p: intervalOf(row).p })).sort((a, b) => a.p - b.p),
+    n = ranked.findLastIndex(({ p }, i) => p <= (FALSE_SHARE * (i + 1)) / ranked.length) + 1;
+  return new Set(ranked.slice(0, n).map(({ row }) => row));
+}
+
+function simpson(f, from, to) {
+  const n = 1000,
+    step = (to - from) / n;
+  let sum = f(from) + f(to);
+  for (let i = 1; i < n; i++) sum += f(from + i * step) * (i % 2 ? 4 : 2);
+  return (sum * step) / 3;
+}
+
+// How likely a value beyond ±t is: Student's t as an angle, where its tails have an end; the normal distribution if df is large.
+function chanceBeyond(t, df) {
+  const isNormal = df > 1000,
+    density = isNormal ? (u) => Math.exp((-u * u) / 2) : (u) => Math.cos(u) ** (df - 1),
+    end = isNormal ? 40 : Math.PI / 2,
+    from = isNormal ? Math.min(t, end) : Math.atan(t / Math.sqrt(df));
+  return simpson(density, from, end) / simpson(density, 0, end);
 }
 
 // The t that 97.5 % lie below; between two degrees of freedom that are known, in proportion to 1 / df.
@@ -102,8 +134,10 @@ function changeInterval(runs, costOf) {
     b = sideOf(runs, costOf, runs.n_before, runs.n_after),
     both = a.variance + b.variance,
     df = runs.from_runs ? (both * both) / (a.variance ** 2 / (a.n - 1) + b.variance ** 2 / (b.n - 1)) : Infinity,
-    half = both > 0 ? Math.sqrt(both) * quantile(runs, df) : 0;
-  return { low: b.mean - a.mean - half, high: b.mean - a.mean + half };
+    change = b.mean - a.mean,
+    half = both > 0 ? Math.sqrt(both) * quantile(runs, df) : 0,
+    p = both > 0 ? chanceBeyond(Math.abs(change) / Math.sqrt(both), df) : change ? 0 : 1;
+  return { low: change - half, high: change + half, p };
 }
 
 // The same of costs by metric: cells of a table of lines.

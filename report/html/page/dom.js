@@ -28,6 +28,12 @@ function save(name, type, text) {
 const LONG = 36, // characters: below that a name is one piece
   TAIL = 12; // of the end of a name that are never cut off
 
+// FILE:LINES in pieces, so that where there is little room the file's name loses its middle, and the lines stay.
+function placeParts(text) {
+  const parts = text.match(/^(.+?)([^/]{0,4}:[0-9]+(?:-[0-9]+)?)$/);
+  return parts ? [h("span", { class: "start" }, parts[1]), h("span", { class: "end" }, parts[2])] : [text];
+}
+
 // A name in pieces, so that where there is little room its namespaces go first, and the end in which it differs from others
 // last; of a template the arguments are what differs.
 function nameParts(name) {

@@ -135,7 +135,8 @@ class Grid {
     };
     const cells = this.columns.map((c) => {
       const cell = c.cell(row);
-      return cell instanceof Node ? cell : h("span", { class: c.num ? "num" : "place", role: "gridcell", title: cell }, cell);
+      if (cell instanceof Node) return cell;
+      return h("span", { class: c.num ? "num" : "place", role: "gridcell", title: cell }, ...(c.num ? [cell] : placeParts(cell)));
     });
     return h(
       "div",

@@ -31,7 +31,7 @@ function callersView(model) {
     const costs = model.selfOf(metric);
     return metric === model.metric ? row.total : row.entries.reduce((sum, [, leaf]) => sum + costs[leaf], 0);
   };
-  const cost = { total, self: (row, metric) => (row.key.lastIndexOf("/") ? 0 : total(row, metric)), parent: () => 0, frame: (row) => row.frame };
+  const cost = { total, self: (row, metric) => (row.key.lastIndexOf("/") ? 0 : total(row, metric)), parent: () => 0, frame: (row) => row.frame, rows: () => all };
   const [first, bar, , ...rest] = costColumns(model, cost);
   const grid = new Grid(
     {

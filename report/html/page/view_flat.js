@@ -128,7 +128,7 @@ function flatView(model) {
       chosen: (row) => choose(model, row.node, row.frame),
     },
     [
-      ...costColumns(model, flatCost(model, level)),
+      ...costColumns(model, { ...flatCost(model, level), rows: () => rows }),
       textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
       ...(level === "loop"
         ? [

@@ -40,7 +40,7 @@ function sandwichView(model) {
   if (!isAny)
     return { element: [h("p", { class: "empty" }, "Choose a function in another view first: its callers and callees are shown here.")] };
   const side = (title, which) => {
-    const cost = { total: (row, metric) => of(metric)[which].get(row.frame).total },
+    const cost = { total: (row, metric) => of(metric)[which].get(row.frame).total, rows: () => rows },
       change = (row) => Math.abs(cost.total(row, AFTER) - cost.total(row, BEFORE)),
       isThere = (row) => (isDiff(model) ? cost.total(row, BEFORE) + cost.total(row, AFTER) : row.total) > 0;
     const rows = [...of(model.metric)[which].values()]

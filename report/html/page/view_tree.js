@@ -18,6 +18,7 @@ function treeView(model) {
     self: (node, metric) => model.selfOf(metric)[node],
     parent: (node) => (node ? model.total[tree.parent[model.head(node)]] : 0),
     frame,
+    rows: () => Array.from({ length: tree.n }, (_, node) => node),
   };
   const calledAt = (node) => model.callSite(model.head(node)),
     writtenAt = (node) => model.lines(frame(node)),

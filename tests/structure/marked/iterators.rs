@@ -67,8 +67,8 @@ fn collatz(mut n: u64) -> u32 {
 #[inline(never)]
 fn find(table: &[u32], width: usize, wanted: u32) -> Option<usize> {
     let mut row = 0;
-    'rows: loop {
-        if (row + 1) * width > table.len() { // loop 1 in find
+    'rows: loop { // loop 1 in find
+        if (row + 1) * width > table.len() {
             return None;
         }
         for column in 0..width { // loop 2 in find

@@ -100,6 +100,19 @@ stops:	mov $231, %eax
 	jmp 8b
 	.size stops, . - stops
 
+# Padding in front of a loop is no way into it.
+#: expect padded
+#:   loop
+	.global padded
+	.type padded, @function
+padded:	jmp 2f
+	nopl 0(%rax)
+1:	add $1, %rdi
+2:	cmpb $32, (%rdi)
+	je 1b
+	ret
+	.size padded, . - padded
+
 	.global main
 	.type main, @function
 main:	xor %eax, %eax

@@ -397,9 +397,12 @@ static void check_loads(const struct isa *isa)
 {
 	struct perf_event_attr like = { 0 };
 	struct perf_deep deep;
-	struct perf_deep_want want = {
-		.isa = isa, .snapshot = 16384, .bytes = 8 << 20, .like = &like, .ring_bytes = 8 << 20
-	};
+	struct perf_deep_want want = { .isa = isa,
+				       .snapshot = 16384,
+				       .bytes = 8 << 20,
+				       .like = &like,
+				       .ring_bytes = 8 << 20,
+				       .with_waits = true };
 	struct diag diag = { 0 };
 	int error = perf_deep_open(&deep, &want, NULL, &diag);
 

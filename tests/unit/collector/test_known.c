@@ -57,6 +57,8 @@ TEST(known_reads_mappings_again_once_after_each_loss)
 
 TEST(known_learns_a_process_once)
 {
+	if (!own_code_is_mapped())
+		SKIP(NO_OWN_CODE);
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
 	struct known *known = known_new(mapper, fixed_clock);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "collector/wait/perf_waits.h"
 #include "collector/waits.h"
 #include "tests/test.h"
 
@@ -114,4 +117,40 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	CHECK_EQ(wait.ns, 1000);
 	CHECK_EQ(waits.n_lost, 0);
 	waits_done(&waits);
+}
+
+/* ---- the program -------------------------------------------------------------------------------- */
+
+/* The kernel's verifier is the judge; and it says where its own frames end. */
+static void check_program_loads(bool is_x86)
+{
+	struct perf_event_attr like = { 0 };
+	struct perf_waits waits;
+	struct perf_waits_want want = {
+		.like = &like, .max_switches = 1000, .is_x86 = is_x86, .inherits = true, .deep = -1
+	};
+	struct diag diag = { 0 };
+	int error = perf_waits_open(&waits, &want, &diag);
+
+	if (error == -ENOSYS)
+		SKIP("there is no bpf(2) here");
+	if (error == -EOPNOTSUPP)
+		SKIP("cpprof is built without libbpf");
+	if (error == -EPERM)
+		SKIP("no permission for BPF");
+	if (error)
+		print_error("%s: %s\n", diag.what, diag.why);
+	CHECK_EQ(error, 0);
+	CHECK(waits.n_own > 0 && waits.n_own < WAITS_OWN_FRAMES);
+	perf_waits_close(&waits);
+}
+
+TEST(program_of_waits_is_accepted_by_the_kernel)
+{
+	check_program_loads(false);
+}
+
+TEST(program_of_waits_for_x86_64_is_accepted_by_the_kernel)
+{
+	check_program_loads(true);
 }

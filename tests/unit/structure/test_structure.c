@@ -265,6 +265,55 @@ TEST(structure_shows_a_loop_around_a_trap)
 	unmake(&m);
 }
 
+/* `while (a) { while (b) f(); g(); }`: both go back to the test of b, and the inner one does not ask for a.
+ */
+TEST(structure_tells_two_loops_that_go_back_to_one_block_apart)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 25, 3, 2, 5 },   { 28, 4, 3, -1 },
+				       { 24, 2, 4, 1 },  { 30, 2, -1, -1 }, { 26, 4, 1, -1 } };
+
+	make(&m, shape, 6);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 2);
+	CHECK_EQ(loop_at(&m, 0)->line, 24);
+	CHECK_EQ(loop_at(&m, 0)->end_line, 28);
+	CHECK_EQ(loop_at(&m, 1)->line, 25);
+	CHECK_EQ(loop_at(&m, 1)->end_line, 26);
+	CHECK(&m.structure.scopes.at[loop_at(&m, 1)->parent] == loop_at(&m, 0));
+	CHECK(loop_at(&m, 0)->vaddr != loop_at(&m, 1)->vaddr);
+	unmake(&m);
+}
+
+/* The same, but the test above is asked each time: `while (a) { if (b) { f(); continue; } g(); }`. */
+TEST(structure_leaves_a_loop_with_a_continue_one)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 24, 2, 2, 5 },  { 25, 3, 3, 4 },
+				       { 28, 4, 1, -1 }, { 26, 4, 1, -1 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 6);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 1);
+	unmake(&m);
+}
+
+/* `again: for (...) if (c) goto again;`: the way back to `again` does not pass the test of the `for`. */
+TEST(structure_keeps_a_loop_apart_from_the_goto_that_starts_it_again)
+{
+	struct made m;
+	const struct shape shape[] = { { 12, 2, 1, -1 }, { 23, 9, 2, -1 },  { 21, 5, 3, -1 }, { 22, 6, 4, 5 },
+				       { 20, 20, 6, 2 }, { 20, 20, 1, -1 }, { 30, 2, -1, -1 } };
+
+	make(&m, shape, 7);
+	build(&m, NULL);
+	CHECK_EQ(n_loops(&m), 2);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	CHECK_EQ(loop_at(&m, 1)->line, 20);
+	CHECK(&m.structure.scopes.at[loop_at(&m, 1)->parent] == loop_at(&m, 0));
+	unmake(&m);
+}
+
 /* The body does twice what the remainder does; a version that does the same once is not unrolled. */
 TEST(structure_marks_a_loop_that_was_unrolled)
 {
@@ -415,52 +464,4 @@ TEST(structure_names_alien_code_by_the_procedure_it_is_written_in)
 	CHECK(around->flags & SCOPE_ALIEN);
 	procedures_done(&procedures);
 	unmake(&m);
-}
-
-/* ---- procedures ----------------------------------------------------------------------------------- */
-
-static uint32_t line_of_procedure(const struct procedures *procedures, uint32_t file, uint32_t line)
-{
-	const struct procedure *found = procedures_at(procedures, file, line);
-
-	return found ? found->line : 0;
-}
-
-TEST(procedures_end_where_the_next_begins)
-{
-	struct function_map maps[] = { { .name = 2, .decl_file = 1, .decl_line = 30 },
-				       { .name = 3, .decl_file = 1, .decl_line = 10 },
-				       { .name = 4, .decl_file = 9, .decl_line = 5 } };
-	struct procedures procedures = { 0 };
-
-	procedures_find_all(&procedures, maps, 3);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 9), 0);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 10), 10);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 29), 10);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 30), 30);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 4000), 30);
-	CHECK_EQ(line_of_procedure(&procedures, 2, 12), 0);
-	CHECK_EQ(line_of_procedure(&procedures, 9, 6), 5);
-	procedures_done(&procedures);
-}
-
-TEST(procedures_contained_ones_end_before_their_host)
-{
-	/* 10: host up to 50; 20 to 25 a function in it; 60 the next, with one that only names its host. */
-	struct function_map maps[] = {
-		{ .name = 2, .decl_file = 1, .decl_line = 10, .end_line = 50 },
-		{ .name = 3, .decl_file = 1, .decl_line = 20, .end_line = 25 },
-		{ .name = 4, .decl_file = 1, .decl_line = 60, .end_line = 65 },
-		{ .name = 5, .decl_file = 1, .decl_line = 70, .end_line = 75, .scope = 4 }
-	};
-	struct procedures procedures = { 0 };
-
-	procedures_find_all(&procedures, maps, 4);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 22), 20);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 26), 10);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 55), 10);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 66), 60);
-	CHECK_EQ(line_of_procedure(&procedures, 1, 72), 70);
-	CHECK_EQ(procedures_at(&procedures, 1, 72)->host, 2);
-	procedures_done(&procedures);
 }

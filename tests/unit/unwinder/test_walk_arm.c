@@ -349,3 +349,25 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 	CHECK(!s.stack.frames.at[1].is_return); /* nothing stands before it, not even an address */
 	scene_done(&s);
 }
+
+TEST(walk_goes_on_where_the_kernel_says_what_it_hides)
+{
+	const struct hidden_return hidden[] = { { STACK, BIAS + OUTER_CALLS } };
+	struct scene s = scene();
+	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
+
+	scene_map(
+		&s,
+		&(struct mapping){
+			.start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
+	s.event.sample.hidden = hidden;
+	s.event.sample.n_hidden = 1;
+	WALK(&s, LEAF, PROBES, 0, BIAS + START_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	/* leaf has returned there */
+	WALK(&s, PROBES - BIAS, PROBES, 0, BIAS + START_CALLS, 0, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);
+	scene_done(&s);
+}

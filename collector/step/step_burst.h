@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_burst: a running thread, stopped at some moment and stepped for a little while, then let go.
+ *
+ * It ends before a system call, which may wait, and before a load-exclusive, whose store would never succeed:
+ * nothing is done that would have to be undone if we were killed. Signals are handed on. Whoever calls this
+ * should be a process of its own that nobody kills: a thread whose tracer dies in the middle of a step gets
+ * the trap itself.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "collector/event.h"
+
+struct burst_limits {
+	uint32_t max_steps;
+	uint64_t max_ns; /* that the thread stands still */
+};
+
+struct burst {
+	VEC(uint64_t) pcs;   /* where it was, in order; the last one was not executed */
+	uint64_t stopped_ns; /* how long it stood still */
+};
+
+/* Fills ret, whose memory is used again. 0, also if the thread was not running or has ended (then there are
+ * no pcs); a negative errno if it may not be traced. Moves us to the thread's CPU. */
+int burst_take(pid_t tid, const struct burst_limits *limits, struct burst *ret);
+void burst_done(struct burst *burst);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * burst_ways: from stretches of steps to ways: which function, block and way each step belongs to.
+ */
+#pragma once
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "recording/paths.h"
+
+/* How often a way was taken in one burst. */
+struct burst_count {
+	uint32_t function, number, burst;
+	uint32_t count;
+};
+
+struct burst_ways {
+	struct paths *paths;
+	char *const *names; /* that are wanted; none = all */
+	size_t n_names, n_bursts;
+	struct map function_of;           /* (map, start of a function) -> index, or BURST_REFUSED */
+	VEC(struct burst_image *) images; /* functions of images, by image */
+	VEC(struct burst_count) counts;
+	VEC(struct burst_frame) frames; /* of the burst that is looked at */
+};
+
+void burst_ways_init(struct burst_ways *ways, struct paths *paths, char *const *names, size_t n_names);
+/* One burst: addresses in the process, 8 bytes each. */
+void burst_ways_add(struct burst_ways *ways, struct bytes pcs);
+/* Makes counts and intervals of the functions of paths, and frees the rest. */
+void burst_ways_finish(struct burst_ways *ways);
+
+/* Fills the intervals of the ways of all functions. */
+void burst_intervals(const struct burst_count *counts, size_t n, uint32_t n_bursts, struct paths *paths);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cycles/counts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_reader.h"
+
+struct counts_reader {
+	struct json_reader json;
+	struct cycles_counts *to;
+	uint64_t wanted, vaddr; /* functions */
+	struct cycles_counts current;
+	bool is_ours; /* it says that it is a file of ours */
+};
+
+static double counts_number(const struct json_reader *json)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.*s", (int)(json->text.len < 63 ? json->text.len : 63),
+		 (const char *)json->text.at);
+	return strtod(text, NULL);
+}
+
+/* Addresses are texts, "0x..." */
+static uint64_t counts_address(const struct json_reader *json)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.*s", (int)(json->text.len < 31 ? json->text.len : 31),
+		 (const char *)json->text.at);
+	return strtoull(text, NULL, 16);
+}
+
+/* Calls visit with each member of the object that has begun; the reader stands behind its name. */
+static bool counts_each(struct counts_reader *r, bool (*visit)(struct counts_reader *r))
+{
+	for (;;) {
+		enum json_event event = json_reader_next(&r->json);
+		if (event == JSON_CLOSE)
+			return true;
+		if (event != JSON_NAME || !visit(r))
+			return false;
+	}
+}
+
+static bool counts_skip(struct counts_reader *r)
+{
+	return json_reader_skip(&r->json, json_reader_next(&r->json));
+}
+
+static bool counts_block_member(struct counts_reader *r)
+{
+	struct cycles_count *block = &r->current.blocks.at[r->current.blocks.n - 1];
+
+	if (json_reader_is(&r->json, "vaddr")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		block->vaddr = is_text ? counts_address(&r->json) : 0;
+		return is_text;
+	}
+	if (json_reader_is(&r->json, "count")) {
+		bool is_number = json_reader_next(&r->json) == JSON_NUMBER;
+		block->count = is_number ? counts_number(&r->json) : 0;
+		return is_number;
+	}
+	return counts_skip(r);
+}
+
+/* Calls visit for each object of the array that comes. */
+static bool counts_array(struct counts_reader *r, bool (*visit)(struct counts_reader *r))
+{
+	if (json_reader_next(&r->json) != JSON_ARRAY)
+		return false;
+	for (;;) {
+		enum json_event event = json_reader_next(&r->json);
+		if (event == JSON_CLOSE)
+			return true;
+		if (event != JSON_OBJECT || !visit(r))
+			return false;
+	}
+}
+
+static bool counts_block(struct counts_reader *r)
+{
+	vec_push(&r->current.blocks, ((struct cycles_count){ 0 }));
+	return counts_each(r, counts_block_member);
+}
+
+static bool counts_way_blocks(struct counts_reader *r, struct cycles_way *way)
+{
+	if (json_reader_next(&r->json) != JSON_ARRAY)
+		return false;
+	for (;;) {
+		enum json_event event = json_reader_next(&r->json);
+		if (event == JSON_CLOSE)
+			return true;
+		if (event != JSON_STRING)
+			return false;
+		vec_push(&r->current.way_blocks, counts_address(&r->json));
+		way->n_blocks++;
+	}
+}
+
+static bool counts_way_member(struct counts_reader *r)
+{
+	struct cycles_way *way = &r->current.ways.at[r->current.ways.n - 1];
+
+	if (json_reader_is(&r->json, "blocks"))
+		return counts_way_blocks(r, way);
+	if (json_reader_is(&r->json, "leaves")) {
+		way->leaves = json_reader_next(&r->json) == JSON_TRUE;
+		return true;
+	}
+	if (json_reader_is(&r->json, "count")) {
+		bool is_number = json_reader_next(&r->json) == JSON_NUMBER;
+		way->count = is_number ? counts_number(&r->json) : 0;
+		return is_number;
+	}
+	if (json_reader_is(&r->json, "caller")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		way->caller = is_text ? counts_address(&r->json) : 0;
+		return is_text;
+	}
+	return counts_skip(r);
+}
+
+static bool counts_way(struct counts_reader *r)
+{
+	vec_push(&r->current.ways, ((struct cycles_way){ .first_block = r->current.way_blocks.n }));
+	return counts_each(r, counts_way_member);
+}
+
+static bool counts_function_member(struct counts_reader *r)
+{
+	if (json_reader_is(&r->json, "vaddr")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		r->vaddr = is_text ? counts_address(&r->json) : 0;
+		return is_text;
+	}
+	if (json_reader_is(&r->json, "blocks"))
+		return counts_array(r, counts_block);
+	if (json_reader_is(&r->json, "ways"))
+		return counts_array(r, counts_way);
+	return counts_skip(r);
+}
+
+static void counts_forget(struct cycles_counts *counts)
+{
+	vec_clear(&counts->blocks);
+	vec_clear(&counts->ways);
+	vec_clear(&counts->way_blocks);
+}
+
+static bool counts_function(struct counts_reader *r)
+{
+	counts_forget(&r->current);
+	r->vaddr = 0;
+	if (!counts_each(r, counts_function_member))
+		return false;
+	if (r->vaddr != r->wanted || r->to->is_found)
+		return true;
+	/* What was read is theirs from now on. */
+	bool is_relative = r->to->is_relative;
+	*r->to = r->current;
+	r->to->is_relative = is_relative;
+	r->to->is_found = true;
+	r->current = (struct cycles_counts){ 0 };
+	return true;
+}
+
+static bool counts_member(struct counts_reader *r)
+{
+	if (json_reader_is(&r->json, "functions"))
+		return counts_array(r, counts_function);
+	if (json_reader_is(&r->json, "whole")) {
+		r->to->is_relative = json_reader_next(&r->json) != JSON_TRUE;
+		return true;
+	}
+	if (json_reader_is(&r->json, "schema")) {
+		r->is_ours =
+			json_reader_next(&r->json) == JSON_STRING && json_reader_is(&r->json, "cpprof-paths");
+		return r->is_ours;
+	}
+	return counts_skip(r);
+}
+
+static int counts_compare(const void *left, const void *right)
+{
+	const struct cycles_count *a = left, *b = right;
+
+	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
+}
+
+int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag)
+{
+	struct counts_reader r = { .to = ret, .wanted = function };
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+
+	*ret = (struct cycles_counts){ .is_relative = true };
+	if (!file)
+		return diag_set(diag, -errno, "cannot read '%s'", path);
+	json_reader_init_stream(&r.json, file);
+	bool is_good =
+		json_reader_next(&r.json) == JSON_OBJECT && counts_each(&r, counts_member) && r.is_ours;
+	json_reader_done(&r.json);
+	cycles_counts_done(&r.current);
+	if (!is_good) {
+		diag_set(diag, -EBADMSG, "'%s' has no counts", path);
+		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
+		return -EBADMSG;
+	}
+	if (!ret->is_found) {
+		diag_set(diag, -ENOENT, "'%s' has no counts of this function", path);
+		return -ENOENT;
+	}
+	if (ret->blocks.n)
+		qsort(ret->blocks.at, ret->blocks.n, sizeof(*ret->blocks.at), counts_compare);
+	return 0;
+}
+
+double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr)
+{
+	struct cycles_count key = { .vaddr = vaddr };
+	const struct cycles_count *found =
+		counts->blocks.n
+			? bsearch(&key, counts->blocks.at, counts->blocks.n, sizeof(key), counts_compare)
+			: NULL;
+
+	return found ? found->count : -1;
+}
+
+void cycles_counts_done(struct cycles_counts *counts)
+{
+	vec_done(&counts->blocks);
+	vec_done(&counts->ways);
+	vec_done(&counts->way_blocks);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * counts: how often blocks were executed, as `cpprof paths --format json` has written it. Foreign input.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+struct cycles_count {
+	uint64_t vaddr; /* of the block */
+	double count;
+};
+
+/* A way through the function. */
+struct cycles_way {
+	double count;
+	uint64_t caller;              /* where it was called from, if that was asked for; 0 = not known */
+	size_t first_block, n_blocks; /* of way_blocks */
+	bool leaves;
+};
+
+struct cycles_counts {
+	VEC(struct cycles_count) blocks; /* of the function that was asked for, by address */
+	VEC(struct cycles_way) ways;     /* the most frequent first */
+	VEC(uint64_t) way_blocks;        /* addresses */
+	bool is_relative;                /* not of a whole run: only the proportions are known */
+	bool is_found;                   /* the function is in the file */
+};
+
+/* Of the function at this address. -ENOENT if the file has nothing of it. */
+int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag);
+/* Of the block at this address; negative = not counted. */
+double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr);
+void cycles_counts_done(struct cycles_counts *counts);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycles: of one function, how often its loops and blocks were executed, how many cycles each took, how many
+ * it would take at best, and what may have cost the rest.
+ *
+ * The unit is the block and the loop: where a timer interrupts, the instruction that it stands at is not the
+ * one that took the time, but most often the block is.
+ */
+#pragma once
+
+#include "binary/flow/cfg.h"
+#include "report/annotate/annotate.h"
+#include "report/cycles/counts.h"
+#include "report/cycles/culprits.h"
+#include "report/cycles/mca.h"
+#include "structure/frequency.h"
+#include "structure/loops.h"
+
+struct cycles_cost {
+	uint64_t samples;
+	double spent;       /* cycles */
+	double executions;  /* of a loop: iterations */
+	double best;        /* cycles of one, 0 = not known */
+	uint8_t confidence; /* enum confidence */
+	uint8_t culprits;   /* enum culprit, if more was spent than is needed */
+};
+
+/* What a way cost: all of the time in blocks that no other way has, and its share of that in others. */
+struct way_cost {
+	double spent, samples;
+	uint32_t n_insns;
+	bool is_dense; /* more cycles an instruction than the function has on average */
+};
+
+struct cycles {
+	const struct cfg *cfg;
+	struct frequency frequency;
+	struct loop_forest forest;
+	VEC(struct cycles_cost) blocks, loops; /* as in cfg and forest; loops with all that is in them */
+	VEC(struct way_cost) ways;             /* as in the counts */
+	uint64_t samples;                      /* of the function's own code */
+	struct diag mca_failed;                /* why there is no best case; error 0 = there is */
+};
+
+struct cycles_input {
+	const struct cfg *cfg;
+	const struct image *image;
+	const struct isa *isa;
+	const struct annotation *annotation;
+	uint32_t metric;
+	double unit;                        /* cycles that one of the metric stands for */
+	struct mca *mca;                    /* NULL = no best case */
+	const struct cycles_counts *counts; /* NULL = none */
+};
+
+void cycles_find(const struct cycles_input *input, struct cycles *ret);
+void cycles_done(struct cycles *cycles);
+
+/* Cycles of one execution; negative = not known. */
+double cycles_each(const struct cycles_cost *cost);

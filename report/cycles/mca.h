@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mca: what code needs at best, as llvm-mca says: with everything in the first cache, and every branch
+ * foreseen.
+ *
+ * llvm-mc makes assembly of the bytes, llvm-mca simulates it on the model of a processor. The newest pair in
+ * PATH is taken. A processor of which LLVM has no model of its own gets that of another one, without a word:
+ * so the model that is really used is known by the names of its units; the one that stands for any processor
+ * is refused.
+ */
+#pragma once
+
+#include "base/bytes.h"
+#include "base/diag.h"
+#include "base/store.h"
+#include "binary/isa/isa.h"
+
+struct mca;
+
+struct mca_options {
+	const struct isa *isa;
+	const char *cpu;     /* as LLVM calls it */
+	struct store *store; /* borrowed; NULL = nothing is kept */
+	uint64_t max_ns;     /* of one run; 0 = MCA_MAX_NS */
+};
+#define MCA_MAX_NS 5000000000ull
+
+/* -ENOPKG if there is no llvm-mca, -ENOTSUP if it has no model of this processor, with a diag that says what
+ * would help. */
+int mca_open(const struct mca_options *options, struct mca **ret, struct diag *diag);
+void mca_close(struct mca *mca);
+/* "llvm-mca-19"; "N1", as its units are called. */
+const char *mca_tool(const struct mca *mca);
+const char *mca_model(const struct mca *mca);
+
+/* Code that is repeated: blocks one behind the other. */
+struct mca_region {
+	const struct bytes *blocks;
+	size_t n;
+	uint32_t n_insns;
+	double cycles;   /* filled: of one pass; 0 = not known */
+	bool is_partial; /* filled: it does not know all of the instructions */
+};
+/* -ETIME, or another negative errno, and a diag if it failed altogether. */
+int mca_run(struct mca *mca, struct mca_region *regions, size_t n, struct diag *diag);
+
+/* What LLVM calls a processor that cpprof describes like this; NULL if that is not known. */
+const char *mca_cpu_name(const char *description);

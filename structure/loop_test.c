@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop_test: what decides whether a loop goes round again.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "structure/nest.h"
+
+#define UNSEEN UINT32_MAX
+
+static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
+{
+	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
+
+	return atom && atom->line ? (uint32_t)(atom - nest->atoms->list.at) : UNSEEN;
+}
+
+/* Does the block decide whether to leave the loop? */
+static bool is_exit(const struct nest *nest, uint32_t loop, uint32_t block)
+{
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+
+	for (uint32_t e = 0; b->end_kind == BLOCK_BRANCHES && e < b->n_edges; e++)
+		if (!loops_contain(nest->machine, loop, nest->cfg->edges[b->first_edge + e].to))
+			return true;
+	return false;
+}
+
+/* Is atom a written above atom b, in the same procedure? */
+static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
+{
+	const struct atom *atoms = nest->atoms->list.at;
+
+	return a != UNSEEN && atoms[a].context == atoms[b].context && atoms[a].file == atoms[b].file &&
+	       atoms[a].line < atoms[b].line;
+}
+
+/* The loop that a jump from the block to the header of `loop` goes round: that one, one with the same header
+ * around it, or LOOP_NONE. */
+static uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block)
+{
+	while (loop != LOOP_NONE && !loops_contain(machine, loop, block)) {
+		uint32_t outer = machine->loops.at[loop].parent;
+		bool is_shared = outer != LOOP_NONE &&
+				 machine->loops.at[outer].header == machine->loops.at[loop].header;
+		loop = is_shared ? outer : LOOP_NONE;
+	}
+	return loop;
+}
+
+/*
+ * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump
+ * that is written above the others goes back to the head: `for (;;)` has no other trace of its line.
+ */
+static void loop_test_find_all(struct nest *nest)
+{
+	const struct cfg *cfg = nest->cfg;
+	size_t n = nest->machine->loops.n;
+	uint32_t *loop_at = alloc_resize(NULL, cfg->n_blocks, sizeof(uint32_t)); /* header block -> loop */
+	uint32_t *jump = alloc_resize(NULL, n, sizeof(uint32_t));
+
+	for (size_t b = 0; b < cfg->n_blocks; b++)
+		loop_at[b] = LOOP_NONE;
+	for (uint32_t i = 0; i < n; i++) {
+		loop_at[nest->machine->loops.at[i].header] = i;
+		vec_push(&nest->test, UNSEEN);
+		jump[i] = UNSEEN;
+	}
+	for (uint32_t b = 0; b < cfg->n_blocks; b++)
+		for (uint32_t e = 0; e < cfg->blocks[b].n_edges; e++) {
+			uint32_t loop = loop_at[cfg->edges[cfg->blocks[b].first_edge + e].to];
+			loop = loop_test_around(nest->machine, loop, b);
+			if (loop == LOOP_NONE)
+				continue;
+			uint32_t *found = cfg->blocks[b].end_kind == BLOCK_BRANCHES ? &nest->test.at[loop]
+										    : &jump[loop];
+			if (*found == UNSEEN)
+				*found = atom_with_line(nest, b);
+		}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t header = nest->machine->loops.at[i].header;
+		if (nest->test.at[i] == UNSEEN && is_exit(nest, i, header))
+			nest->test.at[i] = atom_with_line(nest, header);
+		if (nest->test.at[i] == UNSEEN || is_higher(nest, jump[i], nest->test.at[i]))
+			nest->test.at[i] = jump[i];
+	}
+	free(loop_at);
+	free(jump);
+}
+
+#define SEVERAL (UINT32_MAX - 1)
+
+/* Of two atoms that leave a loop, the one that is written first; SEVERAL if that cannot be said. */
+static uint32_t loop_test_choose(const struct nest *nest, uint32_t known, uint32_t atom)
+{
+	const struct atom *atoms = nest->atoms->list.at;
+
+	if (known == UNSEEN)
+		return atom;
+	if (atom == UNSEEN || known == SEVERAL || atoms[atom].context != atoms[known].context ||
+	    atoms[atom].file != atoms[known].file)
+		return SEVERAL;
+	return is_higher(nest, atom, known) ? atom : known;
+}
+
+/*
+ * Where control enters in several places, which of them became the header is chance, and so is what goes back
+ * to it. The test is what decides to leave the loop; of several statements that do, the one written first: a
+ * `break` stands below the head.
+ */
+static void loop_test_find_irreducible(struct nest *nest)
+{
+	const struct loop_forest *machine = nest->machine;
+	size_t n = machine->loops.n;
+	uint32_t *found = alloc_resize(NULL, n, sizeof(uint32_t));
+
+	for (size_t i = 0; i < n; i++)
+		found[i] = UNSEEN;
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
+		for (uint32_t i = machine->innermost.at[b]; i != LOOP_NONE; i = machine->loops.at[i].parent) {
+			if (!machine->loops.at[i].is_irreducible || !is_exit(nest, i, b))
+				continue;
+			uint32_t atom = atom_with_line(nest, b);
+			found[i] = loop_test_choose(nest, found[i], atom);
+		}
+	for (size_t i = 0; i < n; i++)
+		if (found[i] != UNSEEN && found[i] != SEVERAL)
+			nest->test.at[i] = found[i];
+	free(found);
+}
+
+/*
+ * A branch that goes back or stays in the loop does not decide on it: it may skip the body, where the head
+ * was copied to the end. If what leaves the loop is written above, that is the test.
+ */
+static void loop_test_find_above(struct nest *nest)
+{
+	const struct loop_forest *machine = nest->machine;
+	size_t n = machine->loops.n;
+	bool *stays = alloc_zero(n, sizeof(bool)), any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t block =
+			nest->test.at[i] == UNSEEN ? 0 : nest->atoms->list.at[nest->test.at[i]].block;
+		stays[i] = nest->test.at[i] != UNSEEN &&
+			   nest->cfg->blocks[block].end_kind == BLOCK_BRANCHES && !is_exit(nest, i, block);
+		any |= stays[i];
+	}
+	for (uint32_t b = 0; any && b < nest->cfg->n_blocks; b++) {
+		uint32_t i = machine->innermost.at[b];
+		if (i == LOOP_NONE || !stays[i] || !is_exit(nest, i, b))
+			continue;
+		uint32_t atom = atom_with_line(nest, b);
+		if (is_higher(nest, atom, nest->test.at[i]))
+			nest->test.at[i] = atom;
+	}
+	free(stays);
+}
+
+bool loop_test_is_below_head(const struct nest *nest, uint32_t loop)
+{
+	uint32_t header = nest->machine->loops.at[loop].header;
+	uint32_t head =
+		nest->cfg->blocks[header].end_kind == BLOCK_BRANCHES ? atom_with_line(nest, header) : UNSEEN;
+
+	return is_higher(nest, head, nest->test.at[loop]);
+}
+
+bool loop_test_is_jump(const struct nest *nest, uint32_t loop)
+{
+	const struct atom *test = &nest->atoms->list.at[nest->test.at[loop]];
+
+	return nest->cfg->blocks[test->block].end_kind != BLOCK_BRANCHES;
+}
+
+void loop_test_find(struct nest *nest)
+{
+	loop_test_find_all(nest);
+	loop_test_find_above(nest);
+	loop_test_find_irreducible(nest);
+}

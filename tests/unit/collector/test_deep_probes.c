@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What probes of others hide: samples taken at the copy of a probed instruction. */
+#include "collector/deep/deep_stack.h"
+#include "tests/test.h"
+
+#define SP 0x7fefffffc008ull
+#define COPY 0xffff00001040ull
+#define PLACE 0xaaaa00000850ull
+#define OTHER 0xaaaa00000900ull
+
+static struct sample join_stepped(struct deep_stacks *stacks, const struct isa *isa, uint64_t pc,
+				  uint64_t top)
+{
+	const uint64_t record[] = { DEEP_MAGIC_STEPPED, SP, COPY, PLACE };
+	static uint64_t stack[1];
+	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc },
+				 .stack = { (const uint8_t *)stack, sizeof(stack) } };
+
+	stack[0] = top;
+	sample.regs.value[isa->sp] = SP;
+	sample.regs.value[isa->pc] = pc;
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
+	deep_stacks_join(stacks, 7, isa, &sample);
+	return sample;
+}
+
+TEST(deep_stack_a_copied_instruction_is_where_it_belongs)
+{
+	const struct isa *isa = &isa_aarch64;
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	CHECK_EQ(join_stepped(stacks, isa, COPY, 0).regs.value[isa->pc], PLACE);
+	CHECK_EQ(join_stepped(stacks, isa, COPY + 4, 0).regs.value[isa->pc], PLACE + 4);
+	CHECK_EQ(join_stepped(stacks, isa, OTHER, COPY).regs.value[isa->pc], OTHER);
+	CHECK_EQ(join_stepped(stacks, isa, OTHER, COPY).n_hidden, 0);
+	/* Good for one sample. */
+	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc } };
+	sample.regs.value[isa->sp] = SP;
+	sample.regs.value[isa->pc] = COPY;
+	deep_stacks_join(stacks, 7, isa, &sample);
+	CHECK_EQ(sample.regs.value[isa->pc], COPY);
+	deep_stacks_free(stacks);
+}
+
+/* x86-64: what a copied call pushes is an address behind the copy. */
+TEST(deep_stack_a_copied_call_returns_to_where_it_belongs)
+{
+	const struct isa *isa = &isa_x86_64;
+	const uint64_t hidden[] = { DEEP_MAGIC_HIDDEN, SP, 1, SP + 64, OTHER + 1 };
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	struct sample sample = join_stepped(stacks, isa, OTHER, COPY + 3);
+	CHECK_EQ(sample.regs.value[isa->pc], OTHER);
+	CHECK_EQ(sample.n_hidden, 1);
+	CHECK_EQ(sample.hidden[0].stack, SP);
+	CHECK_EQ(sample.hidden[0].address, PLACE + 3);
+	/* Beside a probed return of its caller. */
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)hidden, sizeof(hidden) });
+	sample = join_stepped(stacks, isa, OTHER, COPY + 3);
+	CHECK_EQ(sample.n_hidden, 2);
+	CHECK_EQ(sample.hidden[0].address, PLACE + 3);
+	CHECK_EQ(sample.hidden[1].address, OTHER + 1);
+	deep_stacks_free(stacks);
+}
+
+TEST(deep_stack_a_record_of_a_copy_that_is_cut_off_says_nothing)
+{
+	const uint64_t record[] = { DEEP_MAGIC_STEPPED, SP, COPY };
+	const struct isa *isa = &isa_aarch64;
+	struct deep_stacks *stacks = deep_stacks_new();
+	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc } };
+
+	sample.regs.value[isa->sp] = SP;
+	sample.regs.value[isa->pc] = COPY;
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
+	deep_stacks_join(stacks, 7, isa, &sample);
+	CHECK_EQ(sample.regs.value[isa->pc], COPY);
+	deep_stacks_free(stacks);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Only in builds with libbpf. */
+#include "collector/bpf/kernel_types.h"
+
+#include <linux/btf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/writer.h"
+#include "tests/test.h"
+
+/* Strings by offset: the one without letters is the name of what has none. */
+static const char strings[] = "\0task\0plain\0inner\0deep\0";
+enum { NO_NAME = 0, TASK = 1, PLAIN = 6, INNER = 12, DEEP = 18 };
+
+static void put_type(struct writer *w, uint32_t name, uint32_t kind, uint32_t n, uint32_t size)
+{
+	write_u32(w, name);
+	write_u32(w, kind << 24 | n);
+	write_u32(w, size);
+}
+
+static void put_member(struct writer *w, uint32_t name, uint32_t type, uint32_t bytes)
+{
+	write_u32(w, name);
+	write_u32(w, type);
+	write_u32(w, bytes * 8);
+}
+
+/* struct task { long plain; union { struct { long; long deep; }; long inner; }; }; circle: it has itself. */
+static struct writer make_btf(bool is_circle)
+{
+	struct writer types = { 0 }, w = { 0 };
+
+	put_type(&types, NO_NAME, BTF_KIND_INT, 0, 8); /* 1 */
+	write_u32(&types, 64);
+	put_type(&types, TASK, BTF_KIND_STRUCT, 2, 24); /* 2 */
+	put_member(&types, PLAIN, 1, 8);
+	put_member(&types, NO_NAME, 3, 16);
+	put_type(&types, NO_NAME, BTF_KIND_UNION, 2, 16); /* 3 */
+	put_member(&types, NO_NAME, is_circle ? 2 : 4, 0);
+	put_member(&types, INNER, 1, 0);
+	put_type(&types, NO_NAME, BTF_KIND_STRUCT, 2, 16); /* 4 */
+	put_member(&types, NO_NAME, 1, 0);
+	put_member(&types, DEEP, is_circle ? 1000 : 1, 8);
+	write_u16(&w, BTF_MAGIC);
+	write_u8(&w, 1);
+	write_u8(&w, 0);
+	write_u32(&w, sizeof(struct btf_header));
+	write_u32(&w, 0);
+	write_u32(&w, (uint32_t)types.len);
+	write_u32(&w, (uint32_t)types.len);
+	write_u32(&w, sizeof(strings));
+	write_bytes(&w, writer_bytes(&types));
+	write_bytes(&w, (struct bytes){ (const uint8_t *)strings, sizeof(strings) });
+	writer_done(&types);
+	return w;
+}
+
+TEST(kernel_types_members_of_members_without_a_name_are_found)
+{
+	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
+					   { .structure = "task", .name = "deep" },
+					   { .structure = "task", .name = "inner" } };
+	struct writer w = make_btf(false);
+
+	CHECK(kernel_types_search(writer_bytes(&w), members, 3));
+	CHECK_EQ(members[0].offset, 8);
+	CHECK_EQ(members[1].offset, 24);
+	CHECK_EQ(members[2].offset, 16);
+	writer_done(&w);
+}
+
+TEST(kernel_types_what_is_not_there_is_not_found)
+{
+	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
+					   { .structure = "task", .name = "other" },
+					   { .structure = "other", .name = "plain" } };
+	struct writer w = make_btf(false);
+
+	CHECK(!kernel_types_search(writer_bytes(&w), members, 3));
+	CHECK(members[0].is_found && !members[1].is_found && !members[2].is_found);
+	writer_done(&w);
+}
+
+/* Cut off anywhere, or in a circle: an end, and no read beyond it. */
+TEST(kernel_types_survives_nonsense)
+{
+	for (int is_circle = 0; is_circle < 2; is_circle++) {
+		struct writer w = make_btf(is_circle);
+		for (size_t len = 0; len <= w.len; len++) {
+			struct kernel_member member = { .structure = "task", .name = "nowhere" };
+			uint8_t *copy = malloc(len + 1);
+			memcpy(copy, w.at, len);
+			CHECK(!kernel_types_search((struct bytes){ copy, len }, &member, 1));
+			free(copy);
+		}
+		writer_done(&w);
+	}
+}

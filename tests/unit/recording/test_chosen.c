@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where probes of functions go, in files of either architecture. */
+#include "recording/chosen.h"
+
+#include <elf.h>
+
+#include "collector/bpf/trace_layout.h"
+#include "recording/trace.h"
+#include "tests/test.h"
+
+#define FOLDER CPPROF_SOURCE_DIR "/tests/data/recipes/"
+
+struct search {
+	struct images *images;
+	struct chosen chosen;
+	struct image *image;
+};
+
+static struct search look_for(const char *file, char *pattern)
+{
+	struct search s = { .images = images_new() };
+	struct diag diag = { 0 };
+	image_id id;
+
+	CHECK(images_open(s.images, file, &id, &diag) >= 0);
+	s.image = images_get(s.images, id);
+	chosen_init(&s.chosen, &pattern, 1);
+	chosen_look(&s.chosen, s.images, id, TRACE_FUNCTIONS_MAX);
+	return s;
+}
+
+static void search_done(struct search *s)
+{
+	chosen_done(&s->chosen);
+	images_free(s->images);
+}
+
+/* In these files offsets of code are its addresses. */
+static uint8_t byte_at(const struct search *s, uint64_t offset)
+{
+	struct bytes code = image_bytes(s->image, offset);
+
+	return code.len ? code.at[0] : 0;
+}
+
+TEST(chosen_x86_a_probe_goes_behind_endbr64_where_the_kernel_emulates_what_follows)
+{
+	struct search s = look_for(FOLDER "x86_64_gcc_hardened", "fill");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(f->vaddr, 0x1160);
+	CHECK_EQ(f->entry, 0x1164);
+	CHECK_EQ(f->skip, 4);
+	CHECK(f->is_start && f->exits.n > 0);
+	for (size_t i = 0; i < f->exits.n; i++)
+		CHECK_EQ(byte_at(&s, f->exits.at[i]), 0xc3);
+	CHECK_EQ(f->n_stepped, 1); /* the return */
+	CHECK(f->is_exit_stepped);
+	search_done(&s);
+}
+
+TEST(chosen_x86_a_probe_stays_at_endbr64_where_that_saves_nothing)
+{
+	struct search s = look_for(FOLDER "x86_64_gcc_hardened", "add");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(f->entry, 0x1040);
+	CHECK_EQ(f->skip, 0);
+	CHECK_EQ(f->n_stepped, 2);
+	search_done(&s);
+}
+
+TEST(chosen_x86_a_push_is_emulated)
+{
+	struct search s = look_for(FOLDER "x86_64_gcc_O2", "fill");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(f->entry, f->vaddr);
+	CHECK_EQ(f->n_stepped, 1);
+	search_done(&s);
+}
+
+TEST(chosen_arm_returns_are_emulated)
+{
+	struct search s = look_for(FOLDER "aarch64_gcc_O2", "fill");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK(f->exits.n > 0 && !f->is_exit_stepped);
+	search_done(&s);
+}
+
+TEST(chosen_a_function_of_one_instruction_begins_where_it_ends)
+{
+	struct search s = look_for(FOLDER "aarch64_gcc_O2", "mcount");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(f->exits.n, 1);
+	CHECK_EQ(f->exits.at[0], f->entry);
+	search_done(&s);
+}
+
+TEST(chosen_an_address_in_the_midst_of_an_instruction_is_no_function)
+{
+	static char *const patterns[] = { "x86_64_gcc_hardened+0x1165", "x86_64_gcc_hardened+0x116d",
+					  "x86_64_gcc_hardened+0x1164" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		struct search s = look_for(FOLDER "x86_64_gcc_hardened", patterns[i]);
+		CHECK_EQ(s.chosen.functions.n, 1);
+		CHECK(!s.chosen.functions.at[0].is_start);
+		CHECK_EQ(s.chosen.functions.at[0].exits.n, 0);
+		search_done(&s);
+	}
+}
+
+TEST(chosen_data_and_addresses_outside_of_the_file_are_not_code)
+{
+	static char *const patterns[] = { "x86_64_gcc_hardened+0x4028", "x86_64_gcc_hardened+0xfffffffff000",
+					  "x86_64_gcc_hardened+0x", "x86_64_gcc_hardened+nonsense",
+					  "shared" };
+
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
+		struct search s = look_for(FOLDER "x86_64_gcc_hardened", patterns[i]);
+		CHECK_EQ(s.chosen.functions.n, 0);
+		search_done(&s);
+	}
+}
+
+TEST(chosen_more_than_the_limit_are_counted)
+{
+	struct search s = { .images = images_new() };
+	struct diag diag = { 0 };
+	char *pattern = "*";
+	image_id id;
+
+	CHECK(images_open(s.images, FOLDER "x86_64_gcc_O2", &id, &diag) >= 0);
+	chosen_init(&s.chosen, &pattern, 1);
+	chosen_look(&s.chosen, s.images, id, 3);
+	CHECK_EQ(s.chosen.functions.n, 3);
+	CHECK(s.chosen.n_more > 5);
+	search_done(&s);
+}
+
+TEST(trace_ends_of_calls_are_seen_where_that_costs_less)
+{
+	uint64_t exits[] = { 0x1170 };
+	struct chosen_function known = { .exits = { .at = exits, .n = 1 } }, unknown = { 0 };
+
+	/* A probed return instruction is stepped over on x86-64. */
+	CHECK(trace_takes_return(CALL_EXITS_AUTO, &known, EM_X86_64, true));
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &known, EM_AARCH64, true));
+	/* Exceptions, Go, seccomp. */
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &known, EM_X86_64, false));
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &unknown, EM_X86_64, false));
+	/* Its code does not show where it ends. */
+	CHECK(trace_takes_return(CALL_EXITS_AUTO, &unknown, EM_AARCH64, true));
+	/* As somebody wants it. */
+	CHECK(!trace_takes_return(CALL_EXITS_CODE, &known, EM_X86_64, true));
+	CHECK(trace_takes_return(CALL_EXITS_RETURN, &known, EM_AARCH64, false));
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cycles/mca.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "tests/test.h"
+
+/* Programs of our own instead of LLVM's, in a folder that is all of PATH. */
+static char folder[] = "/tmp/cpprof-mca-XXXXXX";
+static struct diag diag;
+static struct mca *mca;
+
+static void begin(void)
+{
+	strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+	CHECK(mkdtemp(folder));
+	CHECK(setenv("PATH", folder, 1) == 0);
+	diag = (struct diag){ 0 };
+	mca = NULL;
+}
+
+static void write_tool(const char *name, const char *script)
+{
+	CLEANUP(freep) char *path = alloc_printf("%s/%s", folder, name);
+	CLEANUP(fclosep) FILE *file = fopen(path, "we");
+
+	CHECK(file);
+	fprintf(file, "#!/bin/sh\nPATH=/bin:/usr/bin\n%s\n", script);
+	chmod(path, 0755);
+}
+
+static void end(const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(freep) char *path = alloc_printf("%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+	mca_close(mca);
+	setenv("PATH", "/usr/bin:/bin", 1);
+}
+#define END(...)                                                    \
+	do {                                                        \
+		static const char *const names[] = { __VA_ARGS__ }; \
+		end(names, sizeof(names) / sizeof(names[0]));       \
+	} while (0)
+
+static int open_for(const char *cpu, uint64_t max_ns)
+{
+	return mca_open(&(struct mca_options){ .isa = &isa_aarch64, .cpu = cpu, .max_ns = max_ns }, &mca,
+			&diag);
+}
+
+/* Units by processor, as llvm-mca prints them; cycles of two regions. */
+#define UNITS                                                                                          \
+	"case \"$*\" in *mcpu=generic*) u=A55;; *mcpu=twin*) u=A55;; *mcpu=neoverse-old*) u=A57;; *) " \
+	"u=N1;; esac\n"                                                                                \
+	"case \"$*\" in *iterations*) ;; *)\n"                                                         \
+	"printf 'Resources:\\n[0] - %sUnitB\\n[1.0] - %sUnitD\\n\\nx\\n[0] - other\\n' $u $u; exit;; esac\n"
+#define CYCLES                                                                                    \
+	"printf '[0] Code Region - r0\\n\\nIterations:        200\\nTotal Cycles:      703\\n'\n" \
+	"printf '[1] Code Region - r1\\n\\nIterations:        200\\nTotal Cycles:      4000\\n'\n"
+#define DISASSEMBLY \
+	"cat >/dev/null; printf '\\t.text\\n\\tudf\\t#0\\n\\tnop\\n\\tudf\\t#1\\n\\tnop\\n\\tnop\\n'"
+
+TEST(without_llvm_mca_the_package_is_named)
+{
+	begin();
+	CHECK_EQ(open_for("neoverse-n1", 0), -ENOPKG);
+	CHECK(strstr(diag.hint, "llvm-19"));
+	END("none");
+}
+
+TEST(one_that_hangs_is_ended)
+{
+	begin();
+	write_tool("llvm-mca-19", "exec sleep 100");
+	write_tool("llvm-mc-19", "exec sleep 100");
+	CHECK_EQ(open_for("neoverse-n1", 200000000), -ETIME);
+	CHECK(strstr(diag.what, "llvm-mca-19"));
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(the_newest_is_taken_and_its_model_named)
+{
+	begin();
+	write_tool("llvm-mca-14", "exit 1");
+	write_tool("llvm-mc-14", "exit 1");
+	write_tool("llvm-mca-19", UNITS);
+	write_tool("llvm-mc-19", "exit 1");
+	CHECK_EQ(open_for("neoverse-n1", 0), 0);
+	CHECK_STR(mca_tool(mca), "llvm-mca-19");
+	CHECK_STR(mca_model(mca), "N1");
+	END("llvm-mca-14", "llvm-mc-14", "llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(a_model_that_stands_for_any_processor_is_refused)
+{
+	begin();
+	write_tool("llvm-mca-19", UNITS);
+	write_tool("llvm-mc-19", "exit 1");
+	CHECK_EQ(open_for("twin", 0), -ENOTSUP);
+	CHECK(strstr(diag.why, "A55"));
+	CHECK_EQ(open_for("neoverse-old", 0), -ENOTSUP);
+	CHECK(strstr(diag.why, "A57"));
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+static const uint8_t nops[] = { 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5 };
+static const struct bytes code = { nops, sizeof(nops) };
+
+TEST(cycles_of_each_region_are_taken)
+{
+	struct mca_region regions[] = { { &code, 1, 1, 0, false }, { &code, 1, 2, 0, false } };
+
+	begin();
+	write_tool("llvm-mca-19", UNITS CYCLES);
+	write_tool("llvm-mc-19", DISASSEMBLY);
+	CHECK_EQ(open_for("neoverse-n1", 0), 0);
+	CHECK_EQ(mca_run(mca, regions, 2, &diag), 0);
+	CHECK(regions[0].cycles > 3.51 && regions[0].cycles < 3.52);
+	CHECK(regions[1].cycles == 20);
+	CHECK(!regions[0].is_partial && !regions[1].is_partial);
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(an_instruction_that_is_not_known_is_told)
+{
+	struct mca_region regions[] = { { &code, 1, 1, 0, false }, { &code, 1, 7, 0, false } };
+
+	begin();
+	write_tool("llvm-mca-19", UNITS CYCLES);
+	write_tool("llvm-mc-19", DISASSEMBLY);
+	CHECK_EQ(open_for("neoverse-n1", 0), 0);
+	CHECK_EQ(mca_run(mca, regions, 2, &diag), 0);
+	CHECK(!regions[0].is_partial && regions[1].is_partial);
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(rubbish_is_no_result)
+{
+	struct mca_region regions[] = { { &code, 1, 1, 0, false } };
+
+	begin();
+	write_tool("llvm-mca-19",
+		   UNITS "printf 'Code Region - r99999999999\\nIterations: -1\\nTotal Cycles: 5\\n"
+			 "Code Region - r0\\nIterations: 0\\nTotal Cycles: 5\\n'");
+	write_tool("llvm-mc-19", "head -c 100000 /dev/zero; printf '\\tudf\\t#99999\\n'");
+	CHECK_EQ(open_for("neoverse-n1", 0), 0);
+	mca_run(mca, regions, 1, &diag);
+	CHECK(regions[0].cycles == 0);
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(processors_are_known_by_their_numbers)
+{
+	CHECK_STR(mca_cpu_name("implementer 0x41 part 0xd40"), "neoverse-v1");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 143"), "sapphirerapids");
+	CHECK_STR(mca_cpu_name("AuthenticAMD family 25 model 33"), "znver3");
+	CHECK(!mca_cpu_name("implementer 0x41 part 0xfff"));
+	CHECK(!mca_cpu_name("GenuineIntel family 15 model 4"));
+	CHECK(!mca_cpu_name(""));
+}

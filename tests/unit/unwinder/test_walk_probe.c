@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stacks of functions whose returns are probed: the kernel's address stands where theirs was. x86-64. */
+#include "tests/unit/unwinder/walk_scene.h"
+
+#define PROBES 0x7ffffffff000ull
+
+static struct scene scene_probed(void)
+{
+	struct scene s = scene();
+	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
+
+	scene_map(
+		&s,
+		&(struct mapping){
+			.start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
+	return s;
+}
+
+TEST(walk_puts_a_hidden_return_address_in_its_place)
+{
+	/* leaf has pushed rbx; its return address is at SP + 8, outer's at SP + 24. */
+	const struct hidden_return hidden[] = { { SP + 8, BIAS + OUTER_CALLS },
+						{ SP + 24, BIAS + START_CALLS } };
+	struct scene s = scene_probed();
+
+	s.event.sample.hidden = hidden;
+	s.event.sample.n_hidden = 2;
+	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	CHECK_EQ(s.stack.frames.at[2].vaddr, START_CALLS);
+	/* That of another frame is none of this one. */
+	s.event.sample.n_hidden = 1;
+	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 3);
+	scene_done(&s);
+}
+
+/* leaf has returned to the kernel's code, which has saved so many registers since. */
+static void check_left(uint64_t offset, uint64_t n_saved)
+{
+	const uint64_t words[] = { 0, 0, 0, 2, BIAS + START_CALLS, 0 };
+	const struct hidden_return hidden[] = { { SP + 8 * n_saved - 8, BIAS + OUTER_CALLS } };
+	struct scene s = scene_probed();
+
+	s.event.sample.hidden = hidden;
+	s.event.sample.n_hidden = 1;
+	walk(&s, PROBES + offset - BIAS, words + 3 - n_saved, 3 + n_saved);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, START_CALLS);
+	scene_done(&s);
+}
+
+TEST(walk_leaves_the_code_to_which_a_probed_function_returns)
+{
+	check_left(0, 0);
+	check_left(1, 0); /* behind a breakpoint: kernels before 6.11 */
+	check_left(1, 1);
+	check_left(2, 2);
+	check_left(4, 3);
+	check_left(13, 3); /* in its system call */
+}
+
+/* The kernel has struck it off its list, and put it onto the stack. */
+TEST(walk_leaves_that_code_behind_its_system_call)
+{
+	static const struct {
+		uint64_t offset, n_saved;
+	} at[] = { { 13, 2 }, { 15, 1 }, { 16, 0 } };
+	const uint64_t words[] = { 7, 7, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0 };
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		struct scene s = scene_probed();
+		walk(&s, PROBES + at[i].offset - BIAS, words + 2 - at[i].n_saved, 4 + at[i].n_saved);
+		CHECK_END(&s, STACK_COMPLETE, 2);
+		CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);
+		scene_done(&s);
+	}
+}
+
+TEST(walk_ends_in_that_code_if_nobody_says_where_it_leads)
+{
+	struct scene s = scene_probed();
+
+	WALK(&s, PROBES - BIAS, 2, BIAS + START_CALLS, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	scene_done(&s);
+}

@@ -329,6 +329,7 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 					.wait_attr = SIZE_MAX,
 					.is_machine = want->is_machine,
 					.cgroup = want->cgroup,
+					.starts_later = want->starts_later || want->is_probed,
 					.online = want->online };
 	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
@@ -448,10 +449,8 @@ static bool events_is_sampling(const struct perf_events *events, const struct pe
 
 void perf_events_enable(struct perf_events *events, size_t first)
 {
-	bool starts_later = events->n_sampling < events->attrs.n;
-
 	for (size_t i = first; i < events->fds.n; i++)
-		if (!starts_later || !events_is_sampling(events, &events->fds.at[i]))
+		if (!events->starts_later || !events_is_sampling(events, &events->fds.at[i]))
 			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 

@@ -62,6 +62,7 @@ struct perf_events {
 	const char *online;
 	bool is_machine;
 	int cgroup;
+	bool starts_later; /* samples do: only what processes do is told from the beginning */
 	size_t ring_bytes; /* of one */
 	VEC(struct perf_fd) fds;
 	struct periods periods;  /* of clocks */

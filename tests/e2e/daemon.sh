@@ -89,3 +89,22 @@ if command -v setpriv >/dev/null; then
 	run 3 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$CPPROF" daemon --database "$HERE/theirs/db"
 	says "CAP_PERFMON"
 fi
+
+# The kernel samples one group only.
+group=$(awk '$3 == "cgroup2" { print $2 "/cpprof_test"; exit }' /proc/mounts)
+if [ -n "$group" ] && mkdir "$group" 2>/dev/null; then
+	bash -c 'echo $$ >"$2/cgroup.procs"; exec "$1" 4' bash "$SPIN" "$group" &
+	inside=$!
+	sleep 0.5
+	run 0 "$CPPROF" daemon -q --database group --epoch 1s -d 2 -F 199 --cgroup "$group"
+	"$CPPROF" export --database group --since 1h -f json >group.json
+	python3 - "$inside" <<'PY' || fail "others than those of the group were sampled"
+import json, sys
+pids = json.load(open("group.json"))["processes"]["pid"]
+sys.exit(set(pids) - {0} != {int(sys.argv[1])})  # 0: interrupts
+PY
+	wait "$inside"
+	rmdir "$group"
+else
+	echo "skipped: no cgroup can be made, so --cgroup was not tried"
+fi

@@ -108,21 +108,3 @@ kill -TERM "$daemon"
 wait "$daemon" || fail "the daemon ends with $?"
 whole many
 grep -q '^cpprof_cpu_seconds_total{process="true"} ' many.prom || fail "short-lived processes are not seen"
-
-# The kernel samples one group only.
-if [ -w /sys/fs/cgroup/cgroup.procs ] && mkdir /sys/fs/cgroup/cpprof_test 2>/dev/null; then
-	bash -c 'echo $$ >/sys/fs/cgroup/cpprof_test/cgroup.procs; exec -a inside "$1" 4' bash "$SPIN" &
-	inside=$!
-	sleep 0.5
-	run 0 "$CPPROF" daemon -q --database group --epoch 1s -d 2 -F 199 --cgroup /sys/fs/cgroup/cpprof_test
-	"$CPPROF" export --database group --since 1h -f json >group.json
-	python3 - "$inside" <<'PY' || fail "others than those of the group were sampled"
-import json, sys
-pids = json.load(open("group.json"))["processes"]["pid"]
-sys.exit(set(pids) != {int(sys.argv[1])})
-PY
-	wait "$inside"
-	rmdir /sys/fs/cgroup/cpprof_test
-else
-	echo "skipped: no cgroup can be made, so --cgroup was not tried"
-fi

@@ -327,7 +327,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 					.arg = options->arg,
 					.every = options->every,
 					.counts = options->counts,
-					.paths = !options->every && options->exits != CALL_EXITS_RETURN,
+					.paths = !options->every,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,

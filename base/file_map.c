@@ -111,6 +111,11 @@ int file_map(int fd, size_t len, volatile bool *is_changed, void **ret)
 	return 0;
 }
 
+void file_map_rest(void *at, size_t len)
+{
+	madvise(at, len, MADV_DONTNEED);
+}
+
 void file_unmap(void *at, size_t len)
 {
 	if (!at)

@@ -16,5 +16,7 @@
  * reads it then.
  */
 int file_map(int fd, size_t len, volatile bool *is_changed, void **ret);
+/* What was read of it need not stay in memory: it is read again where it is needed. */
+void file_map_rest(void *at, size_t len);
 /* Takes NULL, too. */
 void file_unmap(void *at, size_t len);

@@ -15,6 +15,7 @@ struct code {
 	struct recipes *recipes; /* the pool, borrowed */
 	uint64_t *n_compiled;    /* borrowed: unwind entries of all images compiled so far */
 	struct kept kept;
+	bool is_busy; /* something was worked out lately */
 	/* Not before they are needed: */
 	struct frames *frames;     /* NULL until then */
 	struct analysis *analysis; /* too */

@@ -54,6 +54,22 @@ void knowledge_save(struct knowledge *knowledge)
 	}
 }
 
+void knowledge_forget(struct knowledge *knowledge, bool all)
+{
+	for (size_t i = 0; knowledge->store && i < knowledge->codes.n; i++) {
+		struct code *code = knowledge->codes.at[i];
+		if (!code)
+			continue;
+		bool is_kept = code->is_busy && !all;
+		code->is_busy = false;
+		if (is_kept)
+			continue;
+		kept_save(&code->kept, code->analysis);
+		code_free(code);
+		knowledge->codes.at[i] = NULL;
+	}
+}
+
 struct recipes *knowledge_recipes(const struct knowledge *knowledge)
 {
 	return (struct recipes *)&knowledge->recipes;
@@ -244,6 +260,7 @@ void knowledge_ask_code(struct knowledge *knowledge, enum question question, str
 {
 	if (knowledge_find_answer(knowledge, question, code, a, b, ret))
 		return;
+	code->is_busy = true;
 	questions[question].work_out(knowledge, code, a, b, ret);
 	knowledge_keep_answer(knowledge, question, code, a, b, ret);
 }

@@ -41,6 +41,12 @@ struct knowledge *knowledge_new(struct images *images, const struct isa *isa, en
 void knowledge_free(struct knowledge *knowledge);
 /* What is new joins the store. */
 void knowledge_save(struct knowledge *knowledge);
+/*
+ * For those that go on for weeks: images of which nothing had to be worked out since the last call, or all of
+ * them, join the store and are forgotten. Whatever is asked of them then is read from there. Functions that
+ * were lent are gone. Without a store nothing is forgotten.
+ */
+void knowledge_forget(struct knowledge *knowledge, bool all);
 
 /* Images without code of this machine have an answer to every question, too: that nothing is known. */
 struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,

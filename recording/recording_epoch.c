@@ -3,13 +3,18 @@
  * recording_epoch: a recording that goes on for ever, in pieces. The source, what was found out about code
  * and who lives stay; the profile begins anew.
  */
+#include <malloc.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "recording/recording_private.h"
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
-#define LOOK_NS 20000000              /* from one look whether names are there to the next */
+#define TIDY_NS (30 * CLOCK_NS_PER_S)
+#define OWN_MEMORY (40u << 20) /* beyond it nothing of code stays from one look to the next */
+#define LOOK_NS 20000000       /* from one look whether names are there to the next */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -99,6 +104,35 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 		r->epoch_start_ns = r->epoch_end_ns;
 		r->epoch_end_ns += r->options.epoch_ns * (1 + gap / r->options.epoch_ns);
 	}
+}
+
+/* Of our own, in bytes: what no file is behind. */
+static uint64_t epoch_own_memory(void)
+{
+	unsigned long resident = 0, shared = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (file)
+		fclose(file);
+	return resident > shared ? (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/*
+ * A machine runs thousands of images in a week, and most code that is sampled once is sampled again: answers
+ * are kept in the store, what they were worked out of is not kept at all.
+ */
+void recording_epoch_tidy(struct recording *r, uint64_t now)
+{
+	if (!r->options.epoch_ns || now - r->tidy_ns < TIDY_NS || !workers_are_idle(r->workers))
+		return;
+	r->tidy_ns = now;
+	workers_forget(r->workers, epoch_own_memory() > OWN_MEMORY);
+	images_rest(r->images);
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 /* It may be one of an earlier epoch, which waits for idle time that does not come. */

@@ -29,6 +29,7 @@ struct recording {
 	struct checkpoint checkpoint;
 	struct prefetch prefetch;
 	struct live live;
+	uint64_t tidy_ns;                      /* when memory was tidied last */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
@@ -79,6 +80,8 @@ void recording_live_last(struct recording *r, struct profile *profile);
 void recording_epoch_plan(struct recording *r, uint64_t start_ns);
 void recording_epoch_tick(struct recording *r, uint64_t time_ns);
 void recording_epoch_end(struct recording *r);
+/* What is not needed any more leaves memory. */
+void recording_epoch_tidy(struct recording *r, uint64_t now);
 
 int recording_file_open(struct recording *r, struct diag *diag);
 void recording_file_event(struct recording *r, const struct event *event);

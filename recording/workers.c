@@ -438,3 +438,9 @@ void workers_save(struct workers *workers)
 	for (size_t i = 0; i < workers->all.n; i++)
 		unwinder_save(worker_unwinder(workers->all.at[i]));
 }
+
+void workers_forget(struct workers *workers, bool all)
+{
+	for (size_t i = 0; i < workers->all.n; i++)
+		unwinder_forget(worker_unwinder(workers->all.at[i]), all);
+}

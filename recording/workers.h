@@ -75,3 +75,5 @@ struct functions *workers_functions(struct workers *workers, image_id image);
 /* After workers_finish, and before functions are lent: what was found out about the code of images joins the
  * store that was given for unwinding. */
 void workers_save(struct workers *workers);
+/* While they are idle: as knowledge_forget. */
+void workers_forget(struct workers *workers, bool all);

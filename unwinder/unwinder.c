@@ -120,6 +120,11 @@ void unwinder_save(struct unwinder *unwinder)
 	knowledge_save(unwinder->walker.knowledge);
 }
 
+void unwinder_forget(struct unwinder *unwinder, bool all)
+{
+	knowledge_forget(unwinder->walker.knowledge, all);
+}
+
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)
 {
 	struct space *space = spaces_find(unwinder->spaces, pid);

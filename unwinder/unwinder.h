@@ -29,6 +29,8 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* Adds the findings about the code of images to the store. */
 void unwinder_save(struct unwinder *unwinder);
+/* As knowledge_forget. */
+void unwinder_forget(struct unwinder *unwinder, bool all);
 
 /* Where a run-time address lies: IMAGE_NONE if nowhere. */
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr);

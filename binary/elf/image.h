@@ -73,6 +73,8 @@ struct image {
 struct images;
 struct images *images_new(void);
 void images_free(struct images *images);
+/* What was read of their files need not stay in memory. */
+void images_rest(struct images *images);
 size_t images_count(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/file_map.h"
 #include "base/file_open.h"
 #include "base/hash.h"
 #include "base/slots.h"
@@ -101,6 +102,15 @@ void images_free(struct images *images)
 	slots_done(&images->by_name);
 	pthread_mutex_destroy(&images->lock);
 	free(images);
+}
+
+void images_rest(struct images *images)
+{
+	for (size_t i = 0; i < images_count(images); i++) {
+		const struct image_private *private = registry_look_up(images, (image_id)i)->private;
+		if (private->is_mapped)
+			file_map_rest(private->map, private->map_len);
+	}
 }
 
 static uint64_t registry_file_key(const struct stat *st)

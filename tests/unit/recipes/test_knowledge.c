@@ -81,6 +81,8 @@ static void scene_done(struct scene *s)
 	rmdir(s->directory);
 }
 
+static size_t forget_every; /* 0 = nothing is forgotten */
+
 /* All that is answered about places [first, end), as text. Returns how many functions had to be analysed for
  * it. */
 static uint64_t ask(const struct scene *s, struct store *store, size_t first, size_t end, bool saves,
@@ -93,6 +95,8 @@ static uint64_t ask(const struct scene *s, struct store *store, size_t first, si
 	for (size_t i = first; i < end; i++) {
 		uint64_t vaddr = s->places[i];
 		struct answer answers[2];
+		if (forget_every && i % forget_every == 0)
+			knowledge_forget(knowledge, i % 2 == 0);
 		for (unsigned alone = 0; alone < 2; alone++) {
 			answers[alone] = knowledge_ask(
 				knowledge, alone ? ASK_RECIPE_ALONE : ASK_RECIPE_BESIDE, s->id, vaddr, 0);
@@ -137,6 +141,24 @@ TEST(knowledge_is_the_same_with_and_without_a_store)
 	CHECK_EQ(ask(&s, s.store, 0, s.n_places, true, again, sizeof(again)), 0);
 	CHECK_STR(again, plain);
 	CHECK_EQ(count_files(&s, false), 1);
+	scene_done(&s);
+}
+
+TEST(knowledge_that_was_forgotten_meanwhile_is_the_same)
+{
+	static char plain[TEXT_MAX], text[TEXT_MAX];
+	struct scene s;
+
+	scene_make(&s);
+	uint64_t n = ask(&s, NULL, 0, s.n_places, true, plain, sizeof(plain));
+	forget_every = 7;
+	CHECK_EQ(ask(&s, NULL, 0, s.n_places, true, text, sizeof(text)), n); /* there is no store: it stays */
+	CHECK_STR(text, plain);
+	CHECK(ask(&s, s.store, 0, s.n_places, true, text, sizeof(text)) < n); /* the last ones are known */
+	CHECK_STR(text, plain);
+	forget_every = 0;
+	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0); /* all was kept */
+	CHECK_STR(text, plain);
 	scene_done(&s);
 }
 

@@ -186,7 +186,8 @@ static int job_run(struct cycles_job *job)
 		error = cycles_json(&cycles, &show, stdout);
 	else
 		cycles_text(&cycles, &show, &text);
-	fwrite(text.at, 1, text.len, stdout);
+	if (text.len)
+		fwrite(text.at, 1, text.len, stdout);
 	if (cycles.mca_failed.error)
 		cmd_fail(&cycles.mca_failed);
 	cycles_done(&cycles);

@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 #include "profile/check.h"
 #include "report/export/check_json.h"
+#include "report/quality.h"
 
 static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are "
 			    "complete and consistent: checksums, references, order,\n"
@@ -72,10 +73,15 @@ static int check_profile(const char *path)
 
 	if (error == 0)
 		error = profile_check(profile, path, &diag);
-	if (error == 0)
-		printf("%s: OK: %zu contexts, %zu values, %zu functions, %llu samples\n", path,
+	if (error == 0) {
+		printf("%s: OK: %zu contexts, %zu values, %zu functions, %llu samples", path,
 		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
 		       (unsigned long long)profile->quality.samples);
+		if (quality_seen(profile) >= 0)
+			printf(", which stand for %.1f%% of the CPU time that was counted",
+			       quality_seen(profile));
+		printf("\n");
+	}
 	profile_free(profile);
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }

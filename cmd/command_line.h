@@ -22,6 +22,7 @@ enum option_kind {
 	OPTION_SECONDS,  /* double, with ms, s, m, h; plain = seconds */
 	OPTION_DURATION, /* the same, and not 0 */
 	OPTION_PERCENT,  /* double from 0 to 100 */
+	OPTION_QUALITY,  /* struct quality_bar: "99", or "complete=99,seen=95" */
 	OPTION_MODE,     /* mode_t: the rights of a file, octal */
 	OPTION_CHOICE,   /* int: position in `value`, which lists the words: "text|json|md" */
 };

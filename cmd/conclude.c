@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "cmd/cmd.h"
-#include "report/quality.h"
 
 void conclude_say_quality(const struct profile *profile)
 {
@@ -51,15 +51,14 @@ void conclude_say_output(const struct output *output, const struct profile *prof
 		output->keeps_last ? "" : " ", output->keeps_last ? "" : output->path);
 }
 
-int conclude_exit_code(const struct profile *profile, double min_quality)
+int conclude_exit_code(const struct profile *profile, const struct quality_bar *min_quality)
 {
-	double quality = quality_percent(&profile->quality);
+	CLEANUP(text_done) struct text why = { 0 };
 
 	if (!profile->quality.samples)
 		return EXIT_NO_SAMPLES;
-	if (quality >= min_quality)
+	if (quality_meets(profile, min_quality, &why))
 		return EXIT_OK;
-	fprintf(stderr, "cpprof: %.1f%% of the stacks are complete; --min-quality %.4g was asked for\n",
-		quality, min_quality);
+	fprintf(stderr, "cpprof: %s\n", why.at);
 	return EXIT_UNTRUSTWORTHY;
 }

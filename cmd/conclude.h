@@ -6,6 +6,7 @@
 
 #include "recording/output.h"
 #include "report/export/exporter.h"
+#include "report/quality.h"
 
 /* On standard error: the quality line, and why there are no samples. */
 void conclude_say_quality(const struct profile *profile);
@@ -14,4 +15,4 @@ void conclude_say_quality(const struct profile *profile);
 void conclude_say_output(const struct output *output, const struct profile *profile,
 			 const struct exporter *exporter);
 /* EXIT_OK, EXIT_NO_SAMPLES, or EXIT_UNTRUSTWORTHY with a message. */
-int conclude_exit_code(const struct profile *profile, double min_quality);
+int conclude_exit_code(const struct profile *profile, const struct quality_bar *min_quality);

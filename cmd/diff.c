@@ -48,7 +48,8 @@ enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON, DIFF_CSV };
 
 struct diff_request {
 	int view, group, format, color;
-	double percent_limit, min_quality;
+	double percent_limit;
+	struct quality_bar min_quality;
 	uint64_t limit;
 	const char *metric, *normalize, *html, *rules_file, *files_from;
 	struct option_list fail_on, renames;
@@ -443,7 +444,7 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		  "read the names of the files from FILE, one per line, with a line -- between before and "
 		  "after; - is standard input" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "the metric to compare (default: the first event)" },
+		  "the metric to compare (default: the first event); activations: calls that were seen" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "hide what changed by less than N % (default 0.5 in trees, else 0.1)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "show at most N rows" },
@@ -451,8 +452,7 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "call-sites", OPTION_FLAG, &request->call_sites, NULL,
 		  "distinguish calls of one function by their source lines" },
-		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks of a run are complete" },
+		MIN_QUALITY_SPEC(request->min_quality),
 		{ 0, "database", OPTION_TEXT, &request->database.directory, "DIR",
 		  "compare two stretches of what `cpprof daemon` has recorded" },
 		{ 0, "a", OPTION_TEXT, &request->a, "SINCE..UNTIL", "before: ages (25h..24h), dates, now" },

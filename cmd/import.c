@@ -19,7 +19,7 @@ struct import {
 	const char *path;
 	uint64_t n_workers; /* 0 = by the number of CPUs */
 	uint64_t max_memory;
-	double min_quality;
+	struct quality_bar min_quality;
 	struct symbol_options symbols;
 	int verbosity;
 	bool is_quiet;
@@ -42,7 +42,7 @@ static int import_finish(const struct import *import, struct recording *recordin
 		conclude_say_quality(profile);
 		conclude_say_output(recording_output(recording), profile, import->recording.format);
 	}
-	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, import->min_quality);
+	int code = error ? cmd_fail(diag) : conclude_exit_code(profile, &import->min_quality);
 	return recording_save(recording, diag) < 0 ? cmd_fail(diag) : code;
 }
 
@@ -116,8 +116,7 @@ int cmd_import(int argc, char **argv)
 		{ 0, "resolve", OPTION_FLAG, &import.recording.resolves, NULL,
 		  "add names and lines (on by default)" },
 		SYMBOL_SPECS(import.symbols),
-		{ 0, "min-quality", OPTION_PERCENT, &import.min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks are complete" },
+		MIN_QUALITY_SPEC(import.min_quality),
 		MAX_MEMORY_SPEC(import.max_memory),
 		{ 'q', "quiet", OPTION_FLAG, &import.is_quiet, NULL, "print errors only" },
 		{ 'v', "verbose", OPTION_COUNT, &import.verbosity, NULL,

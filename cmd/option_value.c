@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/quality.h"
 
 bool option_takes_value(const struct option_spec *spec)
 {
@@ -85,6 +87,27 @@ static bool option_parse_percent(const char *text, double *ret)
 	if (!option_parse_real(text, &value, &rest) || (rest[0] && strcmp(rest, "%") != 0) || value > 100)
 		return false;
 	*ret = value;
+	return true;
+}
+
+static bool option_parse_quality(const char *text, struct quality_bar *ret)
+{
+	struct quality_bar bar = { 0 };
+	CLEANUP(freep) char *copy = alloc_text(text);
+	char *rest = copy;
+
+	if (option_parse_percent(text, &bar.complete)) {
+		*ret = bar;
+		return true;
+	}
+	for (char *part; (part = strsep(&rest, ","));) {
+		bool is_seen = strncmp(part, "seen=", 5) == 0;
+		if (!is_seen && strncmp(part, "complete=", 9) != 0)
+			return false;
+		if (!option_parse_percent(strchr(part, '=') + 1, is_seen ? &bar.seen : &bar.complete))
+			return false;
+	}
+	*ret = bar;
 	return true;
 }
 
@@ -174,6 +197,8 @@ bool option_value_set(const struct option_spec *spec, const char *text)
 		return option_parse_mode(text, spec->to);
 	case OPTION_PERCENT:
 		return option_parse_percent(text, spec->to);
+	case OPTION_QUALITY:
+		return option_parse_quality(text, spec->to);
 	case OPTION_CHOICE:
 		return option_parse_choice(text, spec->value, spec->to);
 	case OPTION_FLAG:
@@ -198,6 +223,7 @@ const char *option_value_wants(const struct option_spec *spec)
 		[OPTION_SECONDS] = "a time such as 2.5 or 500ms",
 		[OPTION_DURATION] = "a time above 0 such as 2.5 or 500ms",
 		[OPTION_PERCENT] = "a percentage from 0 to 100",
+		[OPTION_QUALITY] = "a percentage, or complete=99,seen=95",
 		[OPTION_MODE] = "permissions in octal such as 600 or 644",
 		[OPTION_CHOICE] = "one of",
 	};

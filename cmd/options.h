@@ -36,6 +36,14 @@
 			"call paths are folded into <other>"                                              \
 	}
 
+/* What a profile must be for the exit code to be 0; struct quality_bar. */
+#define MIN_QUALITY_SPEC(variable)                                                                          \
+	{                                                                                                   \
+		0, "min-quality", OPTION_QUALITY, &(variable), "N",                                         \
+			"exit 6 if fewer than N % of the stacks are complete;\ncomplete=99,seen=95: or if " \
+			"less than 95 % of the CPU time was sampled"                                        \
+	}
+
 void option_list_done(struct option_list *list);
 
 /* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was

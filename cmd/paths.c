@@ -14,6 +14,7 @@
 #include "cmd/paths_print.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
+#include "recording/branches.h"
 #include "recording/bursts.h"
 
 #define STRETCH_MS                                                                                           \
@@ -29,6 +30,7 @@ struct paths_command {
 	double seconds, max_overhead; /* max_overhead: negative = not asked for */
 	int format, by;
 	bool bursts;
+	const char *input; /* perf.data with branches */
 	uint64_t rate;
 	const char *output;
 	struct symbol_options symbols;
@@ -178,11 +180,33 @@ static int paths_run_bursts(struct paths_command *c)
 	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
 	if (!error && c->format == 0)
 		fprintf(stderr,
-			"cpprof: %llu bursts, %llu steps; a thread stood still for %.1f ms at most, %.0f ms "
-			"in all\n",
-			(unsigned long long)bursts.n, (unsigned long long)bursts.n_steps,
-			(double)bursts.longest_ns / 1e6, (double)bursts.stopped_ns / 1e6);
+			"cpprof: %llu bursts, %llu of them where a thread just began to wait; %llu steps; a "
+			"thread stood "
+			"still for %.1f ms at most, %.0f ms in all\n",
+			(unsigned long long)bursts.n, (unsigned long long)bursts.n_empty,
+			(unsigned long long)bursts.n_steps, (double)bursts.longest_ns / 1e6,
+			(double)bursts.stopped_ns / 1e6);
 	bursts_close(&bursts);
+	paths_close(&paths);
+	return code;
+}
+
+/* Branch records instead of bursts. */
+static int paths_run_file(struct paths_command *c)
+{
+	struct branches_request request = { .path = c->input,
+					    .symfs = c->symbols.symfs,
+					    .names = c->functions.values.at,
+					    .n_names = c->functions.values.n };
+	struct branches_found found;
+	struct diag diag = { 0 };
+	struct paths paths;
+	int error = branches_read(&paths, &request, &found, &diag);
+	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
+
+	if (!error && found.n_others)
+		fprintf(stderr, "cpprof: %llu samples of other processes than %d were left out\n",
+			(unsigned long long)found.n_others, (int)paths.pid);
 	paths_close(&paths);
 	return code;
 }
@@ -192,6 +216,9 @@ static int paths_check(struct paths_command *c, const struct command_line *line)
 	struct diag diag = { 0 };
 
 	c->argv = line->n_operands ? line->operands : NULL;
+	if (c->input)
+		return c->pid || c->argv ? cmd_usage("paths", "a file (-i) or a process, not both")
+					 : symbol_options_check(&c->symbols, "paths");
 	if (!c->functions.values.n && !c->bursts)
 		return cmd_usage("paths", "which functions? -f NAME, or --bursts for all");
 	if (!c->pid == !c->argv)
@@ -219,6 +246,8 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 		{ 0, "bursts", OPTION_FLAG, &c->bursts, NULL,
 		  "of all functions, estimated: at random moments a thread is stepped for up to\n2 ms, 1% of "
 		  "the time in all" },
+		{ 'i', "input", OPTION_TEXT, &c->input, "FILE",
+		  "the same from the branch records (LBR) of a perf.data file" },
 		{ 0, "rate", OPTION_POSITIVE, &c->rate, "N", "with --bursts: so many a second, at most (1)" },
 		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
 		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
@@ -231,7 +260,7 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 	};
 	struct command_line line = {
 		.command = "paths",
-		.usage = "[options] (-f NAME | --bursts) (-p PID | -- CMD [ARGS])",
+		.usage = "[options] (-f NAME | --bursts) (-p PID | -i FILE | -- CMD [ARGS])",
 		.about =
 			"Counts the ways that a process takes through chosen functions and their loops, each "
 			"exactly,\n"
@@ -250,7 +279,9 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = paths_check(c, &line);
-	return code >= 0 ? code : c->bursts ? paths_run_bursts(c) : paths_run(c);
+	if (code >= 0)
+		return code;
+	return c->input ? paths_run_file(c) : c->bursts ? paths_run_bursts(c) : paths_run(c);
 }
 
 int cmd_paths(int argc, char **argv)

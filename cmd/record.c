@@ -238,7 +238,7 @@ static int record_exit_code(const struct record *r, const struct profile *profil
 		return 128 + WTERMSIG(r->status);
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
 		return WEXITSTATUS(r->status);
-	return conclude_exit_code(profile, r->options->min_quality);
+	return conclude_exit_code(profile, &r->options->min_quality);
 }
 
 /* ---- the recording -------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
 #include "report/export/exporter.h"
+#include "report/quality.h"
 #include "unwinder/unwinder.h"
 
 /* Whose time lies between two samples of a command: each thread's own, or that of the CPU. */
@@ -54,7 +55,7 @@ struct record_options {
 	mode_t mode;                     /* of what is written; 0 = the owner's alone */
 	double stream, interval;         /* seconds between two live exports; stream 0 = none */
 	struct symbol_options symbols;
-	double min_quality; /* percent; 0 = whatever it is */
+	struct quality_bar min_quality;
 	struct habits habits;
 	uint64_t cpu_before_ns; /* as in recording_options */
 	uint64_t n_repeats;     /* of the command; each run has a profile of its own */

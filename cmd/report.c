@@ -39,7 +39,8 @@ enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };
 
 struct report_request {
 	int view, sort, group, base, color, format;
-	double percent_limit, min_quality;
+	double percent_limit;
+	struct quality_bar min_quality;
 	uint64_t limit, max_depth;
 	const char *metric, *html;
 	struct report_filter filter;
@@ -152,15 +153,14 @@ static int print_report(const struct text_input *input, const struct text_option
 /* The exit code, once the report is printed. */
 static int report_cmd_judge(const struct profile *profile, const struct report_request *request)
 {
-	double percent = quality_percent(&profile->quality);
+	CLEANUP(text_done) struct text why = { 0 };
 
 	if (profile->quality.samples == 0) {
 		fprintf(stderr, "cpprof: the profile has no samples: %s\n", quality_no_samples(profile));
 		return EXIT_NO_SAMPLES;
 	}
-	if (percent < request->min_quality) {
-		fprintf(stderr, "cpprof: quality %.1f%% is below the %.1f%% asked for\n", percent,
-			request->min_quality);
+	if (!quality_meets(profile, &request->min_quality, &why)) {
+		fprintf(stderr, "cpprof: %s\n", why.at);
 		return EXIT_UNTRUSTWORTHY;
 	}
 	return EXIT_OK;
@@ -441,8 +441,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
 		  "show what threads spend in an OpenMP region where the region is written (default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
-		{ 0, "min-quality", OPTION_PERCENT, &request->min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks are complete" },
+		MIN_QUALITY_SPEC(request->min_quality),
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
 		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/database.h"
 #include "recording/export_file.h"
+#include "report/diff/joint.h"
 #include "report/quality.h"
 
 #define GO_ON (-1)
@@ -106,15 +107,14 @@ static int run_set_fit(struct run_set *set, const char *path, const struct profi
 
 static int run_set_trust(const struct run_set *set, const char *path, const struct profile *profile)
 {
-	double percent = quality_percent(&profile->quality);
+	CLEANUP(text_done) struct text why = { 0 };
 
 	if (profile->quality.samples == 0) {
 		run_set_refuse("'%s' has no samples: %s", path, quality_no_samples(profile));
 		return EXIT_NO_SAMPLES;
 	}
-	if (percent < set->min_quality) {
-		run_set_refuse("'%s': quality %.1f%% is below the %.1f%% asked for", path, percent,
-			       set->min_quality);
+	if (!quality_meets(profile, &set->min_quality, &why)) {
+		run_set_refuse("'%s': %s", path, why.at);
 		return EXIT_UNTRUSTWORTHY;
 	}
 	return GO_ON;
@@ -133,6 +133,20 @@ static void run_set_add_quality(struct profile_quality *to, const struct profile
 		to->steps_by_witness[i] += from->steps_by_witness[i];
 }
 
+/* The metric that is asked for; negative = there is none. Calls that were seen become one. */
+static int run_set_find_metric(const struct run_set *set, struct profile *profile)
+{
+	int metric = export_find_metric(profile, set->metric);
+
+	if (metric >= 0 || !set->metric || strcmp(set->metric, JOINT_CALLS) != 0)
+		return metric;
+	vec_push(&profile->metrics,
+		 ((struct profile_metric){ .name = intern_add(&profile->strings, JOINT_CALLS),
+					   .unit = intern_add(&profile->strings, "count"),
+					   .event = UINT32_MAX }));
+	return (int)profile->metrics.n - 1;
+}
+
 int run_set_read(struct run_set *set, const char *path, struct profile **ret, uint32_t *ret_metric)
 {
 	CLEANUP(profile_freep) struct profile *profile = NULL;
@@ -143,7 +157,7 @@ int run_set_read(struct run_set *set, const char *path, struct profile **ret, ui
 	int code = run_set_trust(set, path, profile);
 	if (code >= 0)
 		return code;
-	int metric = export_find_metric(profile, set->metric);
+	int metric = run_set_find_metric(set, profile);
 	if (metric < 0)
 		return cmd_usage(set->command, "'%s' has no metric '%s'", path, set->metric);
 	if (profile->metrics.n == 0) /* a file of samples that count nothing but themselves */

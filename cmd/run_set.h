@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "profile/profile.h"
+#include "report/quality.h"
 
 struct run_file {
 	dev_t device;
@@ -15,7 +16,7 @@ struct run_file {
 struct run_set {
 	const char *command; /* for messages */
 	const char *metric;  /* asked for; NULL = the first event's */
-	double min_quality;
+	struct quality_bar min_quality;
 	/* Of the first profile: */
 	char *first, *metric_name, *unit, *arch;
 	bool excludes_kernel;

@@ -179,8 +179,8 @@ static int settings_find(const char *path, const struct json_node **ret, struct 
 /* One value, as it would stand on the command line. */
 static bool settings_set_scalar(const struct option_spec *spec, const struct json_node *node)
 {
-	bool is_whole =
-		spec->kind != OPTION_SECONDS && spec->kind != OPTION_DURATION && spec->kind != OPTION_PERCENT;
+	bool is_whole = spec->kind != OPTION_SECONDS && spec->kind != OPTION_DURATION &&
+			spec->kind != OPTION_PERCENT && spec->kind != OPTION_QUALITY;
 	char digits[64];
 	int64_t integer;
 	double number;

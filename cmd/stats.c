@@ -40,7 +40,8 @@ enum stats_format { STATS_TEXT, STATS_MARKDOWN, STATS_JSON, STATS_CSV };
 
 struct stats_request {
 	int by, group, format, color;
-	double percent_limit, min_quality;
+	double percent_limit;
+	struct quality_bar min_quality;
 	uint64_t limit;
 	const char *metric, *html;
 	bool pager;
@@ -243,8 +244,7 @@ int cmd_stats(int argc, char **argv)
 		  "hide what is below N % of the sum (default 0.5 for text, md and html)" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N",
 		  "show at most N rows, those with the widest range" },
-		{ 0, "min-quality", OPTION_PERCENT, &r.min_quality, "N",
-		  "exit 6 if fewer than N % of the stacks of a run are complete" },
+		MIN_QUALITY_SPEC(r.min_quality),
 		{ 'f', "format", OPTION_CHOICE, &r.format, "text|md|json|csv",
 		  "output format: for people, pull requests or programs" },
 		{ 0, "html", OPTION_TEXT, &r.html, "OUT.html",

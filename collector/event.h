@@ -69,6 +69,8 @@ struct sample {
 	const uint64_t *kernel_pc,
 		*user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
+	struct bytes branches; /* that were taken before it: {u64 from, to, flags} each, newest first; of
+				  files only */
 	const struct hidden_return *hidden; /* innermost first */
 	uint32_t n_hidden;
 };

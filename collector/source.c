@@ -101,6 +101,8 @@ void source_info_add_waits(struct source_info *info)
 		source_info_add_event(info, SOURCE_RUNNABLE, "runnable", "ns");
 		source_info_add_event(info, SOURCE_SAMPLED_WAITS, "sampled-waits", "count");
 	}
+	if (info->has_run_delays && !info->has_timed_waits)
+		source_info_add_event(info, SOURCE_RUNNABLE, "kept-from-running", "ns");
 	if (has_clock)
 		source_info_add_event(info, SOURCE_WALL, "wall", "ns");
 }

@@ -42,6 +42,7 @@ struct source_info {
 	uint64_t start_ns;      /* the events' clock at that moment, 0 = unknown */
 	bool has_near_waits;  /* of waits only the time is known; they are put where a thread was last sampled
 			       */
+	bool has_run_delays;  /* how long threads were kept from running is known by thread only */
 	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
 	char *host, *kernel, *cpu; /* NULL = unknown */
 	char *cpu_id;              /* the processor by its numbers; NULL = unknown */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/writer.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "symbolize/demangle.h"
@@ -13,6 +14,8 @@
 #define FUNCTIONS_MAX 256
 #define BURST_REFUSED (UINT32_MAX - 1) /* its ways are not known, or not wanted */
 #define FRAMES_MAX 512
+#define BRANCH_BYTES 24  /* struct perf_branch_entry */
+#define STRETCH_MAX 4096 /* instructions between two branches that are taken */
 
 struct burst_image {
 	image_id id;
@@ -264,6 +267,41 @@ void burst_ways_add(struct burst_ways *w, struct bytes pcs)
 		before = now;
 	}
 	w->n_bursts++;
+}
+
+/* ---- branches ----------------------------------------------------------------------------------------- */
+
+/* Steps from an address to a branch further on; false if the code does not lead there. */
+static bool burst_walk(struct burst_ways *w, uint64_t from, uint64_t to, struct writer *steps)
+{
+	struct insn insn;
+
+	for (unsigned i = 0; i < STRETCH_MAX; i++) {
+		struct burst_place place = burst_locate(w, from);
+		write_u64(steps, from);
+		if (from == to)
+			return true;
+		if (!burst_decode(&place, &insn) || !insn.len || from > to)
+			return false;
+		from += insn.len;
+	}
+	return false;
+}
+
+void burst_ways_add_branches(struct burst_ways *w, struct bytes branches)
+{
+	size_t n = branches.len / BRANCH_BYTES;
+	struct writer steps = { 0 };
+
+	for (size_t i = n; i-- > 1;) { /* the oldest first */
+		struct reader newer = reader_of(bytes_from(branches, (i - 1) * BRANCH_BYTES));
+		struct reader older = reader_of(bytes_from(branches, i * BRANCH_BYTES + sizeof(uint64_t)));
+		if (!burst_walk(w, read_u64(&older), read_u64(&newer), &steps))
+			writer_clear(
+				&steps); /* a signal, or code that is not known: what was before is cut off */
+	}
+	burst_ways_add(w, writer_bytes(&steps));
+	writer_done(&steps);
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------ */

@@ -27,6 +27,9 @@ struct burst_ways {
 void burst_ways_init(struct burst_ways *ways, struct paths *paths, char *const *names, size_t n_names);
 /* One burst: addresses in the process, 8 bytes each. */
 void burst_ways_add(struct burst_ways *ways, struct bytes pcs);
+/* Branches that were taken one after the other, {u64 from, to, flags} each, newest first: the steps between
+ * them are what the code says. */
+void burst_ways_add_branches(struct burst_ways *ways, struct bytes branches);
 /* Makes counts and intervals of the functions of paths, and frees the rest. */
 void burst_ways_finish(struct burst_ways *ways);
 

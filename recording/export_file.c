@@ -109,6 +109,7 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 					     .lines = exporter->needs_lines,
 					     .rounds = exporter->needs_spread,
 					     .durations = exporter->needs_durations,
+					     .activations = exporter->needs_calls,
 					     .addresses = exporter->needs_addresses,
 					     .joins = exporter->joins && !choice->no_join };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };

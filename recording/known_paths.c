@@ -43,7 +43,7 @@ void known_paths_learn(struct known_paths *known, const struct event *event, uin
 				      .thread = (uint32_t)event->tid,
 				      .function = sample->function };
 
-	if (!known->probe || !depend->is_known || !sample->duration || sample->callee || sample->n_hidden ||
+	if (!known->probe || !depend->is_known || !sample->duration || sample->n_hidden ||
 	    depend->words.n > TRACE_PATH_WORDS || (depend->regs & ~usual))
 		return;
 	path.number = known_paths_number(known, node, thread);

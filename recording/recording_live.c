@@ -77,12 +77,12 @@ static void recording_tell_source(void *context, const struct event *event, cons
 		perf_source_look_again(source, event->pid);
 }
 
-/* The kernel can count on paths that it knows, where calls end in the functions' own code. */
+/* The kernel can count calls on paths that it knows. */
 static bool recording_learns(const struct recording *r)
 {
 	const struct perf_source_options *target = &r->options.target;
 
-	return target->is_traced && !target->every && target->exits != CALL_EXITS_RETURN && !target->counts;
+	return target->is_traced && !target->every && !target->counts;
 }
 
 static void recording_learn(void *context, const struct event *event, struct builder_place place,

@@ -11,6 +11,7 @@
 #define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, not none */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
 #define BETWEEN_MIN_PERCENT 10
+#define OVER_MAX_PERCENT 1
 
 double quality_percent(const struct profile_quality *quality)
 {
@@ -23,15 +24,56 @@ static bool quality_is_clock(const struct profile *profile)
 	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
 }
 
-double quality_between(const struct profile *profile)
+bool quality_account(const struct profile *profile, struct quality_account *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
-	double lost = number_share(quality->lost, quality->samples + quality->lost);
 
-	if (!quality_is_clock(profile) || quality->counted < BETWEEN_MIN_NS)
+	*ret = (struct quality_account){ .counted = quality->counted };
+	if (!quality_is_clock(profile) || !quality->counted)
+		return false;
+	ret->sampled = profile_sum(profile, 1);
+	if (quality->samples)
+		ret->lost =
+			(uint64_t)((double)ret->sampled / (double)quality->samples * (double)quality->lost);
+	ret->between = (int64_t)(ret->counted - ret->sampled - ret->lost);
+	return true;
+}
+
+double quality_between(const struct profile *profile)
+{
+	struct quality_account account;
+
+	if (!quality_account(profile, &account) || account.counted < BETWEEN_MIN_NS || account.between < 0)
 		return 0;
-	double between = 100 - lost - number_share(profile_sum(profile, 1), quality->counted);
-	return between >= BETWEEN_MIN_PERCENT ? between : 0;
+	double percent = number_share((uint64_t)account.between, account.counted);
+	return percent >= BETWEEN_MIN_PERCENT ? percent : 0;
+}
+
+double quality_seen(const struct profile *profile)
+{
+	struct quality_account account;
+
+	return quality_account(profile, &account) ? number_share(account.sampled, account.counted) : -1;
+}
+
+bool quality_meets(const struct profile *profile, const struct quality_bar *bar, struct text *why)
+{
+	double complete = quality_percent(&profile->quality), seen = quality_seen(profile);
+
+	if (complete < bar->complete)
+		text_printf(why, "%.1f%% of the stacks are complete; --min-quality %.4g was asked for",
+			    complete, bar->complete);
+	else if (bar->seen > 0 && seen < 0)
+		text_printf(why,
+			    "how much of the CPU time was sampled is not known of this recording; "
+			    "--min-quality seen=%.4g was asked for",
+			    bar->seen);
+	else if (bar->seen > 0 && seen < bar->seen)
+		text_printf(why, "%.1f%% of the CPU time was sampled; --min-quality seen=%.4g was asked for",
+			    seen, bar->seen);
+	else
+		return true;
+	return false;
 }
 
 /*
@@ -157,6 +199,12 @@ void quality_line(const struct profile *profile, struct text *ret)
 		text_printf(ret, ", %s of CPU time was not sampled (%s)",
 			    number_percent(quality_between(profile), number),
 			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
+	struct quality_account account;
+	if (quality_account(profile, &account) && account.counted >= BETWEEN_MIN_NS &&
+	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
+		text_printf(
+			ret, ", samples stand for %s more CPU time than was counted",
+			number_percent(number_share((uint64_t)-account.between, account.counted), number));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
@@ -184,6 +232,30 @@ static void quality_add_row(struct text *ret, const char *what, uint64_t value, 
 	if (whole)
 		text_printf(ret, "  %7s", number_percent(number_share(value, whole), share));
 	text_printf(ret, "\n");
+}
+
+static void add_time_row(struct text *ret, const char *what, double ns, uint64_t whole)
+{
+	char time[NUMBER_MAX], share[NUMBER_MAX];
+
+	text_printf(ret, "  %-26s%s%*s  %7s\n", what, ns < 0 ? "-" : "", ns < 0 ? 13 : 14,
+		    number_time((uint64_t)(ns < 0 ? -ns : ns), time),
+		    number_percent(100 * ns / (double)whole, share));
+}
+
+/* Every part of the time, so that what is missing is seen. */
+static void add_account(const struct profile *profile, struct text *ret)
+{
+	struct quality_account account;
+
+	if (!quality_account(profile, &account))
+		return;
+	text_printf(ret, "CPU time\n");
+	add_time_row(ret, "counted by the kernel", (double)account.counted, account.counted);
+	add_time_row(ret, "in samples", (double)account.sampled, account.counted);
+	add_time_row(ret, "lost with samples", (double)account.lost, account.counted);
+	add_time_row(ret, account.between < 0 ? "too much in samples" : "between samples",
+		     (double)account.between, account.counted);
 }
 
 static void add_tallies(const struct profile *profile, struct text *ret)
@@ -215,9 +287,6 @@ void quality_table(const struct profile *profile, const struct style *style, str
 	quality_add_row(ret, "received", quality->samples, 0);
 	quality_add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	quality_add_row(ret, "times throttled", quality->throttled, 0);
-	if (quality_between(profile) > 0)
-		text_printf(ret, "  %-26s%14s  %7s\n", "CPU time not sampled", "",
-			    number_percent(quality_between(profile), number));
 	quality_add_row(ret, "stack copies cut short", quality->clipped, quality->samples);
 	if (quality->outer)
 		quality_add_row(ret, "deeper than --stack-size", quality->outer, quality->samples);
@@ -225,6 +294,7 @@ void quality_table(const struct profile *profile, const struct style *style, str
 		quality_add_row(ret, "without a name", quality->unsymbolized, quality->samples);
 		quality_add_row(ret, "without a line", quality->without_lines, quality->samples);
 	}
+	add_account(profile, ret);
 	add_tallies(profile, ret);
 	text_printf(ret, "cost\n");
 	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
@@ -251,6 +321,13 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	put(context, "lost", (double)quality->lost);
 	put(context, "throttled", (double)quality->throttled);
 	put(context, "between_samples_percent", quality_between(profile));
+	struct quality_account account;
+	if (quality_account(profile, &account)) {
+		put(context, "account.counted_ns", (double)account.counted);
+		put(context, "account.sampled_ns", (double)account.sampled);
+		put(context, "account.lost_ns", (double)account.lost);
+		put(context, "account.between_ns", (double)account.between);
+	}
 	put(context, "clipped", (double)quality->clipped);
 	put(context, "unsymbolized", (double)quality->unsymbolized);
 	put(context, "without_lines", (double)quality->without_lines);

@@ -18,6 +18,28 @@ const char *quality_unit(const struct profile *profile);
  */
 double quality_percent(const struct profile_quality *quality);
 
+/*
+ * Where the time of event 0 went, as the kernel counted it: counted = sampled + lost + between. Lost samples
+ * stand for as much as others do on average. Negative between: samples stand for more than was counted.
+ */
+struct quality_account {
+	uint64_t counted, sampled, lost;
+	int64_t between;
+};
+
+/* False if it is not known what was counted: recordings of others, events that leave the kernel out. */
+bool quality_account(const struct profile *profile, struct quality_account *ret);
+/* The share of what was counted that samples stand for, in percent; negative if that is not known. */
+double quality_seen(const struct profile *profile);
+
+/* What --min-quality asks for, in percent; 0 = whatever it is. */
+struct quality_bar {
+	double complete, seen;
+};
+
+/* Is it met? If not, why says what is missing. */
+bool quality_meets(const struct profile *profile, const struct quality_bar *bar, struct text *why);
+
 /* Samples per second of CPU time where the event is a clock, else per second of the recording; 0 = unknown.
  */
 double quality_rate(const struct profile *profile);

@@ -249,6 +249,15 @@ void frequency_scale(struct frequency *f, const struct frequency_input *input, c
 		frequency_take(f, scaled, (enum confidence)found.confidence);
 }
 
+void frequency_multiply(struct frequency *f, double times, enum confidence confidence)
+{
+	for (size_t i = 0; i < f->classes.n; i++) {
+		f->classes.at[i].executions *= times;
+		if (f->classes.at[i].confidence != CONFIDENCE_NONE)
+			f->classes.at[i].confidence = (uint8_t)confidence;
+	}
+}
+
 /* ---- answers ----------------------------------------------------------------------------------------- */
 
 double frequency_of(const struct frequency *f, uint32_t block, enum confidence *ret)

@@ -67,6 +67,8 @@ void frequency_estimate(struct frequency *frequency, const struct frequency_inpu
 void frequency_take(struct frequency *frequency, const double *counts, enum confidence confidence);
 /* From counts by block of which only the proportion is known: time tells the rest. */
 void frequency_scale(struct frequency *frequency, const struct frequency_input *input, const double *counts);
+/* All that is known, so many times as often. */
+void frequency_multiply(struct frequency *frequency, double times, enum confidence confidence);
 
 /* Of a block. */
 double frequency_of(const struct frequency *frequency, uint32_t block, enum confidence *ret);

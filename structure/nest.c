@@ -335,6 +335,11 @@ static void locate(struct nest *nest)
 
 void nest_build(struct nest *nest)
 {
+	if (nest->machine->loops.n == 0) { /* most functions */
+		for (size_t i = 0; i < nest->atoms->list.n; i++)
+			vec_push(&nest->loop_of, LOOP_NONE);
+		return;
+	}
 	loop_test_find(nest);
 	find_flags(nest);
 	find_ways_in(nest);

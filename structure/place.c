@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 #include "structure/nest.h"
 
-#define TOLERANCE 2 /* lines a head may stretch above its test: a `for` over several lines */
+#define MAX_BEHIND 3 /* blocks behind a vector loop, up to the question whether there is a remainder */
+#define TOLERANCE 2  /* lines a head may stretch above its test: a `for` over several lines */
 
 struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom)
 {
@@ -165,6 +166,24 @@ static void add_remainder_test(const struct nest *nest, struct extent *extents, 
 	extent->head_behind = lesser(extent->head_behind, atom->line);
 }
 
+/* The blocks behind a loop, as far as they run on or ask something on the loop's own line. */
+static void add_remainder_tests_behind(const struct nest *nest, struct extent *extents, uint32_t source,
+				       uint32_t first)
+{
+	uint32_t around = nest->machine->innermost.at[first], block = first;
+
+	for (unsigned n = 0; n < MAX_BEHIND; n++) {
+		const struct cfg_block *b = &nest->cfg->blocks[block];
+		const struct atom *atom = atoms_at(nest->atoms, block, b->last);
+		add_remainder_test(nest, extents, source, block);
+		bool asks = b->end_kind == BLOCK_BRANCHES && atom && atom->line == extents[source].least;
+		if ((!asks && b->end_kind != BLOCK_RUNS_ON) || block + 1 == nest->cfg->n_blocks ||
+		    b[1].start != b->end || nest->machine->innermost.at[block + 1] != around)
+			return;
+		block++;
+	}
+}
+
 static void add_remainder_tests(const struct nest *nest, struct extent *extents)
 {
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
@@ -178,7 +197,7 @@ static void add_remainder_tests(const struct nest *nest, struct extent *extents)
 		for (uint32_t e = 0; e < block->n_edges; e++) {
 			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
 			if (nest->machine->innermost.at[to] == parent)
-				add_remainder_test(nest, extents, source, to);
+				add_remainder_tests_behind(nest, extents, source, to);
 		}
 	}
 }

@@ -36,7 +36,8 @@ static __always_inline __u64 read_fp(void *context)
 
 static __always_inline int is_known_path(void *context, const struct call_key *key, __u32 *ret_number)
 {
-	struct trace_path_key path_key = { key->frame, (__u32)bpf_get_current_pid_tgid(), key->function };
+	struct trace_path_key path_key = { read_sp(context), (__u32)bpf_get_current_pid_tgid(),
+					   key->function };
 	const struct trace_path *path = bpf_map_lookup_elem(&cpprof_paths, &path_key);
 
 	if (!path || path->generation != paths_generation || path->pc != read_pc(context) ||

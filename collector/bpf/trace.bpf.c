@@ -282,7 +282,7 @@ static __always_inline void send(void *context, struct trace_call *record, struc
 
 #include "collector/bpf/paths.bpf.h"
 
-static __always_inline void leave(void *context, const struct call_key *key, __u32 site,
+static __always_inline void leave(void *context, const struct call_key *key, __u32 site, int is_go,
 				  struct thread *thread, struct trace_count *count)
 {
 	const struct open_call *call = bpf_map_lookup_elem(&cpprof_open, key);
@@ -316,8 +316,7 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
 	__u32 number;
-	if (options.paths && site == TRACE_EXIT && is_known_path(context, key, &number) &&
-	    count_call(record, number)) {
+	if (options.paths && !is_go && is_known_path(context, key, &number) && count_call(record, number)) {
 		count->known++;
 		return;
 	}
@@ -361,7 +360,7 @@ int cpprof_trace(void *context)
 	if (site == TRACE_ENTRY)
 		enter(context, &key, cookie, thread, count);
 	if (site != TRACE_ENTRY || cookie & TRACE_COOKIE_WHOLE)
-		leave(context, &key, site == TRACE_ENTRY ? TRACE_EXIT : site, thread, count);
+		leave(context, &key, site == TRACE_ENTRY ? TRACE_EXIT : site, is_go, thread, count);
 	return 0;
 }
 

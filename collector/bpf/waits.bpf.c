@@ -208,8 +208,8 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* How many waits of each thread this CPU may sample in a window: those that are left, shared out evenly. */
-static __always_inline __u64 find_share(__u64 window, int is_new)
+/* How many threads wait on this CPU in a window: each has an equal part of what it may sample. */
+static __always_inline __u64 count_threads(__u64 window, int is_new)
 {
 	__u32 zero = 0;
 	struct cpu_window *cpu = bpf_map_lookup_elem(&cpprof_window, &zero);
@@ -222,41 +222,43 @@ static __always_inline __u64 find_share(__u64 window, int is_new)
 		cpu->window = window;
 	}
 	cpu->n_threads += is_new;
-	__u64 n = cpu->n_last > cpu->n_threads ? cpu->n_last : cpu->n_threads;
-	__u64 share = options.n_sampled / (n | 1);
-	return share ? share : 1;
+	return cpu->n_last > cpu->n_threads ? cpu->n_last : cpu->n_threads;
 }
 
-/* A thread that has more waits than its share is sampled as often as that allows. The gaps are of any length
- * up to twice the mean: a thread that waits in two places by turns must not be met in one of them only. */
-static __always_inline void choose_gap(struct waits_thread *thread, __u64 share)
+/*
+ * So many waits may lie between two that are sampled; half of that on average. The gaps are of any length: a
+ * thread that waits in two places by turns must not be met in one of them only.
+ */
+static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u64 n_threads)
 {
 	__u64 n = thread->n_last > thread->n ? thread->n_last : thread->n;
 
-	thread->gap = n > share ? bpf_get_prandom_u32() % (2 * (n / share) + 1) : 0;
+	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
 }
 
 /* Is this wait to be sampled? */
 static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 {
-	__u64 window = now >> WAITS_WINDOW_SHIFT;
+	__u64 window = now >> WAITS_WINDOW_SHIFT, n_threads;
 	int is_new = thread->window != window;
 
-	if (is_new) { /* what it did before says little about now, if it waits less often */
+	if (is_new) {
 		thread->n_last = thread->window + 1 == window ? thread->n : 0;
 		thread->n = 0;
 		thread->window = window;
-		if (thread->gap > thread->n_last)
-			thread->gap = 0;
 	}
 	thread->n++;
-	if (thread->gap) {
+	if (thread->gap && !is_new) {
 		thread->gap--;
-		if (is_new)
-			find_share(window, 1);
 		return 0;
 	}
-	choose_gap(thread, find_share(window, is_new));
+	n_threads = count_threads(window, is_new);
+	__u64 longest = longest_gap(thread, n_threads);
+	if (thread->gap && thread->gap <= longest) { /* else it waits less often now than when it was drawn */
+		thread->gap--;
+		return 0;
+	}
+	thread->gap = longest ? bpf_get_prandom_u32() % (longest + 1) : 0;
 	return 1;
 }
 

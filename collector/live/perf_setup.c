@@ -311,9 +311,10 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 	if (!info->has_timed_waits)
 		source_info_note(
 			info,
-			"waits are not timed in the kernel (%s: %s): being kept from running is not told "
-			"from waiting, every switch costs the program about 2 us, and --max-switches does "
-			"not apply",
+			"waits are not timed in the kernel (%s: %s): being kept from running is told by "
+			"thread "
+			"only (--metric kept-from-running), every switch costs the program about 4 us, and "
+			"--max-switches does not apply",
 			diag.what, diag.why);
 }
 
@@ -326,7 +327,7 @@ static int setup_add_probe(struct perf_live *live, const struct perf_source_opti
 					.arg = options->arg,
 					.every = options->every,
 					.counts = options->counts,
-					.paths = !options->every && options->exits != CALL_EXITS_RETURN,
+					.paths = !options->every,
 					.held = options->held,
 					.like = &events->attrs.at[0],
 					.cpus = events->cpus.at,
@@ -371,6 +372,8 @@ static void setup_note_waiting(struct perf_live *live, pid_t pid, pid_t tid)
 {
 	int state = target_state(tid);
 
+	if (live->source.info.has_run_delays)
+		run_delays_add(&live->run_delays, pid, tid, false);
 	if (state && state != 'Z' && state != 'X') /* one that may run is perhaps not let */
 		vec_push(&live->before, (struct event){ .kind = EVENT_SWITCH,
 							.time_ns = live->source.info.start_ns,
@@ -425,8 +428,11 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		setup_add_deep(live, options);
 		setup_time_waits(live, options, &setup.want);
 	}
+	info->has_run_delays = options->with_waits && !info->has_timed_waits;
 	if (options->with_waits)
 		source_info_add_waits(info);
+	if (info->has_run_delays && options->argv)
+		run_delays_add(&live->run_delays, live->launch.pid, live->launch.pid, false);
 	if (error)
 		return error;
 	if (options->delay_ns)

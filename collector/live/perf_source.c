@@ -184,6 +184,11 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		stack_tops_forget(live->tops, ret->tid);
 		return !known_covers(live->known, ret);
 	case EVENT_FORK:
+		if (live->source.info.has_run_delays)
+			run_delays_add(&live->run_delays, ret->pid, ret->tid, true);
+		stack_tops_forget(live->tops, ret->tid);
+		live_forget_needs(live, ret->tid);
+		return true;
 	case EVENT_EXIT:
 		stack_tops_forget(live->tops, ret->tid);
 		live_forget_needs(live, ret->tid);
@@ -262,6 +267,7 @@ static void live_wait_for_news(struct perf_live *live, uint64_t now, int timeout
 		live->pace.is_called = targets_polled(&live->targets);
 		now = clock_now_ns();
 		live_begin_round_in_time(live, now);
+		run_delays_look(&live->run_delays, now);
 	}
 }
 
@@ -337,7 +343,7 @@ static bool live_final_wait(struct perf_live *live, struct event *ret)
 {
 	uint64_t end = live->pace.stopped_ns ? live->pace.stopped_ns : live->pace.round_ns;
 
-	return perf_waits_rest(&live->events.waits, end, ret);
+	return perf_waits_rest(&live->events.waits, end, ret) || run_delays_take(&live->run_delays, end, ret);
 }
 
 /* The caller has something else to do. */
@@ -416,6 +422,7 @@ static void live_close(struct source *source)
 	deep_needs_free(live->needs);
 	group_reads_done(&live->group_reads);
 	vec_done(&live->before);
+	run_delays_done(&live->run_delays);
 	source_info_done(&live->source.info);
 	free(live);
 }

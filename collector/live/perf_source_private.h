@@ -17,6 +17,7 @@
 #include "collector/process/launch.h"
 #include "collector/process/mapping.h"
 #include "collector/process/stack_top.h"
+#include "collector/wait/run_delay.h"
 
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
@@ -46,9 +47,10 @@ struct perf_live {
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
 	struct group_reads group_reads;
-	VEC(struct event) before; /* threads that waited when we came; handed out first */
-	bool adds_results;        /* of traced calls */
-	double every;             /* bytes a sample, of allocations; 0 = they are calls */
+	VEC(struct event) before;     /* threads that waited when we came; handed out first */
+	struct run_delays run_delays; /* of waits that no program times */
+	bool adds_results;            /* of traced calls */
+	double every;                 /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */

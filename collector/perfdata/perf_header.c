@@ -32,6 +32,7 @@ void perf_header_done(struct perf_header *header)
 	free(header->kernel);
 	free(header->arch);
 	free(header->cpu);
+	free(header->cpu_id);
 	free(header->command);
 	*header = (struct perf_header){ 0 };
 }
@@ -275,6 +276,9 @@ void perf_header_add_feature(struct perf_header *header, unsigned feature, struc
 		break;
 	case FEATURE_CPUDESC:
 		header_replace(&header->cpu, header_read_string(&r));
+		break;
+	case FEATURE_CPUID:
+		header_replace(&header->cpu_id, header_read_string(&r));
 		break;
 	case FEATURE_CMDLINE:
 		header_read_command(header, &r);

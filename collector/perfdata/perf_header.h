@@ -36,8 +36,8 @@ struct perf_header {
 	struct map by_id;                     /* event id -> entry */
 	size_t first_sampling;                /* entry whose layout holds where a record does not say */
 	VEC(struct perf_build_id) build_ids;
-	char *host, *kernel, *arch, *cpu, *command; /* NULL = not stated */
-	uint64_t wall_ns, wall_at_ns;               /* wall clock, and the events' clock at that moment */
+	char *host, *kernel, *arch, *cpu, *cpu_id, *command; /* NULL = not stated */
+	uint64_t wall_ns, wall_at_ns; /* wall clock, and the events' clock at that moment */
 	uint64_t first_sample_ns;
 	bool has_switches;     /* records say when threads come back */
 	uint32_t switch_event; /* its samples are switches as the tracepoint tells them; PERF_NO_EVENT = none

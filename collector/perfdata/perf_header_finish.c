@@ -166,6 +166,23 @@ static void header_set_start(const struct perf_header *header, struct source_inf
 		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
 }
 
+/* "GenuineIntel,6,143,8", or the main id register of an Arm processor, as live recordings have it. */
+static char *header_cpu_id(const char *text)
+{
+	char vendor[16];
+	unsigned family, model;
+	unsigned long long id;
+
+	if (!text)
+		return NULL;
+	if (sscanf(text, "%15[^,],%u,%u", vendor, &family, &model) == 3)
+		return alloc_printf("%s family %u model %u", vendor, family, model);
+	if (sscanf(text, "0x%llx", &id) == 1)
+		return alloc_printf("implementer 0x%x part 0x%x", (unsigned)(id >> 24 & 0xff),
+				    (unsigned)(id >> 4 & 0xfff));
+	return NULL;
+}
+
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,
 		       struct diag *diag)
 {
@@ -191,6 +208,7 @@ int perf_header_finish(struct perf_header *header, const char *name, struct sour
 	ret->host = header_copy(header->host);
 	ret->kernel = header_copy(header->kernel);
 	ret->cpu = header_copy(header->cpu);
+	ret->cpu_id = header_cpu_id(header->cpu_id);
 	ret->command = header_copy(header->command);
 	header_set_start(header, ret);
 	return 0;

@@ -13,7 +13,7 @@
 
 static int probe_open_output(struct perf_probe *probe, int cpu, int anchor)
 {
-	struct perf_probe_fd it;
+	struct perf_probe_fd it = { .cpu = cpu, .anchor = anchor };
 	long fd = syscall(SYS_perf_event_open, &probe->attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
@@ -46,7 +46,22 @@ static int probe_open_outputs(struct perf_probe *probe, const struct perf_probe_
 	probe->attr.comm = probe->attr.comm_exec = probe->attr.task = 0;
 	for (size_t i = 0; !error && i < want->n_cpus; i++)
 		error = probe_open_output(probe, want->cpus[i], want->anchors[i]);
+	probe->n_cpus = probe->outputs.n;
 	return error;
+}
+
+/* What finds no room in the kernel stays with what there was. */
+void perf_probe_deepen(struct perf_probe *probe, size_t copied, uint32_t most)
+{
+	uint32_t now = probe->attr.sample_stack_user;
+
+	if (!now || copied < now || now >= most)
+		return;
+	probe->attr.sample_stack_user = now * 4 < most ? now * 4 : most;
+	for (size_t i = 0; i < probe->n_cpus; i++) {
+		struct perf_probe_fd it = probe->outputs.at[i];
+		(void)probe_open_output(probe, it.cpu, it.anchor);
+	}
 }
 
 static uint32_t probe_highest(const int *cpus, size_t n)

@@ -23,13 +23,15 @@
 
 struct perf_probe_fd {
 	int fd;
+	int cpu, anchor;
 	uint64_t id;
 };
 
 struct perf_probe {
 	struct bpf_trace *program; /* NULL = none */
 	struct perf_event_attr attr;
-	VEC(struct perf_probe_fd) outputs; /* one a CPU */
+	VEC(struct perf_probe_fd) outputs; /* one a CPU, and more of them later, for larger stacks */
+	size_t n_cpus;
 	struct probe_links links;
 };
 
@@ -51,6 +53,9 @@ int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want
 /* How many bytes there are to a sample of allocations, on average: in the kernel, countdowns are whole
  * numbers. */
 double perf_probe_every(uint64_t wanted);
+/* A call came with so many bytes of its stack, and the stack went on: more is copied from now on, up to most.
+ */
+void perf_probe_deepen(struct perf_probe *probe, size_t copied, uint32_t most);
 void perf_probe_close(struct perf_probe *probe);
 
 /* What a record's raw part says about a call; false if it is none of ours. */

@@ -258,6 +258,9 @@ void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct
 	if (r->failed)
 		return;
 
+	if (!(layout->branch_sample_type &
+	      PERF_SAMPLE_BRANCH_CALL_STACK)) /* those are no branches in a row */
+		ret->sample.sample.branches = chains.branches;
 	ret->sample.sample.cpu = ret->cpu;
 	ret->sample.sample.event = layout->event;
 	ret->sample.sample.in_kernel = mode == PERF_RECORD_MISC_KERNEL;

@@ -365,6 +365,17 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 	insn_loops_done(&c.loops);
 }
 
+/* Of a timer's samples most stand some instructions behind the one that took the time. */
+static bool is_timed(const struct writer_state *w)
+{
+	const struct profile_metric *metric = &w->profile->metrics.at[main_metric(w)];
+
+	/* Samples are those of the first event. */
+	if (metric->event == UINT32_MAX && w->profile->metrics.n > 1)
+		metric = &w->profile->metrics.at[1];
+	return strcmp(intern_text(&w->profile->strings, metric->unit), "ns") == 0;
+}
+
 /* Places that cost nothing are only counted, unless all is asked for. */
 static void put_insns(struct writer_state *w)
 {
@@ -372,7 +383,9 @@ static void put_insns(struct writer_state *w)
 
 	text_printf(w->to, "\n");
 	int columns = put_heading(w);
-	text_printf(w->to, " instructions\n");
+	text_printf(w->to, " instructions%s\n",
+		    is_timed(w) ? " (a timer's samples: right for blocks and loops, not for single ones)"
+				: "");
 	if (!w->a->codes.n)
 		text_printf(w->to, "the profile does not contain its code\n");
 	for (size_t i = 0; i < w->a->codes.n; i++) {

@@ -195,6 +195,36 @@ static int counts_compare(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
+/* The reader is ready, and done afterwards. */
+static int counts_read(struct counts_reader *r, const char *name, struct diag *diag)
+{
+	bool is_good =
+		json_reader_next(&r->json) == JSON_OBJECT && counts_each(r, counts_member) && r->is_ours;
+
+	json_reader_done(&r->json);
+	cycles_counts_done(&r->current);
+	if (!is_good) {
+		diag_set(diag, -EBADMSG, "'%s' has no counts", name);
+		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
+		return -EBADMSG;
+	}
+	if (!r->to->is_found)
+		return diag_set(diag, -ENOENT, "'%s' has no counts of this function", name);
+	if (r->to->blocks.n)
+		qsort(r->to->blocks.at, r->to->blocks.n, sizeof(*r->to->blocks.at), counts_compare);
+	return 0;
+}
+
+int cycles_counts_parse(struct bytes text, const char *name, uint64_t function, struct cycles_counts *ret,
+			struct diag *diag)
+{
+	struct counts_reader r = { .to = ret, .wanted = function };
+
+	*ret = (struct cycles_counts){ .is_relative = true };
+	json_reader_init(&r.json, text, false);
+	return counts_read(&r, name, diag);
+}
+
 int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag)
 {
 	struct counts_reader r = { .to = ret, .wanted = function };
@@ -204,22 +234,7 @@ int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts
 	if (!file)
 		return diag_set(diag, -errno, "cannot read '%s'", path);
 	json_reader_init_stream(&r.json, file);
-	bool is_good =
-		json_reader_next(&r.json) == JSON_OBJECT && counts_each(&r, counts_member) && r.is_ours;
-	json_reader_done(&r.json);
-	cycles_counts_done(&r.current);
-	if (!is_good) {
-		diag_set(diag, -EBADMSG, "'%s' has no counts", path);
-		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
-		return -EBADMSG;
-	}
-	if (!ret->is_found) {
-		diag_set(diag, -ENOENT, "'%s' has no counts of this function", path);
-		return -ENOENT;
-	}
-	if (ret->blocks.n)
-		qsort(ret->blocks.at, ret->blocks.n, sizeof(*ret->blocks.at), counts_compare);
-	return 0;
+	return counts_read(&r, path, diag);
 }
 
 double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr)

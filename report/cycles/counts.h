@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/diag.h"
 #include "base/vec.h"
 
@@ -33,6 +34,9 @@ struct cycles_counts {
 
 /* Of the function at this address. -ENOENT if the file has nothing of it. */
 int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag);
+/* The same from memory; name is only for messages. */
+int cycles_counts_parse(struct bytes text, const char *name, uint64_t function, struct cycles_counts *ret,
+			struct diag *diag);
 /* Of the block at this address; negative = not counted. */
 double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr);
 void cycles_counts_done(struct cycles_counts *counts);

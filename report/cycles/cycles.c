@@ -8,6 +8,8 @@
 
 #define TRACE_ROUNDS 8 /* of a loop, in the proportion of its ways */
 #define TRACE_INSNS 400
+#define LOOP_SAMPLES 25 /* that a loop must have to say anything */
+#define LOOPS_AGREE 0.2
 #define LOST_LEAST 0.05 /* of what is needed: less is no loss */
 
 /* ---- time by block ------------------------------------------------------------------------------------ */
@@ -41,6 +43,57 @@ static void cycles_find_loops(const struct cfg *cfg, struct loop_forest *ret)
 	}
 	first[cfg->n_blocks] = n;
 	loops_find(&(struct loop_graph){ (uint32_t)cfg->n_blocks, cfg->entry, first, to }, ret);
+}
+
+/* ---- executions --------------------------------------------------------------------------------------- */
+
+static void cycles_take_executions(struct cycles *c)
+{
+	for (uint32_t i = 0; i < c->blocks.n; i++) {
+		enum confidence confidence;
+		c->blocks.at[i].executions = frequency_of(&c->frequency, i, &confidence);
+		c->blocks.at[i].confidence = (uint8_t)confidence;
+	}
+}
+
+static void cycles_find_executions(const struct cycles_input *input, struct cycles *c)
+{
+	size_t n = c->blocks.n;
+	CLEANUP(freep) double *cycles = alloc_zero(n + 1, sizeof(*cycles));
+	CLEANUP(freep) double *best = alloc_zero(n + 1, sizeof(*best));
+	CLEANUP(freep) double *counts = alloc_zero(n + 1, sizeof(*counts));
+	CLEANUP(freep) uint64_t *samples = alloc_zero(n + 1, sizeof(*samples));
+	struct frequency_input from = { input->cfg, cycles, samples, best };
+
+	for (size_t i = 0; i < n; i++) {
+		cycles[i] = c->blocks.at[i].spent;
+		best[i] = c->blocks.at[i].best;
+		samples[i] = c->blocks.at[i].samples;
+		counts[i] = input->counts ? cycles_counts_of(input->counts, input->cfg->blocks[i].start) : -1;
+	}
+	if (!input->counts)
+		frequency_estimate(&c->frequency, &from);
+	else if (input->counts->is_relative)
+		frequency_scale(&c->frequency, &from, counts);
+	else
+		frequency_take(&c->frequency, counts, CONFIDENCE_EXACT);
+	cycles_take_executions(c);
+}
+
+static void cycles_sum_loops(struct cycles *c)
+{
+	vec_clear(&c->loops);
+	for (size_t i = 0; i < c->forest.loops.n; i++) {
+		const struct cycles_cost *header = &c->blocks.at[c->forest.loops.at[i].header];
+		vec_push(&c->loops, ((struct cycles_cost){ .executions = header->executions,
+							   .confidence = header->confidence }));
+	}
+	for (uint32_t i = 0; i < c->blocks.n; i++)
+		for (uint32_t loop = c->forest.innermost.at[i]; loop != LOOP_NONE;
+		     loop = c->forest.loops.at[loop].parent) {
+			c->loops.at[loop].samples += c->blocks.at[i].samples;
+			c->loops.at[loop].spent += c->blocks.at[i].spent;
+		}
 }
 
 /* ---- best cases --------------------------------------------------------------------------------------- */
@@ -160,6 +213,37 @@ static void cycles_best_inner(const struct cycles_input *input, struct cycles *c
 		vec_done(&traces[i].codes);
 }
 
+/*
+ * Counts of which only the proportions are known, and loops whose best case is: the loop that takes the
+ * fewest cycles for what it needs tells how often all of it was executed. Better than single blocks, whose
+ * samples may stand in the next.
+ */
+static void cycles_scale_by_loops(struct cycles *c)
+{
+	double lowest = 0;
+	unsigned n_near = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < c->loops.n; i++) {
+			const struct cycles_cost *loop = &c->loops.at[i];
+			double needs = loop->best * loop->executions;
+			if (loop->samples < LOOP_SAMPLES || !(needs > 0))
+				continue;
+			double times = loop->spent / needs;
+			n_near += pass && times < lowest * (1 + LOOPS_AGREE);
+			if (!pass && (!(lowest > 0) || times < lowest))
+				lowest = times;
+		}
+	if (!(lowest > 0))
+		return;
+	frequency_multiply(&c->frequency, lowest, n_near > 1 ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW);
+	cycles_take_executions(c);
+	for (size_t i = 0; i < c->loops.n; i++) {
+		c->loops.at[i].executions *= lowest;
+		c->loops.at[i].confidence = c->blocks.at[c->forest.loops.at[i].header].confidence;
+	}
+}
+
 /* Loops around others: their own blocks, and the loops in them, as often as those were executed. */
 static void cycles_best_outer(struct cycles *c)
 {
@@ -179,51 +263,6 @@ static void cycles_best_outer(struct cycles *c)
 		if (parent != LOOP_NONE)
 			needs[parent] += needs[i];
 	}
-}
-
-/* ---- executions --------------------------------------------------------------------------------------- */
-
-static void cycles_find_executions(const struct cycles_input *input, struct cycles *c)
-{
-	size_t n = c->blocks.n;
-	CLEANUP(freep) double *cycles = alloc_zero(n + 1, sizeof(*cycles));
-	CLEANUP(freep) double *best = alloc_zero(n + 1, sizeof(*best));
-	CLEANUP(freep) double *counts = alloc_zero(n + 1, sizeof(*counts));
-	CLEANUP(freep) uint64_t *samples = alloc_zero(n + 1, sizeof(*samples));
-	struct frequency_input from = { input->cfg, cycles, samples, best };
-
-	for (size_t i = 0; i < n; i++) {
-		cycles[i] = c->blocks.at[i].spent;
-		best[i] = c->blocks.at[i].best;
-		samples[i] = c->blocks.at[i].samples;
-		counts[i] = input->counts ? cycles_counts_of(input->counts, input->cfg->blocks[i].start) : -1;
-	}
-	if (!input->counts)
-		frequency_estimate(&c->frequency, &from);
-	else if (input->counts->is_relative)
-		frequency_scale(&c->frequency, &from, counts);
-	else
-		frequency_take(&c->frequency, counts, CONFIDENCE_EXACT);
-	for (uint32_t i = 0; i < n; i++) {
-		enum confidence confidence;
-		c->blocks.at[i].executions = frequency_of(&c->frequency, i, &confidence);
-		c->blocks.at[i].confidence = (uint8_t)confidence;
-	}
-}
-
-static void cycles_sum_loops(struct cycles *c)
-{
-	for (size_t i = 0; i < c->forest.loops.n; i++) {
-		const struct cycles_cost *header = &c->blocks.at[c->forest.loops.at[i].header];
-		vec_push(&c->loops, ((struct cycles_cost){ .executions = header->executions,
-							   .confidence = header->confidence }));
-	}
-	for (uint32_t i = 0; i < c->blocks.n; i++)
-		for (uint32_t loop = c->forest.innermost.at[i]; loop != LOOP_NONE;
-		     loop = c->forest.loops.at[loop].parent) {
-			c->loops.at[loop].samples += c->blocks.at[i].samples;
-			c->loops.at[loop].spent += c->blocks.at[i].spent;
-		}
 }
 
 /* ---- what is lost ------------------------------------------------------------------------------------- */
@@ -302,6 +341,8 @@ void cycles_find(const struct cycles_input *input, struct cycles *ret)
 	cycles_sum_loops(ret);
 	if (input->mca && !ret->mca_failed.error)
 		cycles_best_inner(input, ret);
+	if (input->counts && input->counts->is_relative)
+		cycles_scale_by_loops(ret);
 	cycles_best_outer(ret);
 	cycles_find_culprits(input, ret);
 	if (input->counts)

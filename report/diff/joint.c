@@ -229,6 +229,7 @@ static void joining_scopes(struct joining *in)
 static void joining_values(struct joining *in)
 {
 	struct joint *joint = in->joint;
+	uint32_t metric = in->tree.activations ? in->tree.activations : in->part->metric;
 
 	for (size_t i = 0; i < in->tree.values.n; i++) {
 		const struct scope_value *value = &in->tree.values.at[i];
@@ -236,12 +237,22 @@ static void joining_values(struct joining *in)
 		if (unit == NONE)
 			continue;
 		struct scope_value joined = { in->nodes[value->scope], 0, unit, value->value };
-		if (value->metric == in->part->metric)
+		if (value->metric == metric)
 			vec_push(&joint->values, joined);
 		joined.metric += joint->n_units;
 		if (value->metric == 0 && !joint->options.no_samples)
 			vec_push(&joint->values, joined);
 	}
+}
+
+/* Calls that were seen are no metric of the profile but for its name, which somebody has asked for. */
+static bool joining_calls(const struct joint_part *part)
+{
+	const struct profile *profile = part->profile;
+
+	return part->metric < profile->metrics.n && profile->metrics.at[part->metric].event == UINT32_MAX &&
+	       strcmp(intern_text(&profile->strings, profile->metrics.at[part->metric].name), JOINT_CALLS) ==
+		       0;
 }
 
 void joint_add(struct joint *joint, const struct joint_part *part)
@@ -251,7 +262,8 @@ void joint_add(struct joint *joint, const struct joint_part *part)
 									  : FUSE_CALLS_MERGED,
 				       .no_inlines = joint->options.no_inlines,
 				       .no_loops = joint->options.no_loops,
-				       .lines = joint->options.lines };
+				       .lines = joint->options.lines,
+				       .activations = joining_calls(part) };
 	CLEANUP(freep) struct module_place *places = alloc_zero(profile->images.n + 1, sizeof(*places));
 	const struct renames *renames = part->is_renamed ? joint->options.renames : NULL;
 	struct joining in = { .joint = joint, .part = part };

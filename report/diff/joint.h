@@ -40,6 +40,7 @@ struct joint {
 void joint_init(struct joint *joint, const struct joint_options *options, uint32_t n_units);
 void joint_done(struct joint *joint);
 
+#define JOINT_CALLS "activations" /* a metric of this name, and of no event: how many calls were seen */
 /* A profile that is added; its tree is taken. */
 struct joint_part {
 	struct profile *profile;

@@ -33,10 +33,13 @@ static int write_json(const struct export_input *input, const struct export_opti
 		      struct diag *diag)
 {
 	struct document document;
+	struct scope_calls calls;
 	struct json json;
 
 	(void)diag;
+	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
+	document.seen = &calls;
 	document_index(&document);
 	json_init(&json, to);
 	json_object(&json);
@@ -55,6 +58,7 @@ static int write_json(const struct export_input *input, const struct export_opti
 	json_end_object(&json);
 	json_line(&json);
 	document_done(&document);
+	scope_calls_done(&calls);
 	return json_done(&json);
 }
 
@@ -66,5 +70,6 @@ const struct exporter exporter_json = {
 		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
+	.needs_calls = true,
 	.write = write_json,
 };

@@ -151,14 +151,18 @@ static int write_ndjson(const struct export_input *input, const struct export_op
 			struct diag *diag)
 {
 	struct document document;
+	struct scope_calls calls;
 	struct json json;
 
 	(void)diag;
+	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
+	document.seen = &calls;
 	document_index(&document);
 	json_init(&json, to);
 	write_records(&json, &document, options);
 	document_done(&document);
+	scope_calls_done(&calls);
 	return json_done(&json);
 }
 
@@ -170,5 +174,6 @@ const struct exporter exporter_ndjson = {
 		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.loops_by_default = true,
 	.needs_lines = true,
+	.needs_calls = true,
 	.write = write_ndjson,
 };

@@ -66,6 +66,7 @@ struct exporter {
 	bool needs_addresses; /* one for each address */
 	bool joins;           /* parallel regions stand where they are written, unless that is not wanted */
 	bool needs_durations; /* how long calls took */
+	bool needs_calls;     /* how many calls were seen, as the tree's last metric: scope_calls_take */
 	bool needs_spread;    /* how sure the costs of frames are */
 	bool needs_ranks;     /* of a reduced profile, what its slowest ranks spent */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */

@@ -128,6 +128,8 @@ static void write_nodes(struct json *json, const struct document *document, size
 	COLUMN("call_addr", put_address, document_call(document, i)->vaddr);
 	COLUMN("call_file", json_uint, document_call(document, i)->file);
 	COLUMN("call_line", json_uint, document_call(document, i)->line);
+	if (document->seen && document->seen->by_scope.n)
+		COLUMN("activations", json_uint, document->seen->by_scope.at[i]);
 }
 
 void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)

@@ -10,7 +10,7 @@
 #include "report/tree/document.h"
 
 #define SCHEMA_NAME "cpprof-profile"
-#define SCHEMA_VERSION "1.1"
+#define SCHEMA_VERSION "1.2"
 
 /* Members "tool", "run", "events", "metrics" of an object that is open. */
 void json_header(struct json *json, const struct profile *profile);

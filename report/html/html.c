@@ -154,11 +154,15 @@ static int html_write(const struct export_input *input, const struct export_opti
 		      struct diag *diag)
 {
 	struct document document;
+	struct scope_calls calls;
 
 	(void)diag;
+	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
+	document.seen = &calls;
 	html_write_page(&(struct page){ to, &document, options });
 	document_done(&document);
+	scope_calls_done(&calls);
 	return 0;
 }
 
@@ -171,6 +175,7 @@ const struct exporter exporter_html = {
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_spread = true,
+	.needs_calls = true,
 	.needs_ranks = true,
 	.needs_addresses = true,
 	.joins = true,

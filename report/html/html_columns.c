@@ -24,6 +24,8 @@ GET(frame_line, d->frames.at[i].line)
 GET(frame_end_line, d->frames.at[i].end_line)
 GET(frame_self_spread, d->frames.at[i].self_spread)
 GET(frame_total_spread, d->frames.at[i].total_spread)
+GET(frame_activations,
+    d->seen->by_frame.n ? (d->seen->by_frame.at[i] < UINT32_MAX ? d->seen->by_frame.at[i] : UINT32_MAX) : 0)
 GET(node_back, i ? i - document_parent(d, i) : 0)
 GET(node_frame, document_frame(d, i))
 GET(node_call_file, document_call(d, i)->file)
@@ -95,6 +97,7 @@ static const struct column tree_columns[] = {
 	{ "frame.end_line", html_columns_count_frames, frame_end_line },
 	{ "frame.self_spread", html_columns_count_frames, frame_self_spread },
 	{ "frame.total_spread", html_columns_count_frames, frame_total_spread },
+	{ "frame.activations", html_columns_count_frames, frame_activations },
 	{ "node.back", html_columns_count_nodes, node_back },
 	{ "node.frame", html_columns_count_nodes, node_frame },
 	{ "value.step", count_values, value_step },

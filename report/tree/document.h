@@ -13,6 +13,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "report/tree/scope_calls.h"
 #include "report/tree/totals.h"
 #include "structure/scope.h"
 
@@ -43,6 +44,7 @@ struct document {
 	size_t first_point; /* the tree's values from here on are those of lines */
 	struct totals totals;
 	uint32_t n_metrics;
+	const struct scope_calls *seen; /* calls of functions; NULL = nobody has asked. Set by whoever has */
 	/* Where values are, every so many of them: the node, and the number of that node's first value. */
 	VEC(uint32_t) marks;
 	VEC(size_t) starts;

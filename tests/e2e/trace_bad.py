@@ -124,7 +124,7 @@ int main(int argc, char **argv) {
 	if (argc > 1) { for (int i = 0; i < 7; i++) work_behind_exec(i); return 0; }
 	for (int i = 0; i < 10; i++) work(i);
 	pid_t child = fork();
-	if (!child) { usleep(700000); for (int i = 0; i < 5; i++) work_of_child(i); execl(argv[0], argv[0], "x", NULL); }
+	if (!child) { usleep(getenv("SLOW") ? 6000000 : 700000); for (int i = 0; i < 5; i++) work_of_child(i); execl(argv[0], argv[0], "x", NULL); }
 	waitpid(child, NULL, 0);
 	for (int i = 0; i < 3; i++) work(i);
 	puts("done");
@@ -149,6 +149,20 @@ WORK = """
 OWN int work(int n) { sum += n; return n; }
 int main(void) { getchar(); for (int i = 0; i < 500; i++) work(i); puts("done"); }
 """
+
+
+def check_deep():
+    """A stack of 40 KB: more is copied when the first calls were cut off."""
+    build("deep", """
+#include <string.h>
+OWN int work(int n) { sum += n; usleep(2000); return n; }
+OWN int down(int depth, int n) { char room[1000]; memset(room, depth, sizeof(room)); int got = depth ? down(depth - 1, n) : work(n); sum += room[n]; return got + 1; }
+int main(void) { for (int i = 0; i < 900; i++) down(40 + i % 2, i); puts("done"); }
+""")
+    for exits in ("code", "return"):
+        ran = trace("--exits", exits, "-f", "work", "--", "./deep")
+        whole = sum(n for path, n in rows("t.data") if path[-1] == "work" and "main" in path and path.count("down") in (41, 42))
+        check(f"deep stacks, exits {exits}", count("t.data", "work") == 900 and whole >= 100 and ran.stdout == "done\n", (whole, ran.stderr))
 
 
 def check_two():
@@ -263,7 +277,7 @@ folder = tempfile.mkdtemp()
 os.chdir(folder)
 permitted()
 build("shared", WORK)
-for one in (check_places, check_twins, check_replaced, check_forks, check_many, check_two, check_bpftrace, check_death, check_jit, check_rust):
+for one in (check_places, check_twins, check_replaced, check_forks, check_many, check_deep, check_two, check_bpftrace, check_death, check_jit, check_rust):
     one()
 print(f"tally: {passed} passed, {failed} failed, {skipped} skipped")
 sys.exit(1 if failed else 0)

@@ -5,7 +5,9 @@
  * threads that end the waits sleep in between. Prints how long each has waited, and how long it took in all,
  * as it has measured it itself, in ms.
  *
- * usage: waits MILLISECONDS [one]
+ * crowd: instead of all that, many threads sleep for 2 ms at a time, and the number of sleeps is printed.
+ *
+ * usage: waits MILLISECONDS [one | crowd]
  */
 #include <poll.h>
 #include <pthread.h>
@@ -133,6 +135,36 @@ static void *run_helper(void *argument)
 	return argument;
 }
 
+#define CROWD 200
+
+static void *run_crowd(void *argument)
+{
+	unsigned long *n = argument;
+
+	for (double start = now_ms(CLOCK_MONOTONIC); now_ms(CLOCK_MONOTONIC) - start < (double)length_ms;) {
+		sleep_ms(2);
+		++*n;
+	}
+	return NULL;
+}
+
+static int gather_crowd(void)
+{
+	static pthread_t threads[CROWD];
+	static unsigned long n[CROWD];
+	unsigned long sum = 0;
+
+	for (size_t i = 0; i < CROWD; i++)
+		if (pthread_create(&threads[i], NULL, run_crowd, &n[i]))
+			return 1;
+	for (size_t i = 0; i < CROWD; i++) {
+		pthread_join(threads[i], NULL);
+		sum += n[i];
+	}
+	printf("%lu\n", sum);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t helper, threads[N_PARTS];
@@ -141,6 +173,8 @@ int main(int argc, char **argv)
 	if (argc < 2 || pipe(to_read) || pipe(to_poll))
 		return 2;
 	length_ms = strtoul(argv[1], NULL, 10);
+	if (argc > 2 && strcmp(argv[2], "crowd") == 0)
+		return gather_crowd();
 	pthread_create(&helper, NULL, run_helper, NULL);
 	for (size_t i = 0; i < n; i++)
 		pthread_create(&threads[i], NULL, argc > 2 ? run_all : run_part, &parts[i]);

@@ -78,6 +78,37 @@ run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 grep -q 'sleep' cut.log || fail "the sleep is not there"
 grep -q 'still going on' cut.log || fail "nothing says that it was cut"
 
+# Without the program nothing tells when a thread was woken; how long it was kept from running is known by thread. Threads that share a CPU
+# and never wait are off it for no other reason.
+run 0 "$CPPROF" record -q --wall --switch-records --no-resolve -o kept.data -- taskset -c 0 "$SPIN" 2 threads=2
+for metric in off-cpu kept-from-running; do
+	"$CPPROF" report --group-by thread --metric $metric --format json kept.data >kept.$metric.json || fail "no report by $metric"
+done
+python3 - <<-'PYTHON' || fail "threads that share a CPU were not kept from running"
+	import json
+	off, kept = ({row["tid"]: row["total"] for row in json.load(open(f"kept.{metric}.json"))["rows"]} for metric in ("off-cpu", "kept-from-running"))
+	for tid in off:
+	    print(f"{tid}: {off[tid] / 1e6:.1f} ms off the CPU, {kept.get(tid, 0) / 1e6:.1f} of them kept from running")
+	assert len(off) == 3 and all(off[tid] / 2 <= kept[tid] <= 1.05 * off[tid] + 1e7 for tid in off)
+PYTHON
+
+# However many threads there are: few waits are sampled, all are counted.
+run 0 "$CPPROF" record -q --off-cpu --max-switches 20 --no-resolve -o crowd.data -- "$BUILD/tests/e2e/waits" 1500 crowd
+sleeps=$(grep -x '[0-9]*' run.log)
+"$CPPROF" report --group-by process --metric waits --format json crowd.data >crowd.json || fail "no report"
+facts crowd.data
+if grep -q 'not timed in the kernel' facts.log; then
+	echo "skipped: BPF is not allowed, so --max-switches does not apply"
+else
+	python3 - "$sleeps" "$(number samples)" <<-'PYTHON' || fail "--max-switches does not hold, or waits are missing"
+		import json, sys
+		sleeps, samples = int(sys.argv[1]), int(sys.argv[2])
+		waits = sum(row["total"] for row in json.load(open("crowd.json"))["rows"])
+		print(f"{sleeps} sleeps, {waits} waits, {samples} samples")
+		assert sleeps <= waits and samples - 200 <= waits / 100 # one of each thread, to begin with
+	PYTHON
+fi
+
 # What cannot be, and what it says.
 run 2 "$CPPROF" record --off-cpu -u -- true
 run 2 "$CPPROF" record --off-cpu -e cycles -- true

@@ -4,7 +4,7 @@
  * hostile.
  *
  * input: any number of: u8 kind (0: a sample, else a record), u8 thread, u16 length, as many bytes; for a
- * sample the first eight are its sp
+ * sample the first eight are its sp, the next its pc, the others its stack
  */
 #include <stdlib.h>
 
@@ -22,6 +22,10 @@ static void touch(const struct sample *sample)
 	for (uint32_t i = 0; i < sample->n_deep; i++)
 		if (sample->deep[i].at)
 			sink = sample->deep[i].at[0] + sample->deep[i].at[STACK_PAGE - 1];
+	if (sample->n_hidden > DEEP_HIDDEN_MAX)
+		abort();
+	for (uint32_t i = 0; i < sample->n_hidden; i++)
+		sink = (uint8_t)(sample->hidden[i].stack + sample->hidden[i].address);
 	(void)sink;
 }
 
@@ -38,8 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		}
 		struct reader sp = reader_of(payload);
-		struct sample sample = { .stack_was_full = true, .regs = { .known = 1ull << isa_x86_64.sp } };
+		struct sample sample = { .stack_was_full = true,
+					 .regs = { .known = 1ull << isa_x86_64.sp | 1ull << isa_x86_64.pc } };
 		sample.regs.value[isa_x86_64.sp] = read_u64(&sp);
+		sample.regs.value[isa_x86_64.pc] = read_u64(&sp);
+		sample.stack = read_bytes(&sp, reader_left(&sp));
 		deep_stacks_join(stacks, tid, &isa_x86_64, &sample);
 		touch(&sample);
 	}

@@ -93,7 +93,7 @@ done
 "$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
 ends 0 "(3 runs, " "$CPPROF" report three.data
 ends 0 "s in all)" "$CPPROF" report three.data
-ends 6 "quality 83.3% is below" "$CPPROF" report --min-quality 90
+ends 6 "83.3% of the stacks are complete; --min-quality 90 was asked for" "$CPPROF" report --min-quality 90
 ends 0 "quality:" "$CPPROF" report --min-quality 83
 ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles
 ends 2 "no thread 'nobody'" "$CPPROF" report --thread nobody

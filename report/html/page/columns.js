@@ -51,6 +51,23 @@ function costColumns(model, cost) {
   ];
 }
 
+// How many different calls of a function were seen: a count, never a percentage; a lower bound.
+function callColumns(model) {
+  const calls = model.data.frame.activations,
+    of = (row) => (row.frame >= 0 ? calls[row.frame] : 0);
+  if (!calls.some((n) => n > 0)) return [];
+  return [
+    {
+      name: "calls ≥",
+      width: "5.2rem",
+      num: true,
+      title: "different calls that were seen: there were at least so many",
+      by: of,
+      cell: (row) => (of(row) ? of(row).toLocaleString("en-US") : ""),
+    },
+  ];
+}
+
 function formulaColumns(model, cost) {
   return formulas(model).map((formula) => {
     const value = (row) => {

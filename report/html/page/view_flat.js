@@ -129,6 +129,7 @@ function flatView(model) {
     },
     [
       ...costColumns(model, { ...flatCost(model, level), rows: () => rows }),
+      ...(level === "function" ? callColumns(model) : []),
       textColumn(level === "loop" || level === "line" ? "function" : "written at", "14rem", (row) => row.place),
       ...(level === "loop"
         ? [

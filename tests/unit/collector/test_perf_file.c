@@ -19,6 +19,7 @@ static void check_info(bool is_stream)
 	f.is_stream = is_stream;
 
 	file_string(&f, 3, "host1"), file_string(&f, 4, "6.1.0"), file_string(&f, 8, "a CPU");
+	file_string(&f, 9, "GenuineIntel,6,143,8");
 	write_u32(&f.feature[11], 2);
 	file_string(&f, 11, "perf"), file_string(&f, 11, "record");
 	write_u64(&f.feature[21], 5000), write_u64(&f.feature[21], 9000);
@@ -31,6 +32,7 @@ static void check_info(bool is_stream)
 	CHECK_STR(source->info.host, "host1");
 	CHECK_STR(source->info.kernel, "6.1.0");
 	CHECK_STR(source->info.cpu, "a CPU");
+	CHECK_STR(source->info.cpu_id, "GenuineIntel family 6 model 143");
 	CHECK_STR(source->info.command, "perf record");
 	CHECK_EQ(source->info.start_ns, 5000);
 	CHECK_EQ(source->info.start_unix_ns, 1700000000000001000);
@@ -90,6 +92,7 @@ TEST(stream_names_events_by_update)
 
 	file_attr(&f, SAMPLE_TYPE, 42)->type = PERF_TYPE_RAW;
 	file_string(&f, 6, "aarch64");
+	file_string(&f, 9, "0x00000000413fd0c1");
 	write_u64(&body, 2), write_u64(&body, 42);
 	write_bytes(&body, (struct bytes){ (const uint8_t *)"my-event", 9 });
 	put_tool_record(&f.data, 78, writer_bytes(&body), (struct bytes){ 0 });
@@ -97,6 +100,7 @@ TEST(stream_names_events_by_update)
 	put_comm(&f, "a", 1);
 	CHECK_EQ(open_build(&f), 0);
 	CHECK_EQ(source->info.isa->elf_machine, EM_AARCH64);
+	CHECK_STR(source->info.cpu_id, "implementer 0x41 part 0xd0c");
 	CHECK_STR(source->info.events.at[0].name, "my-event");
 	check_next_comm("a");
 	check_end();

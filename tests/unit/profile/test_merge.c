@@ -191,3 +191,18 @@ TEST(random_profiles_merge_to_the_sum_of_both)
 		CHECK_EQ(sum_of(a, 1), weight);
 	}
 }
+
+TEST(of_clock_rates_the_fastest_is_kept_and_none_if_one_is_not_known)
+{
+	OWNED struct profile *a = sample_profile();
+	OWNED struct profile *b = sample_profile();
+	OWNED struct profile *c = sample_profile();
+
+	a->run.cycle_fs = 400000;
+	b->run.cycle_fs = 390000;
+	c->run.cycle_fs = 0;
+	profile_merge(a, b);
+	CHECK_EQ(a->run.cycle_fs, 390000);
+	profile_merge(a, c);
+	CHECK_EQ(a->run.cycle_fs, 0);
+}

@@ -57,8 +57,8 @@ TEST(check_refuses_a_child_before_its_parent)
 
 TEST(check_refuses_another_major_version)
 {
-	expect_refused("json", "\"version\":\"1.1\",\"tool\"", "\"version\":\"2.1\",\"tool\"");
-	expect_refused("ndjson", "\"version\":\"1.1\"", "\"version\":\"11.\"");
+	expect_refused("json", "\"version\":\"1.2\",\"tool\"", "\"version\":\"2.1\",\"tool\"");
+	expect_refused("ndjson", "\"version\":\"1.2\"", "\"version\":\"11.\"");
 	expect_refused("json", "\"version\":", "\"revisio\":");
 }
 

@@ -249,3 +249,39 @@ TEST(rules_fail_beyond_their_limit_and_match_or_say_so)
 	fail_rules_done(&rules);
 	diff_done(&diff);
 }
+
+/* So many calls in every context of a profile. */
+static void add_calls(struct profile *profile, uint64_t n)
+{
+	for (uint32_t node = CCT_INCOMPLETE + 1; node < profile->cct.nodes.n; node++)
+		cct_add_value(&profile->cct, node, 0, CCT_ACTIVATIONS, n);
+	vec_push(&profile->metrics,
+		 ((struct profile_metric){ intern_add(&profile->strings, JOINT_CALLS),
+					   intern_add(&profile->strings, "count"), UINT32_MAX }));
+}
+
+TEST(calls_that_were_seen_can_be_compared)
+{
+	struct joint_options options = { .no_samples = true };
+	struct joint joint;
+	struct diff diff;
+	struct diag diag = { 0 };
+	uint32_t unit[16];
+	uint64_t n_contexts = 0;
+
+	joint_init(&joint, &options, 2);
+	for (uint32_t run = 0; run < 2; run++) {
+		OWNED struct profile *profile = sample_profile();
+		n_contexts = profile->cct.nodes.n - CCT_INCOMPLETE - 1;
+		add_calls(profile, run ? 5 : 3);
+		for (size_t k = 0; k < ARRAY_LEN(unit); k++)
+			unit[k] = run;
+		joint_add(&joint,
+			  &(struct joint_part){ profile, (uint32_t)profile->metrics.n - 1, unit, false });
+	}
+	joint_finish(&joint);
+	CHECK_EQ(diff_init(&diff, &joint, 1, 1, &(struct diff_normalization){ 0 }, &diag), 0);
+	CHECK(is_near(diff.total.a, 3 * (double)n_contexts));
+	CHECK(is_near(diff.total.b, 5 * (double)n_contexts));
+	diff_done(&diff);
+}

@@ -166,3 +166,37 @@ TEST(processors_are_known_by_their_numbers)
 	CHECK(!mca_cpu_name("GenuineIntel family 15 model 4"));
 	CHECK(!mca_cpu_name(""));
 }
+
+/* The real one, if there is one new enough: it takes what we give it, for both machines. */
+static void check_real(const struct isa *isa, const char *cpu, const char *model, struct bytes chain,
+		       double least, double most)
+{
+	struct mca_region regions[] = { { &chain, 1, 1, 0, false }, { &chain, 1, 1, 0, false } };
+
+	setenv("PATH", "/usr/bin:/bin:/usr/local/bin", 1);
+	mca = NULL;
+	int error = mca_open(&(struct mca_options){ .isa = isa, .cpu = cpu }, &mca, &diag);
+	if (error == -ENOPKG || error == -ENOTSUP)
+		SKIP("there is no llvm-mca with models of these processors");
+	CHECK_EQ(error, 0);
+	CHECK(strncmp(mca_model(mca), model, strlen(model)) == 0);
+	CHECK_EQ(mca_run(mca, regions, 2, &diag), 0);
+	CHECK(regions[0].cycles > least && regions[0].cycles < most);
+	CHECK(regions[1].cycles > least && regions[1].cycles < most);
+	CHECK(!regions[0].is_partial && !regions[1].is_partial);
+	mca_close(mca);
+}
+
+TEST(a_chain_of_multiplications_takes_three_cycles_each_on_skylake)
+{
+	static const uint8_t imul[] = { 0x48, 0x0f, 0xaf, 0xc0 }; /* imul %rax, %rax */
+
+	check_real(&isa_x86_64, "skylake", "SKL", (struct bytes){ imul, sizeof(imul) }, 2.9, 3.2);
+}
+
+TEST(a_chain_of_additions_takes_a_cycle_each_on_neoverse)
+{
+	static const uint8_t add[] = { 0x00, 0x00, 0x01, 0x8b }; /* add x0, x0, x1 */
+
+	check_real(&isa_aarch64, "neoverse-n1", "N1", (struct bytes){ add, sizeof(add) }, 0.9, 1.2);
+}

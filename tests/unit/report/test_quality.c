@@ -68,9 +68,9 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 		sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
 	CHECK_EQ(quality_between(p), 0);
 	p->quality.counted = sampled * 2;
-	CHECK(quality_between(p) > 47 && quality_between(p) < 49);
+	CHECK(quality_between(p) > 48 && quality_between(p) < 50);
 	quality_line(p, &line);
-	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (the timer was late)"));
+	CHECK(strstr(line.at, "49.0% of CPU time was not sampled (the timer was late)"));
 	CHECK(strstr(quality_hint(p), "the host of a virtual machine"));
 	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* which can be helped */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
@@ -79,7 +79,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 		vec_push(&p->threads, (struct profile_thread){ .tid = (int32_t)p->threads.n });
 	text_clear(&line);
 	quality_line(p, &line);
-	CHECK(strstr(line.at, "48.0% of CPU time was not sampled (short-lived threads)"));
+	CHECK(strstr(line.at, "49.0% of CPU time was not sampled (short-lived threads)"));
 	CHECK(strstr(quality_hint(p), "a higher -F"));
 
 	OWNED struct profile *none = profile_new();
@@ -91,6 +91,47 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CHECK(strstr(quality_no_samples(none), "used no CPU time"));
 	none->quality.counted = 200000000;
 	CHECK(strstr(quality_no_samples(none), "ended before their first sample"));
+}
+
+TEST(quality_accounts_for_all_that_was_counted)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text table = { 0 }, line = { 0 };
+	struct quality_account account;
+	uint64_t sampled = profile_sum(p, 1);
+
+	CHECK(!quality_account(p, &account));
+	CHECK(quality_seen(p) < 0);
+	p->quality.counted = sampled * 2;
+	CHECK(quality_account(p, &account));
+	CHECK_EQ(account.lost, sampled / 50); /* two of a hundred */
+	CHECK_EQ((int64_t)account.counted, (int64_t)(account.sampled + account.lost) + account.between);
+	CHECK(quality_seen(p) == 50);
+	quality_table(p, &(struct style){ 0 }, &table);
+	CHECK(strstr(table.at, "  in samples ") && strstr(table.at, "  50.0%\n"));
+	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
+	p->quality.counted = sampled * 9 / 10; /* a weight that was taken twice */
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "samples stand for 13.3% more CPU time than was counted"));
+}
+
+TEST(quality_may_be_asked_for_in_two_ways)
+{
+	OWNED struct profile *p = sample_profile(); /* 85 of 102 */
+	CLEANUP(text_done) struct text why = { 0 };
+
+	CHECK(quality_meets(p, &(struct quality_bar){ 0 }, &why));
+	CHECK(quality_meets(p, &(struct quality_bar){ .complete = 80 }, &why));
+	CHECK(!quality_meets(p, &(struct quality_bar){ .complete = 84 }, &why));
+	CHECK(strstr(why.at, "83.3% of the stacks are complete"));
+	text_clear(&why);
+	CHECK(!quality_meets(p, &(struct quality_bar){ .seen = 1 }, &why));
+	CHECK(strstr(why.at, "not known"));
+	text_clear(&why);
+	p->quality.counted = profile_sum(p, 1) * 2;
+	CHECK(quality_meets(p, &(struct quality_bar){ .complete = 80, .seen = 49 }, &why));
+	CHECK(!quality_meets(p, &(struct quality_bar){ .complete = 80, .seen = 51 }, &why));
+	CHECK(strstr(why.at, "50.0% of the CPU time was sampled"));
 }
 
 TEST(quality_hint_says_what_would_lose_fewer_samples)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * branches: the ways of a process through all its functions, from the branch records (LBR, BRBE) of a
+ * perf.data file: each record is a burst that cost the target nothing.
+ */
+#pragma once
+
+#include "recording/paths.h"
+
+struct branches_request {
+	const char *path;   /* perf.data */
+	const char *symfs;  /* where the recorded files are looked for; NULL = "/" */
+	char *const *names; /* functions that are shown; none = all */
+	size_t n_names;
+};
+
+struct branches_found {
+	uint64_t n_samples, n_others; /* with branches; of other processes than the first */
+};
+
+/* Fills paths. -ENODATA with a diag if the file has no branches. */
+int branches_read(struct paths *paths, const struct branches_request *request, struct branches_found *ret,
+		  struct diag *diag);

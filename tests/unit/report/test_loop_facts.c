@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of loops besides their cost: a nest in main, whose inner loop has a vector body and a
+ * remainder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html/html.h"
+#include "report/text/rows.h"
+#include "report/text/text.h"
+#include "report/text/text_loops.h"
+#include "report/tree/document.h"
+#include "structure/fuse.h"
+#include "tests/support/profiles.h"
+#include "tests/test.h"
+
+#define OUTER 0x1020u
+#define INNER 0x1040u
+#define REST 0x1070u
+
+static void add_nest(struct profile *p)
+{
+	uint32_t name = p->functions.at[0].name, file = p->functions.at[0].decl_file;
+	struct structure s = { .image = 0, .function = 0x1000 };
+
+	vec_push(&s.scopes, ((struct static_scope){ .kind = SCOPE_FUNCTION, .name = name, .vaddr = 0x1000 }));
+	vec_push(&s.scopes, ((struct static_scope){ .kind = SCOPE_LOOP,
+						    .name = name,
+						    .file = file,
+						    .line = 44,
+						    .end_line = 60,
+						    .vaddr = OUTER }));
+	vec_push(&s.scopes, ((struct static_scope){ .kind = SCOPE_LOOP,
+						    .parent = 1,
+						    .flags = SCOPE_VECTOR | SCOPE_UNROLLED,
+						    .name = name,
+						    .file = file,
+						    .line = 50,
+						    .end_line = 52,
+						    .vaddr = INNER }));
+	vec_push(&s.ranges, ((struct static_range){ OUTER, 0x20, 1 }));
+	vec_push(&s.ranges, ((struct static_range){ INNER, 0x60, 2 }));
+	vec_push(&s.ranges, ((struct static_range){ 0x10a0, 0x20, 1 }));
+	vec_push(&s.pieces, ((struct loop_piece){ .scope = 1,
+						  .header = OUTER,
+						  .n_blocks = 2,
+						  .start = OUTER,
+						  .len = 0xa0,
+						  .n_calls = 1 }));
+	vec_push(&s.pieces, ((struct loop_piece){ .scope = 2,
+						  .header = INNER,
+						  .n_blocks = 1,
+						  .flags = SCOPE_VECTOR | SCOPE_UNROLLED,
+						  .start = INNER,
+						  .len = 0x30,
+						  .width = 16 }));
+	vec_push(&s.pieces, ((struct loop_piece){
+				    .scope = 2, .header = REST, .n_blocks = 1, .start = REST, .len = 0x30 }));
+	vec_push(&p->structures, p->structures.at[0]);
+	p->structures.at[0] = s; /* by image and function */
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1 }));
+}
+
+static void add_samples(struct profile *p, uint64_t vaddr, uint32_t thread, uint64_t n)
+{
+	cct_add_value(&p->cct, cct_child(&p->cct, CCT_ROOT, 0, vaddr, 0), thread, 0, n);
+}
+
+/* Of 210 samples: 100 in the inner loop, 80 of them in its vector body; 10 in the outer one. Two threads. */
+static struct profile *nest_profile(void)
+{
+	struct profile *p = sample_profile();
+
+	add_nest(p);
+	add_samples(p, INNER + 8, 0, 70);
+	add_samples(p, INNER + 8, 1, 10);
+	add_samples(p, REST + 8, 1, 20);
+	add_samples(p, 0x10a4, 0, 10);
+	return p;
+}
+
+static void fuse_nest(const struct profile *p, struct scope_tree *ret)
+{
+	struct fuse_input input = profile_fuse_input(p);
+
+	fuse(&input, &(struct fuse_options){ .lines = true, .addresses = true }, ret);
+}
+
+static uint32_t scope_of(const struct scope_tree *tree, uint64_t header)
+{
+	for (uint32_t i = 0; i < tree->scopes.n; i++)
+		if (scope_kind(tree, i) == SCOPE_LOOP && scope_frame(tree, i)->vaddr == header)
+			return i;
+	CHECK(!"such a loop");
+	abort();
+}
+
+TEST(loop_facts_split_cost_by_code_and_thread)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops;
+
+	fuse_nest(p, &tree);
+	loop_table_init(&loops, p, &tree, 0, NULL);
+	const struct loop_facts *inner = loop_table_find(&loops, &tree, scope_of(&tree, INNER)),
+				*outer = loop_table_find(&loops, &tree, scope_of(&tree, OUTER));
+	CHECK(inner->has_code && inner->code.is_innermost && !outer->code.is_innermost);
+	CHECK_EQ(inner->code.n_copies, 2);
+	CHECK_EQ(inner->code.width, 16);
+	CHECK_EQ(inner->own, 100);
+	CHECK_EQ(inner->vector, 80);
+	CHECK_EQ(inner->hot_line, 51);
+	CHECK_EQ(inner->hot_cost, 80);
+	CHECK_EQ(inner->sum, 100);
+	CHECK_EQ(inner->most, 70);
+	CHECK_EQ(inner->least, 30);
+	CHECK_EQ(inner->n_threads, 2);
+	CHECK(loop_facts_imbalance(inner) > 39.9 && loop_facts_imbalance(inner) < 40.1);
+	CHECK_EQ(outer->own, 10);
+	CHECK_EQ(outer->vector, 0);
+	CHECK_EQ(outer->code.n_calls, 1);
+	CHECK_EQ(outer->hot_line, 51); /* loops in it included */
+	CHECK_EQ(outer->most, 80);
+	CHECK_EQ(loop_facts_doubts(inner, 210), DOUBT_IMBALANCE);
+}
+
+TEST(loop_facts_are_told_in_words)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops;
+	CLEANUP(text_done) struct text inner = { 0 }, outer = { 0 }, tags = { 0 };
+
+	fuse_nest(p, &tree);
+	loop_table_init(&loops, p, &tree, 0, NULL);
+	loop_tags_tell(p, scope_frame(&tree, scope_of(&tree, INNER)), &tags);
+	CHECK_STR(tags.at, " [vector 128 bit] [unrolled] [2 copies]");
+	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, INNER)), 200, &inner);
+	CHECK_STR(inner.at,
+		  "80% of its own cost is in vectorised code, the rest in copies that are not vectorised; "
+		  "2 threads: 15.0% to 35.0%, mean 25.0%, imbalance 40%");
+	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, OUTER)), 200, &outer);
+	CHECK(strncmp(outer.at, "1 call inside; 2 threads: 15.0% to 40.0%", 40) == 0);
+}
+
+static const char *source_line(void *context, const char *path, uint32_t line)
+{
+	(void)context;
+	return strcmp(path, "/src/solve.c") == 0 && line == 51 ? "\t\ta[i] += b[i];" : NULL;
+}
+
+static void render_loops(int (*put)(const struct text_input *, const struct text_options *, FILE *),
+			 char **ret)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(costs_done) struct costs costs = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops;
+	const struct text_source source = { NULL, source_line };
+	size_t len = 0;
+
+	fuse_nest(p, &tree);
+	costs_init(&costs, &tree, NULL);
+	loop_table_init(&loops, p, &tree, 0, NULL);
+	struct text_input input = { p, &tree, &costs, NULL, NULL, NULL, &loops };
+	struct text_options options = { .view = TEXT_LOOPS, .group = GROUP_LOOP, .source = &source };
+	FILE *file = open_memstream(ret, &len);
+	CHECK_EQ(put(&input, &options, file), 0);
+	fclose(file);
+}
+
+static int put_text(const struct text_input *input, const struct text_options *options, FILE *to)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	report_text(input, options, &text);
+	return fputs(text.at, to) < 0 ? -1 : 0;
+}
+
+TEST(loops_view_has_the_facts_of_each_loop)
+{
+	CLEANUP(freep) char *text = NULL;
+
+	render_loops(put_text, &text);
+	const char *outer = strstr(text, "loop at solve.c:44"), *inner = strstr(text, "loop at solve.c:50");
+	CHECK(outer && inner && outer < inner);
+	CHECK(strstr(inner, "[vector 128 bit] [unrolled] [2 copies]"));
+	CHECK(strstr(inner, "hottest line solve.c:51, 38.1%: a[i] += b[i];"));
+	CHECK(strstr(inner, "80% of its own cost is in vectorised code"));
+	CHECK(strstr(outer, "1 call inside; 2 threads"));
+}
+
+TEST(loops_view_in_json_has_the_facts_as_fields)
+{
+	static const char *const fields[] = {
+		"\"vector\":true",
+		"\"unrolled\":true",
+		"\"vector_bits\":128",
+		"\"copies\":2",
+		"\"own\":100",
+		"\"own_vector\":80",
+		"\"hottest_line\":51",
+		"\"hottest_cost\":80",
+		"\"threads\":2",
+		"\"thread_min\":30",
+		"\"thread_mean\":50",
+		"\"thread_max\":70",
+		"\"nesting\":2",
+		"\"calls\":1",
+		"\"end_line\":52",
+		"\"imbalance_percent\":40",
+		"\"doubts\":[\"imbalance\"]",
+	};
+	CLEANUP(freep) char *json = NULL;
+
+	render_loops(report_json, &json);
+	size_t n = 0;
+	for (size_t i = 0; json[i]; i++)
+		if (json[i] != ' ' && json[i] != '\n' && json[i] != '\t')
+			json[n++] = json[i];
+	json[n] = 0;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		if (!strstr(json, fields[i]))
+			fprintf(stderr, "no %s\n", fields[i]);
+		CHECK(strstr(json, fields[i]));
+	}
+}
+
+TEST(html_has_the_facts_of_each_loop)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	struct document document;
+	char *meta = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&meta, &len);
+
+	fuse_nest(p, &tree);
+	document_init(&document, p, &tree);
+	html_write_meta(file, &document, &(struct export_options){ 0 });
+	fclose(file);
+	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));
+	CHECK(strstr(meta, "80% of its own cost is in vectorised code"));
+	CHECK(strstr(meta, "1 call inside; 2 threads"));
+	document_done(&document);
+	free(meta);
+}

@@ -63,10 +63,9 @@ typedef void order_visit(void *context, uint32_t *id);
 
 static void order_visit_run(struct profile *p, order_visit *visit, void *context)
 {
-	uint32_t *const words[] = {
-		&p->run.tool_version, &p->run.command_line, &p->run.mode, &p->run.host,
-		&p->run.kernel,       &p->run.cpu,          &p->run.arch, &p->run.target
-	};
+	uint32_t *const words[] = { &p->run.tool_version, &p->run.command_line, &p->run.mode,
+				    &p->run.host,         &p->run.kernel,       &p->run.cpu,
+				    &p->run.arch,         &p->run.target,       &p->run.cpu_id };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		visit(context, words[i]);

@@ -62,7 +62,8 @@ static void builder_begin(struct builder *builder, uint64_t start_ns)
 	struct profile *profile = profile_new();
 
 	builder->profile = profile;
-	builder->growth = (struct growth){ .cct = &profile->cct, .max_bytes = builder->max_bytes };
+	builder->growth.max_bytes = builder->max_bytes;
+	growth_next(&builder->growth, &profile->cct);
 	timeline_init(&builder->timeline);
 	builder_add_events(profile, info);
 	profile->run.tool_version = intern_add(&profile->strings, CPPROF_VERSION);
@@ -365,7 +366,6 @@ struct profile *builder_next(struct builder *builder, const struct unwinder_stat
 
 	builder->before = *stats;
 	builder->cpu_before_ns += done->quality.own_cpu_ns;
-	growth_done(&builder->growth);
 	timeline_done(&builder->timeline);
 	uint64_t later_ns = now_ns - done->run.start_ns;
 	builder_begin(builder, now_ns);

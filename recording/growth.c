@@ -27,6 +27,19 @@ void growth_done(struct growth *growth)
 	vec_done(&growth->blocks);
 }
 
+void growth_next(struct growth *growth, struct cct *cct)
+{
+	struct growth next = { .cct = cct, .max_bytes = growth->max_bytes, .calls_of = growth->calls_of };
+
+	memcpy(&next.calls, &growth->calls, sizeof(next.calls));
+	for (size_t i = 0; i < next.calls.n; i++)
+		next.calls.at[i].thread = GROWTH_ANY;
+	growth->calls_of = (struct map){ 0 };
+	memset(&growth->calls, 0, sizeof(growth->calls));
+	growth_done(growth);
+	*growth = next;
+}
+
 void growth_reset(struct growth *growth)
 {
 	memset(growth->by_end, 0, sizeof(growth->by_end));
@@ -64,7 +77,7 @@ static struct activations *growth_last_calls(struct growth *growth, pid_t tid, u
 		map_put(&growth->calls_of, (uint32_t)tid, index);
 	}
 	struct growth_calls *calls = &growth->calls.at[index];
-	if (calls->thread != thread)
+	if (calls->thread != thread && calls->thread != GROWTH_ANY)
 		activations_done(&calls->last);
 	calls->thread = thread;
 	return &calls->last;

@@ -26,6 +26,8 @@ struct growth_block {
 	uint64_t bytes, calls, doubts[2];
 };
 
+#define GROWTH_ANY UINT32_MAX
+
 struct growth {
 	struct cct *cct;    /* borrowed */
 	struct map path_of; /* tid -> paths */
@@ -33,7 +35,8 @@ struct growth {
 	struct map calls_of; /* tid -> calls */
 	VEC(struct growth_calls {
 		pid_t tid;
-		uint32_t thread; /* the row: numbers are used again */
+		uint32_t thread; /* the row: numbers are used again; GROWTH_ANY: of a new profile, not known
+				    yet */
 		struct activations last;
 	})
 	calls;
@@ -48,6 +51,9 @@ struct growth {
 };
 
 void growth_done(struct growth *growth);
+/* The next profile of a recording in pieces: an empty tree, in which threads are still in the calls that they
+ * were in. */
+void growth_next(struct growth *growth, struct cct *cct);
 struct growth_events growth_events_of(const struct source_info *info);
 /* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
 /* Returns the node. */

@@ -32,8 +32,8 @@ struct targets {
 
 struct folding {
 	struct nest *nest;
-	uint32_t *inner;     /* per machine loop: one right inside it that starts on its line, LOOP_NONE */
-	struct map within;   /* statements in such inner loops */
+	uint32_t *inner;   /* per machine loop: one right inside it that starts on its line, LOOP_NONE */
+	struct map within; /* (statement of the outer one, such an inner loop) -> does it stand there, too? */
 	struct map deciding; /* statement -> index of its targets */
 	VEC(struct targets) targets;
 	VEC(uint32_t) stack, seen; /* blocks; per block: the loop that it was last looked at for */
@@ -202,19 +202,38 @@ static void find_targets(struct folding *f)
 	}
 }
 
-static void find_within(struct folding *f)
+/* What is to be found out: of statements around the inner loop that are written between its lines. */
+static void ask_within(struct folding *f, bool *ret_asked)
 {
 	const struct nest *nest = f->nest;
 
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
-		for (uint32_t loop = atom->loop; loop != LOOP_NONE && atom->line;
-		     loop = nest->machine->loops.at[loop].parent) {
-			uint32_t outer = nest->machine->loops.at[loop].parent;
-			if (outer != LOOP_NONE && f->inner[outer] == loop)
-				map_put(&f->within, fold_key(atom, loop), 1);
-		}
+		uint32_t inner = atom->loop == LOOP_NONE ? LOOP_NONE : f->inner[atom->loop];
+		const struct source_loop *l =
+			inner == LOOP_NONE ? NULL : &nest->loops.at[nest->source.at[inner]];
+		if (!l || atom->context != l->context || atom->file != l->file || atom->line < l->line ||
+		    (atom->line >= l->end_line && atom->line != l->line))
+			continue;
+		map_put(&f->within, fold_key(atom, inner), false);
+		ret_asked[inner] = true;
 	}
+}
+
+static void find_within(struct folding *f)
+{
+	const struct nest *nest = f->nest;
+	bool *asked = alloc_zero(nest->machine->loops.n, sizeof(bool));
+
+	ask_within(f, asked);
+	for (size_t i = 0; i < nest->atoms->list.n; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		for (uint32_t loop = atom->loop; loop != LOOP_NONE && atom->line;
+		     loop = nest->machine->loops.at[loop].parent)
+			if (asked[loop] && map_find(&f->within, fold_key(atom, loop)) != MAP_NONE)
+				map_put(&f->within, fold_key(atom, loop), true);
+	}
+	free(asked);
 }
 
 /* Is a statement in the block written between the inner loop's lines, and not in it? */
@@ -226,7 +245,7 @@ static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line > l->line &&
-		    atom->line < l->end_line && map_find(&f->within, fold_key(atom, inner)) == MAP_NONE)
+		    atom->line < l->end_line && map_find(&f->within, fold_key(atom, inner)) == false)
 			return true;
 	}
 	return false;
@@ -241,7 +260,7 @@ static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line == l->line &&
-		    atom->column && map_find(&f->within, fold_key(atom, inner)) == MAP_NONE)
+		    atom->column && map_find(&f->within, fold_key(atom, inner)) == false)
 			return true;
 	}
 	return false;

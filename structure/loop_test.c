@@ -91,6 +91,19 @@ static void loop_test_find_all(struct nest *nest)
 
 #define SEVERAL (UINT32_MAX - 1)
 
+/* The innermost loop that a branch in the block does not leave; LOOP_NONE if it leaves them all. */
+static uint32_t loop_test_outside(const struct nest *nest, uint32_t block)
+{
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+	const uint32_t *innermost = nest->machine->innermost.at;
+	uint32_t outside = innermost[block];
+
+	for (uint32_t e = 0; b->end_kind == BLOCK_BRANCHES && outside != LOOP_NONE && e < b->n_edges; e++)
+		outside = loops_common(nest->machine, outside,
+				       innermost[nest->cfg->edges[b->first_edge + e].to]);
+	return outside;
+}
+
 /* Of two atoms that leave a loop, the one that is written first; SEVERAL if that cannot be said. */
 static uint32_t loop_test_choose(const struct nest *nest, uint32_t known, uint32_t atom)
 {
@@ -117,13 +130,16 @@ static void loop_test_find_irreducible(struct nest *nest)
 
 	for (size_t i = 0; i < n; i++)
 		found[i] = UNSEEN;
-	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++)
-		for (uint32_t i = machine->innermost.at[b]; i != LOOP_NONE; i = machine->loops.at[i].parent) {
-			if (!machine->loops.at[i].is_irreducible || !is_exit(nest, i, b))
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		uint32_t own = machine->innermost.at[b], atom = UNSEEN;
+		uint32_t end = own == LOOP_NONE ? LOOP_NONE : loop_test_outside(nest, b);
+		for (uint32_t i = own; i != end; i = machine->loops.at[i].parent) {
+			if (!machine->loops.at[i].is_irreducible)
 				continue;
-			uint32_t atom = atom_with_line(nest, b);
+			atom = atom == UNSEEN ? atom_with_line(nest, b) : atom;
 			found[i] = loop_test_choose(nest, found[i], atom);
 		}
+	}
 	for (size_t i = 0; i < n; i++)
 		if (found[i] != UNSEEN && found[i] != SEVERAL)
 			nest->test.at[i] = found[i];

@@ -240,3 +240,12 @@ bool loops_contain(const struct loop_forest *forest, uint32_t loop, uint32_t blo
 		at = forest->loops.at[at].parent;
 	return at == loop;
 }
+
+uint32_t loops_common(const struct loop_forest *forest, uint32_t a, uint32_t b)
+{
+	while (a != b && a != LOOP_NONE && b != LOOP_NONE) {
+		uint32_t *deeper = forest->loops.at[a].depth >= forest->loops.at[b].depth ? &a : &b;
+		*deeper = forest->loops.at[*deeper].parent;
+	}
+	return a == b ? a : LOOP_NONE;
+}

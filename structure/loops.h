@@ -41,3 +41,5 @@ void loops_find(const struct loop_graph *graph, struct loop_forest *ret);
 void loop_forest_done(struct loop_forest *forest);
 /* Does the loop contain the block? */
 bool loops_contain(const struct loop_forest *forest, uint32_t loop, uint32_t block);
+/* The innermost loop that holds both; LOOP_NONE if none does. */
+uint32_t loops_common(const struct loop_forest *forest, uint32_t a, uint32_t b);

@@ -278,11 +278,13 @@ int cpprof_switch(struct bpf_raw_tracepoint_args *context)
 
 	if (!is_on)
 		return 0;
+	struct waits_thread *back = bpf_map_lookup_elem(&cpprof_waiting, &in);
+	struct waits_thread *thread = find_thread(context, out);
+	if (!back && !thread)
+		return 0;
 	now = bpf_ktime_get_ns();
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &in);
-	if (thread)
-		come_back(context, thread, now);
-	thread = find_thread(context, out);
+	if (back)
+		come_back(context, back, now);
 	if (!thread)
 		return 0;
 	leave(thread, now, context->args[0] & 1);

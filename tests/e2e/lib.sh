@@ -21,6 +21,15 @@ says() {
 	grep -q -- "$1" run.log || fail "nothing says '$1'"
 }
 
+# Before a command that needs the kernel's tracepoints: "${tracing[@]}" COMMAND...
+need_tracing() {
+	tracing=()
+	[ ! -e /sys/kernel/tracing/events/sched ] || return 0
+	unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip "tracefs cannot be mounted here"
+	# shellcheck disable=SC2016
+	tracing=(unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh)
+}
+
 # facts FILE: reads it and checks its sums; then `fact PATTERN` greps in what it holds.
 facts() {
 	"$FACTS" "$1" >facts.log || fail "'$1' is unreadable or contradicts itself"

@@ -50,8 +50,15 @@ says "did you mean 'page-faults'"
 if grep -q '"mem:ADDRESS:w".*\?"available":true' list.json; then
 	run 1 "$CPPROF" record -q -e mem:0x1:q -o one.data -- true
 fi
-if [ "$(id -u)" = 0 ] && unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
+traced=
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events ]; then
+	traced() { "$@"; }
+	traced=yes
+elif [ "$(id -u)" = 0 ] && unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null; then
 	traced() { unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh "$@"; }
+	traced=yes
+fi
+if [ "$traced" ]; then
 	run 0 traced "$CPPROF" list 'sched:sched_s*'
 	says 'sched:sched_switch .* yes'
 	run 0 traced "$CPPROF" record -q -e sched:sched_switch -c 1 -o one.data -- sleep 0.1

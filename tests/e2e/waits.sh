@@ -78,6 +78,33 @@ run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 grep -q 'sleep' cut.log || fail "the sleep is not there"
 grep -q 'still going on' cut.log || fail "nothing says that it was cut"
 
+# A process that forks, and one that execs, while threads of it wait: no wait is lost, or counted twice.
+cat >change.py <<-'PYTHON'
+	import os, threading, time
+	threading.Thread(target=threading.Event().wait, daemon=True).start()
+	time.sleep(0.2)
+	if os.fork() == 0:
+	    time.sleep(0.3)
+	    os._exit(0)
+	time.sleep(0.1)
+	os.execvp("sleep", ["sleep", "0.4"])
+PYTHON
+for how in "" --switch-records; do
+	# shellcheck disable=SC2086
+	run 0 "$CPPROF" record -q --off-cpu $how --no-resolve -o change.data -- python3 change.py
+	facts change.data
+	"$CPPROF" report --group-by thread --metric off-cpu --format json change.data >change.json || fail "no report"
+	python3 - "$(number duration_ms)" <<-'PYTHON' || fail "waits amid fork and exec are wrong $how"
+		import json, sys
+		elapsed = float(sys.argv[1])
+		rows = sorted(row["total"] / 1e6 for row in json.load(open("change.json"))["rows"])
+		print(f"waited amid fork and exec, in {elapsed} ms: {rows}")
+		assert all(row <= elapsed + 10 for row in rows)
+		# The child, the waiter, the first thread; what starts python3 may have others.
+		assert all(row >= least for row, least in zip(rows[-3:], [295, 295, 695]))
+	PYTHON
+done
+
 # Without the program nothing tells when a thread was woken; how long it was kept from running is known by thread. Threads that share a CPU
 # and never wait are off it for no other reason.
 run 0 "$CPPROF" record -q --wall --switch-records --no-resolve -o kept.data -- taskset -c 0 "$SPIN" 2 threads=2

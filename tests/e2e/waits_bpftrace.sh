@@ -9,7 +9,7 @@ need bpftrace
 for _ in $(seq "$(nproc)"); do
 	start nice -n 19 "$SPIN" 15
 done
-unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip "tracefs cannot be mounted here"
+need_tracing
 cat >waits.bt <<-'END'
 	BEGIN { printf("ready\n"); }
 	tracepoint:sched:sched_switch
@@ -28,7 +28,7 @@ cat >waits.bt <<-'END'
 	}
 	END { clear(@left); }
 END
-start unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec bpftrace waits.bt' >bpftrace.log 2>bpftrace.err
+start "${tracing[@]}" bpftrace waits.bt >bpftrace.log 2>bpftrace.err
 tracer=$pid
 for _ in $(seq $((200 * SLOW))); do
 	grep -q ready bpftrace.log && break

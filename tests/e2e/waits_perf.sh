@@ -6,17 +6,17 @@
 # What perf saw of every switch of the machine in the same run, by the tracepoint: the same waits, of the same length. Without BPF
 # programs of ours: while one runs on a CPU, the kernel drops perf's samples there.
 need perf
-unshare -m mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null || skip "tracefs cannot be mounted here"
+need_tracing
 # perf drops some switches: all of a thread whose guard against recursion the kernel has left set. Idle threads are met by that, and
 # live until the machine is restarted. So there are no idle CPUs; and what perf has dropped all the same is told from its own records.
 for _ in $(seq "$(nproc)"); do
 	start nice -n 19 "$SPIN" 10
 done
-run 0 unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh \
+run 0 "${tracing[@]}" \
 	"$CPPROF" record -q --off-cpu --switch-records --deep-stack 0 -o same.data -- \
 	perf record -q -B -a -e sched:sched_switch -m 4M --call-graph fp -o same.perf "$BUILD/tests/e2e/waits" 600
 run 0 "$CPPROF" import -q -o theirs.data same.perf
-perf script -i same.perf --ns -G -F pid,tid,time,trace >script.log 2>/dev/null || fail "perf cannot read its own file"
+perf script -i same.perf --ns -G -F pid,tid,time,trace >script.log 2>script.err.log || skip "perf cannot read its own file: $(tail -1 script.err.log)"
 for file in same theirs; do
 	for metric in off-cpu waits; do
 		"$CPPROF" report --group-by thread --metric $metric --process waits --format json $file.data >$file.$metric.json ||

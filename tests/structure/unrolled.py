@@ -26,7 +26,7 @@ SAYS = re.compile(r"([^:\s]+):(\d+):\d+: (?:optimized: .*loop unrolled \d+ times
 
 
 def said_lines(words, source):
-    flags = ["-Rpass=loop-unroll", "-Rpass=loop-vectorize"] if words[0] == "clang" else ["-fopt-info-loop"]
+    flags = ["-Rpass=loop-(unroll|vectorize)"] if words[0] == "clang" else ["-fopt-info-loop"]
     run = subprocess.run([*words, "-g", *flags, "-c", "-o", "/dev/null", source], capture_output=True, text=True)
     if run.returncode:
         return None

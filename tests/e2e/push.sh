@@ -94,7 +94,7 @@ await has /metrics '^cpprof_samples_total [1-9]'
 grep -q "^text/plain; version=0.0.4" ask.log || fail "the type of /metrics is $(head -1 ask.log)"
 sed 1d ask.log >metrics.prom
 grep -q '^cpprof_cpu_seconds_total{process="spin"} [0-9.]*$' metrics.prom || fail "no CPU time of spin"
-await has /functions 'function="burn'
+await has /functions '^cpprof_self_seconds{.*function="'
 sed 1d ask.log >functions.prom
 grep -qx "# EOF" functions.prom || fail "/functions has no end"
 promtool=$(command -v promtool || ls "$BUILD/consumers/prometheus/debian/usr/bin/promtool" 2>/dev/null)

@@ -4,6 +4,7 @@
  * and who lives stay; the profile begins anew.
  */
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,6 +51,19 @@ static int epoch_name(void *context, int result)
 	return error < 0;
 }
 
+/* It may be one of an earlier epoch, which waits for idle time that does not come. */
+static void epoch_end_naming(struct recording *r)
+{
+	uint64_t end_ns = clock_now_ns() + LAST_NS;
+
+	if (child_is_busy(&r->namer))
+		sched_setscheduler(r->namer.pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+	r->n_nameless += child_is_busy(&r->namer);
+	child_kill(&r->namer);
+}
+
 /*
  * The files that were mapped may be gone soon; as long as we have them open they can be read. Whoever does it
  * takes the time that nobody else wants; if there was none, the next one takes some.
@@ -58,6 +72,8 @@ static void epoch_start_naming(struct recording *r, struct profile *profile, boo
 {
 	if (r->options.file) /* time goes by as fast as it is read */
 		child_wait(&r->namer);
+	if (is_last) /* a short one, whose names are not worth those of the one before */
+		epoch_end_naming(r);
 	bool is_late = child_is_busy(&r->namer);
 	struct epoch_job job = { r, profile };
 	struct child_options child = { .run = epoch_name,
@@ -133,17 +149,6 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
-}
-
-/* It may be one of an earlier epoch, which waits for idle time that does not come. */
-static void epoch_end_naming(struct recording *r)
-{
-	uint64_t end_ns = clock_now_ns() + LAST_NS;
-
-	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
-		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
-	r->n_nameless += child_is_busy(&r->namer);
-	child_kill(&r->namer);
 }
 
 void recording_epoch_end(struct recording *r)

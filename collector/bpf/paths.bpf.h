@@ -42,7 +42,7 @@ static __always_inline int is_known_path(void *context, const struct call_key *k
 
 	if (!path || path->generation != paths_generation || path->pc != read_pc(context) ||
 	    (path->uses_fp && path->fp != read_fp(context)) ||
-	    (path->uses_ra && path->ra != CONTEXT_WORD(context, 30)))
+	    (!options.is_x86 && path->uses_ra && path->ra != CONTEXT_WORD(context, 30)))
 		return 0;
 	for (__u32 i = 0; i < TRACE_PATH_WORDS; i++) {
 		__u64 word = 0;

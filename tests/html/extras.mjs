@@ -327,7 +327,7 @@ check("loops in their margin", await page.$$eval("tr.insn td.gutter", (cells) =>
 // The instructions of main cost what annotate says.
 const told = fs
   .readFileSync(asm, "utf8")
-  .split(" instructions\n")[1]
+  .split(/ instructions.*\n/)[1]
   .split("\n")
   .filter((line) => /^ *[0-9a-f]+ /.test(line.slice(23)))
   .map((line) => [parseInt(line.slice(23), 16), parseFloat(line.slice(0, 7).replace("<", "")) || 0]);

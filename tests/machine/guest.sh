@@ -37,7 +37,7 @@ case_of() {
 	esac
 }
 
-# The kernel's verifier takes the programs: with them stacks do not end where the snapshot does, and waits are timed.
+# The kernel's verifier takes the programs: with them stacks do not end where the snapshot does, waits are timed, calls and ways counted.
 verified_programs() {
 	local log=/tmp/deep.log
 	"$CPPROF" record -v -o /tmp/deep.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
@@ -47,7 +47,13 @@ verified_programs() {
 	"$CPPROF" record -v --off-cpu -o /tmp/wait.data -- sleep 0.5 >$log 2>&1 || { cat $log; return 1; }
 	cat $log
 	! grep -q 'waits are not timed in the kernel' $log || return 1
-	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep
+	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep || return 1
+	# Chosen functions and ways: refused programs are refused by the verifier, whoever we are.
+	for command in trace paths; do
+		"$CPPROF" $command -f main -o /tmp/$command.data -- "$BUILD/tests/e2e/paths" 0.1 10 1000 >$log 2>&1
+		cat $log
+		! grep -q 'cannot load a BPF program' $log || return 1
+	done
 }
 export -f verified_programs
 

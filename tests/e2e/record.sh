@@ -48,7 +48,7 @@ run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$H
 facts n.data
 [ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit followed somebody"
 
-# Processes that are gone that ended before their first sample are missing: what no sample stands for is told. And an exec is no broken stack.
+# Processes that ended before their first sample are missing, and the report says how much CPU time that is. An exec does not break a stack.
 run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
 says "of CPU time was not sampled"
 says "that ended before their first sample are missing"

@@ -479,7 +479,7 @@ int cpprof_deep(void *context)
 }
 
 /* Of a thread that leaves its CPU: waits.bpf.c has decided that it is sampled. Then nobody else writes it. */
-SEC("raw_tp/sched_switch")
+SEC("tp_btf/sched_switch")
 int cpprof_deep_wait(void *context)
 {
 	__u64 nothing = 0;

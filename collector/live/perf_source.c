@@ -158,6 +158,7 @@ static void live_forget_needs(struct perf_live *live, pid_t tid)
 /* False: a record that says nothing, or nothing new. */
 static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
+	live->is_foreign = false;
 	if (perf_record_parse(from->bytes, from->layout, &live->scratch, &live->record) < 0) {
 		live->n_damaged++;
 		return false;
@@ -169,6 +170,9 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		return false;
 	}
 	if (!perf_record_event(&live->record, ret))
+		return false;
+	live->is_foreign = live->events.watched.is_used && !watched_has(&live->events.watched, ret);
+	if (live->is_foreign)
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
@@ -231,7 +235,7 @@ static bool live_next_due(struct perf_live *live, struct event *ret)
 	}
 	while (drain_next(live->drain, &record)) {
 		bool is_event = live_convert(live, &record, ret);
-		if (live->raw)
+		if (live->raw && !live->is_foreign)
 			live_write_raw(live, &record, is_event ? ret : NULL);
 		if (is_event)
 			return true;

@@ -307,6 +307,13 @@ static void place_find_preempted(struct knowledge *knowledge, struct code *code,
 	ret->is_between = found == RECIPE_NONE;
 }
 
+/* Does a function start between the entry point and this place? Without an unwind entry it has no end of its
+ * own. */
+static bool place_is_behind_entry(const struct code *code, uint64_t at, const struct place *place)
+{
+	return place->function != VADDR_NONE && place->function > code->image->entry && place->function <= at;
+}
+
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret)
 {
@@ -331,7 +338,8 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);
 		place_find_wants(knowledge, ret);
 	}
-	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
+	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at) &&
+		       !place_is_behind_entry(code, at, ret);
 	enum go_role role = go_stacks_role(code->go, at);
 	place_find_between(knowledge, code, at, is_return ? GO_ORDINARY : role, ret);
 	if (role == GO_CLOCK)

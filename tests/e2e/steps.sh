@@ -30,10 +30,8 @@ no_tables="-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tabl
 for flags in "-O0" "-O2" "-O2 $no_tables" "-O2 -static -s" "-O2 -static -s $no_tables"; do
 	# shellcheck disable=SC2086
 	$cc $flags -o "$work/jumps" "$source/tests/e2e/steps/jumps.c" || exit 1
-	# The start of a stripped static program is known to be wrong in two instructions (docs/limits.md).
-	case " $flags " in *" -s "*) start=40000 ;; *) start=0 ;; esac
 	for mode in auto analysis; do
-		check "jumps $flags, $mode" 93 -i 20 -s $start --skip-loader --unwind $mode -- "$work/jumps" 1000000
+		check "jumps $flags, $mode" 93 -i 20 --skip-loader --unwind $mode -- "$work/jumps" 1000000
 	done
 done
 # swapcontext keeps its return address in the context alone: what is sampled in it is cut short, never wrong.

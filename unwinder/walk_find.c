@@ -142,3 +142,13 @@ bool walk_leave_probe(struct walk *walk, uint64_t *pc)
 	walk_restore_sp(walk, sp + distance + popped);
 	return true;
 }
+
+void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_t cfa)
+{
+	struct cursor *cursor = &walk->walker->cursor;
+	uint64_t base;
+
+	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
+	    !cursor_can_read(cursor, cfa) && cursor_reg(cursor, recipe->cfa_reg, &base))
+		walk->elsewhere = base + (uint64_t)(int64_t)recipe->cfa_offset;
+}

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/atoms.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "base/search.h"
 
 static const struct function_map *atoms_map_at(const struct function_map *const *maps, size_t n,
@@ -115,6 +120,42 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 		atoms_clear_openings(atoms, contexts);
 	if (cfg->entry < cfg->n_blocks)
 		atoms_blur(atoms, cfg, contexts);
+}
+
+static bool atoms_are_one(const struct atom *a, const struct atom *b)
+{
+	return a->context == b->context && a->file == b->file && a->line == b->line &&
+	       a->column == b->column && a->is_blurred == b->is_blurred &&
+	       (!a->is_blurred || a->block == b->block);
+}
+
+void atoms_number(struct atoms *atoms)
+{
+	size_t cap = 16, mask;
+	struct atom *list = atoms->list.at;
+
+	while (cap < atoms->list.n * 2)
+		cap *= 2;
+	mask = cap - 1;
+	uint32_t *slots = alloc_resize(NULL, cap, sizeof(*slots)); /* of the first atom of each statement */
+	memset(slots, 0xff, cap * sizeof(*slots));
+	atoms->n_statements = 0;
+	for (uint32_t i = 0; i < atoms->list.n; i++) {
+		struct atom *atom = &list[i];
+		uint64_t place = (uint64_t)atom->context << 44 ^ (uint64_t)atom->file << 32 ^
+				 (uint64_t)atom->column << 20 ^ atom->line;
+		place ^= atom->is_blurred ? (atom->block + 1ull) << 40 : 0;
+		size_t slot = (size_t)hash_u64(place) & mask;
+		while (slots[slot] != UINT32_MAX && !atoms_are_one(&list[slots[slot]], atom))
+			slot = (slot + 1) & mask;
+		if (slots[slot] == UINT32_MAX) {
+			slots[slot] = i;
+			atom->statement = atoms->n_statements++;
+		} else {
+			atom->statement = list[slots[slot]].statement;
+		}
+	}
+	free(slots);
 }
 
 void atoms_done(struct atoms *atoms)

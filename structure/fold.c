@@ -46,11 +46,6 @@ static const struct atom *fold_last(const struct nest *nest, uint32_t block)
 	return atom && atom->line ? atom : NULL;
 }
 
-static uint64_t fold_key(const struct atom *atom, uint32_t loop)
-{
-	return hash_u64(statement_key(atom) ^ (loop + 1ull) * 0x9e3779b97f4a7c15u);
-}
-
 static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 {
 	const struct source_loop *i = &nest->loops.at[nest->source.at[inner]],
@@ -60,7 +55,7 @@ static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 }
 
 /* Is there a way round the loop without that test? Then it is no copy of a loop that has it. */
-static bool has_way_round(struct folding *f, uint32_t loop, uint64_t test)
+static bool has_way_round(struct folding *f, uint32_t loop, uint32_t test)
 {
 	const struct nest *nest = f->nest;
 	uint32_t header = nest->machine->loops.at[loop].header;
@@ -73,7 +68,7 @@ static bool has_way_round(struct folding *f, uint32_t loop, uint64_t test)
 		uint32_t from = f->stack.at[--f->stack.n];
 		const struct cfg_block *block = &nest->cfg->blocks[from];
 		const struct atom *atom = block->end_kind == BLOCK_BRANCHES ? fold_last(nest, from) : NULL;
-		for (uint32_t e = 0; (!atom || statement_key(atom) != test) && e < block->n_edges; e++) {
+		for (uint32_t e = 0; (!atom || atom->statement != test) && e < block->n_edges; e++) {
 			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
 			if (to == header)
 				return true;
@@ -93,12 +88,12 @@ static bool has_same_test(struct folding *f, uint32_t inner, uint32_t outer)
 	uint32_t a = nest->test.at[inner], b = nest->test.at[outer];
 
 	if (a == UINT32_MAX || b == UINT32_MAX || o->end_line == o->line ||
-	    statement_key(&nest->atoms->list.at[a]) != statement_key(&nest->atoms->list.at[b]))
+	    nest->atoms->list.at[a].statement != nest->atoms->list.at[b].statement)
 		return false;
 	const struct cfg_block *block = &nest->cfg->blocks[nest->atoms->list.at[a].block];
 	for (uint32_t e = 0; e < block->n_edges; e++)
 		if (!loops_contain(nest->machine, outer, nest->cfg->edges[block->first_edge + e].to))
-			return !has_way_round(f, outer, statement_key(&nest->atoms->list.at[a]));
+			return !has_way_round(f, outer, nest->atoms->list.at[a].statement);
 	return false;
 }
 
@@ -153,7 +148,7 @@ static bool fold_choose(struct folding *f)
 		any = true;
 		if (nest->test.at[i] == UINT32_MAX)
 			continue;
-		map_put(&f->deciding, statement_key(&nest->atoms->list.at[nest->test.at[i]]),
+		map_put(&f->deciding, nest->atoms->list.at[nest->test.at[i]].statement,
 			(uint32_t)f->targets.n);
 		vec_push(&f->targets, (struct targets){ .outer = outer });
 	}
@@ -188,7 +183,7 @@ static void find_targets(struct folding *f)
 			block->end_kind == BLOCK_BRANCHES || block->end_kind == BLOCK_SWITCHES
 				? fold_last(nest, b)
 				: NULL;
-		uint32_t at = atom ? map_find(&f->deciding, statement_key(atom)) : MAP_NONE;
+		uint32_t at = atom ? map_find(&f->deciding, atom->statement) : MAP_NONE;
 		if (at == MAP_NONE || !loops_contain(nest->machine, f->targets.at[at].outer, b))
 			continue;
 		f->targets.at[at].is_above |= nest->machine->innermost.at[b] == f->targets.at[at].outer;
@@ -215,7 +210,7 @@ static void ask_within(struct folding *f, bool *ret_asked)
 		if (!l || atom->context != l->context || atom->file != l->file || atom->line < l->line ||
 		    (atom->line >= l->end_line && atom->line != l->line))
 			continue;
-		map_put(&f->within, fold_key(atom, inner), false);
+		map_put(&f->within, nest_key(atom, inner), false);
 		ret_asked[inner] = true;
 	}
 }
@@ -230,8 +225,8 @@ static void find_within(struct folding *f)
 		const struct atom *atom = &nest->atoms->list.at[i];
 		for (uint32_t loop = atom->loop; loop != LOOP_NONE && atom->line;
 		     loop = nest->machine->loops.at[loop].parent)
-			if (asked[loop] && map_find(&f->within, fold_key(atom, loop)) != MAP_NONE)
-				map_put(&f->within, fold_key(atom, loop), true);
+			if (asked[loop] && map_find(&f->within, nest_key(atom, loop)) != MAP_NONE)
+				map_put(&f->within, nest_key(atom, loop), true);
 	}
 	free(asked);
 }
@@ -245,7 +240,7 @@ static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line > l->line &&
-		    atom->line < l->end_line && map_find(&f->within, fold_key(atom, inner)) == false)
+		    atom->line < l->end_line && map_find(&f->within, nest_key(atom, inner)) == false)
 			return true;
 	}
 	return false;
@@ -260,7 +255,7 @@ static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line == l->line &&
-		    atom->column && map_find(&f->within, fold_key(atom, inner)) == false)
+		    atom->column && map_find(&f->within, nest_key(atom, inner)) == false)
 			return true;
 	}
 	return false;
@@ -295,9 +290,8 @@ static void find_across(struct folding *f, bool *ret)
 static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
 {
 	uint32_t test = f->nest->test.at[inner];
-	uint32_t at = test == UINT32_MAX
-			      ? MAP_NONE
-			      : map_find(&f->deciding, statement_key(&f->nest->atoms->list.at[test]));
+	uint32_t at = test == UINT32_MAX ? MAP_NONE
+					 : map_find(&f->deciding, f->nest->atoms->list.at[test].statement);
 
 	return at != MAP_NONE && f->targets.at[at].outer == outer && f->targets.at[at].is_above &&
 	       f->targets.at[at].n == MANY;

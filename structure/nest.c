@@ -8,14 +8,6 @@
 
 #define UNSEEN UINT32_MAX
 
-uint64_t statement_key(const struct atom *atom)
-{
-	uint64_t key = hash_u64((uint64_t)atom->file << 32 | atom->line) ^
-		       hash_u64((uint64_t)atom->context << 32 | atom->column);
-
-	return hash_u64(atom->is_blurred ? key ^ hash_u64(atom->block + 1ull) : key);
-}
-
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
 {
 	if (outer == LOOP_NONE)
@@ -74,11 +66,10 @@ static void group_versions(struct nest *nest)
 		if (nest->test.at[i] == UNSEEN)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
-		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
-		around = around << 2 | (unsigned)loop_test_is_below_head(nest, i) << 1 |
+		uint32_t around = parent == LOOP_NONE ? 0 : nest_leader(nest, parent) + 1;
+		around = around << 2 | (uint32_t)loop_test_is_below_head(nest, i) << 1 |
 			 loop_test_is_jump(nest, i);
-		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^
-					around * 0x9e3779b97f4a7c15u);
+		uint64_t key = nest_key(&nest->atoms->list.at[nest->test.at[i]], around);
 		uint32_t other = map_find(&seen, key);
 		if (other == MAP_NONE)
 			map_put(&seen, key, i);
@@ -340,6 +331,7 @@ void nest_build(struct nest *nest)
 			vec_push(&nest->loop_of, LOOP_NONE);
 		return;
 	}
+	atoms_number(nest->atoms);
 	loop_test_find(nest);
 	find_flags(nest);
 	find_ways_in(nest);
@@ -364,5 +356,6 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->loops);
 	vec_done(&nest->evidence);
 	vec_done(&nest->is_whole);
+	vec_done(&nest->is_shared);
 	vec_done(&nest->loop_of);
 }

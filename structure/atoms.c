@@ -35,6 +35,22 @@ static uint32_t next_change(const struct function_map *map, uint32_t offset, con
 	return next;
 }
 
+/*
+ * Where an inlined call ends and the compiler says nothing of what follows, its last line goes on: above the
+ * name of the procedure it cannot be.
+ */
+static bool is_left_over(struct contexts *contexts, const struct function_map *map, const struct atom *atom,
+			 const struct line_row *row)
+{
+	const struct context *own = &contexts->list.at[atom->context];
+
+	if (atom->loop == LOOP_NONE || !contexts->describes_inlines || row->file != own->file ||
+	    row->line >= own->line || row == map->lines.at)
+		return false;
+	return row[-1].line == row->line && row[-1].file == row->file &&
+	       contexts_of(contexts, map, row[-1].offset, &row[-1]) != atom->context;
+}
+
 static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32_t index, uint32_t loop,
 		      const struct function_map *map, struct contexts *contexts)
 {
@@ -50,13 +66,16 @@ static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32
 			if (next > offset && next < end - map->vaddr)
 				end = map->vaddr + next;
 			atom.context = contexts_of(contexts, map, offset, row);
-			if (row) {
+			if (row && !is_left_over(contexts, map, &atom, row)) {
 				atom.file = row->file;
 				atom.line = row->line;
 				atom.column = row->column;
 			}
 		}
 		atom.len = (uint32_t)(end - at);
+		atom.weight = atom.len;
+		if (end == block->end)
+			atom.weight -= block->n_padding < atom.len ? block->n_padding : atom.len;
 		vec_push(&atoms->list, atom);
 		at = end;
 	}

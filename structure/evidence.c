@@ -25,6 +25,7 @@ struct spread {
 	uint32_t common;        /* innermost loop that holds all of it */
 	uint32_t home;          /* the loop that holds most of it ... */
 	uint64_t home_len, len; /* ... and how much; in all */
+	bool is_seen;
 };
 
 struct spreads {
@@ -37,7 +38,7 @@ static void spread_further(struct spreads *spreads, const struct atom *atom, uin
 {
 	struct spread *spread = &spreads->list[atom->statement];
 	uint32_t known = map_find(&spreads->places, nest_key(atom, loop));
-	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
+	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->weight;
 
 	if (here <= spread->home_len) {
 		map_put(&spreads->places, nest_key(atom, loop), here);
@@ -53,19 +54,27 @@ static void spread_atom(struct spreads *spreads, struct nest *nest, const struct
 	uint32_t loop = evidence_loop_of(nest, atom);
 	struct spread *spread = &spreads->list[atom->statement];
 
-	if (spread->len == 0)
-		*spread = (struct spread){ loop, loop, loop, 0, 0 };
-	spread->len += atom->len;
+	if (!spread->is_seen)
+		*spread = (struct spread){ loop, loop, loop, 0, 0, true };
+	spread->len += atom->weight;
 	if (spread->some == LOOP_NONE)
 		spread->some = loop;
 	if (loop != spread->some && loop != LOOP_NONE)
 		nest->is_shared.at[atom->statement] = true;
 	if (loop == spread->home) {
-		spread->home_len += atom->len;
+		spread->home_len += atom->weight;
 		return;
 	}
 	spread->common = nest_common(nest, spread->common, loop);
 	spread_further(spreads, atom, loop);
+}
+
+/* How much of an atom's statement is in its loop. */
+static uint64_t spread_here(const struct spreads *spreads, const struct atom *atom, uint32_t loop)
+{
+	const struct spread *spread = &spreads->list[atom->statement];
+
+	return loop == spread->home ? spread->home_len : map_find(&spreads->places, nest_key(atom, loop));
 }
 
 /* Does the block end with a branch of this atom? */
@@ -88,7 +97,8 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		const struct spread *spread = &spreads->list[atom->statement];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && atom->len < EVIDENCE_WEIGHTY && !is_branch(nest, atom))
+		if (!is_most && loop != spread->common && !is_branch(nest, atom) &&
+		    spread_here(spreads, atom, loop) < EVIDENCE_WEIGHTY)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));

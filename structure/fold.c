@@ -13,7 +13,10 @@
  * line);
  * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
  * the inner loop's lines, and is not in it;
- * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`.
+ * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`;
+ * - behind the inner loop, on its way back, the outer one does something that is written between the inner
+ * loop's lines and not in it, or the rest of what decides on it, and then something that is in it: where the
+ * outer test need not be asked, the body starts again at once (these may start on any line).
  */
 #include <stdlib.h>
 
@@ -287,6 +290,62 @@ static void find_across(struct folding *f, bool *ret)
 	free(starts);
 }
 
+static bool is_in_body(const struct nest *nest, uint32_t loop, const struct atom *atom)
+{
+	const struct source_loop *l = &nest->loops.at[nest->source.at[loop]];
+
+	return atom->line && atom->context == l->context && atom->file == l->file && atom->line >= l->line &&
+	       atom->line <= l->end_line;
+}
+
+/* Does a block behind the inner loop, and in the outer one alone, go on with the inner one's body? */
+static bool goes_on(const struct nest *nest, uint32_t inner, uint32_t block)
+{
+	const struct atom *atoms = nest->atoms->list.at;
+	uint32_t test = nest->test.at[inner], outer = nest->machine->loops.at[inner].parent;
+	bool is_begun = false;
+
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		const struct atom *atom = &atoms[i];
+		bool is_test = test != UINT32_MAX && atom->statement == atoms[test].statement;
+		bool is_shared = nest->is_shared.at[atom->statement];
+		if (is_begun && is_shared && !is_test && is_in_body(nest, outer, atom) &&
+		    atom->line >= nest->loops.at[nest->source.at[inner]].line &&
+		    nest_stands_in(nest, atom, inner))
+			return true;
+		is_begun |= (is_test || !is_shared) && is_in_body(nest, inner, atom);
+	}
+	return false;
+}
+
+static bool leads_to(const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+	const struct cfg_block *block = &cfg->blocks[from];
+
+	for (uint32_t e = 0; e < block->n_edges; e++)
+		if (cfg->edges[block->first_edge + e].to == to)
+			return true;
+	return false;
+}
+
+/* Inner loops that are a shorter way round the outer one. */
+static void find_shortcuts(const struct nest *nest, bool *ret)
+{
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		uint32_t inner = nest->machine->innermost.at[b];
+		uint32_t outer = inner == LOOP_NONE ? LOOP_NONE : nest->machine->loops.at[inner].parent;
+		if (outer == LOOP_NONE || ret[inner] || (nest->flags.at[inner] & SCOPE_VECTOR))
+			continue;
+		for (uint32_t e = 0; !ret[inner] && e < block->n_edges; e++) {
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			ret[inner] = nest->machine->innermost.at[to] == outer &&
+				     leads_to(nest->cfg, to, nest->machine->loops.at[outer].header) &&
+				     goes_on(nest, inner, to);
+		}
+	}
+}
+
 static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
 {
 	uint32_t test = f->nest->test.at[inner];
@@ -309,6 +368,7 @@ bool normalize_fold(struct nest *nest)
 		find_targets(&f);
 	}
 	find_head_tests(nest, asks);
+	find_shortcuts(nest, asks);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t outer = nest->machine->loops.at[i].parent;
 		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||

@@ -44,6 +44,15 @@ void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 		nest->leader.at[a] = b;
 }
 
+bool nest_stands_in(const struct nest *nest, const struct atom *atom, uint32_t loop)
+{
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		if (nest->atoms->list.at[i].loop == loop &&
+		    nest->atoms->list.at[i].statement == atom->statement)
+			return true;
+	return false;
+}
+
 uint32_t *nest_members(const struct nest *nest)
 {
 	uint32_t *member = alloc_resize(NULL, nest->loops.n, sizeof(uint32_t));
@@ -332,8 +341,8 @@ void nest_build(struct nest *nest)
 		return;
 	}
 	atoms_number(nest->atoms);
-	loop_test_find(nest);
 	find_flags(nest);
+	loop_test_find(nest);
 	find_ways_in(nest);
 	group_versions(nest);
 	locate(nest);

@@ -71,10 +71,12 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
+/* Does the atom's statement also stand in this machine loop, in no loop inside it? */
+bool nest_stands_in(const struct nest *nest, const struct atom *atom, uint32_t loop);
 /* Some machine loop of each source loop; to be freed. */
 uint32_t *nest_members(const struct nest *nest);
 
-/* Finds the tests. */
+/* Finds the tests; after the flags. */
 void loop_test_find(struct nest *nest);
 /* Does the head of a loop that has a test decide something that is written above it? Then it is a loop around
  * that test, and what the branch decides on is another. */

@@ -39,7 +39,8 @@ struct folding {
 	struct map within; /* (statement of the outer one, such an inner loop) -> does it stand there, too? */
 	struct map deciding; /* statement -> index of its targets */
 	VEC(struct targets) targets;
-	VEC(uint32_t) stack, seen; /* blocks; per block: the loop that it was last looked at for */
+	VEC(uint32_t) stack, seen; /* blocks; per block: the walk that came to it last */
+	uint32_t n_walks;
 };
 
 static const struct atom *fold_last(const struct nest *nest, uint32_t block)
@@ -64,7 +65,8 @@ static bool has_way_round(struct folding *f, uint32_t loop, uint32_t test)
 	uint32_t header = nest->machine->loops.at[loop].header;
 
 	while (f->seen.n < nest->cfg->n_blocks)
-		vec_push(&f->seen, LOOP_NONE);
+		vec_push(&f->seen, 0);
+	f->n_walks++;
 	vec_clear(&f->stack);
 	vec_push(&f->stack, header);
 	while (f->stack.n) {
@@ -73,11 +75,13 @@ static bool has_way_round(struct folding *f, uint32_t loop, uint32_t test)
 		const struct atom *atom = block->end_kind == BLOCK_BRANCHES ? fold_last(nest, from) : NULL;
 		for (uint32_t e = 0; (!atom || atom->statement != test) && e < block->n_edges; e++) {
 			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
-			if (to == header)
+			if (to == header &&
+			    loop_test_around(nest->machine, nest->machine->innermost.at[to], from) == loop)
 				return true;
-			if (f->seen.at[to] == loop || !loops_contain(nest->machine, loop, to))
+			if (to == header || f->seen.at[to] == f->n_walks ||
+			    !loops_contain(nest->machine, loop, to))
 				continue;
-			f->seen.at[to] = loop;
+			f->seen.at[to] = f->n_walks;
 			vec_push(&f->stack, to);
 		}
 	}
@@ -116,10 +120,26 @@ static bool is_head_test(const struct nest *nest, uint32_t outer, uint32_t block
 
 /*
  * What decides on the outer loop is asked each time round the inner one: that is no loop of its own, but a
- * shorter way round. Of loops that start on one line this says nothing.
+ * shorter way round. Of loops that start on one line this says nothing, unless there is no way round either
+ * without that very statement.
  */
-static void find_head_tests(const struct nest *nest, bool *ret)
+static bool asks_head_test(struct folding *f, uint32_t inner, uint32_t outer, uint32_t block,
+			   const struct atom *atom)
 {
+	const struct source_loop *loops = f->nest->loops.at;
+	uint32_t line = loops[f->nest->source.at[inner]].line,
+		 outer_line = loops[f->nest->source.at[outer]].line;
+
+	if (line < outer_line || !is_head_test(f->nest, outer, block, atom))
+		return false;
+	return line > outer_line || (atom->column && !has_way_round(f, inner, atom->statement) &&
+				     !has_way_round(f, outer, atom->statement));
+}
+
+static void find_head_tests(struct folding *f, bool *ret)
+{
+	const struct nest *nest = f->nest;
+
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
 		uint32_t inner = nest->machine->innermost.at[b], outer;
 		const struct atom *atom =
@@ -128,9 +148,7 @@ static void find_head_tests(const struct nest *nest, bool *ret)
 				? NULL
 				: fold_last(nest, b);
 		for (; atom && (outer = nest->machine->loops.at[inner].parent) != LOOP_NONE; inner = outer)
-			ret[inner] |= nest->loops.at[nest->source.at[inner]].line >
-					      nest->loops.at[nest->source.at[outer]].line &&
-				      is_head_test(nest, outer, b, atom);
+			ret[inner] = ret[inner] || asks_head_test(f, inner, outer, b, atom);
 	}
 }
 
@@ -367,7 +385,7 @@ bool normalize_fold(struct nest *nest)
 		find_across(&f, across);
 		find_targets(&f);
 	}
-	find_head_tests(nest, asks);
+	find_head_tests(&f, asks);
 	find_shortcuts(nest, asks);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t outer = nest->machine->loops.at[i].parent;

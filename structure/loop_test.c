@@ -38,9 +38,7 @@ static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
 	       atoms[a].line < atoms[b].line;
 }
 
-/* The loop that a jump from the block to the header of `loop` goes round: that one, one with the same header
- * around it, or LOOP_NONE. */
-static uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block)
+uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block)
 {
 	while (loop != LOOP_NONE && !loops_contain(machine, loop, block)) {
 		uint32_t outer = machine->loops.at[loop].parent;

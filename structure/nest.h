@@ -78,6 +78,9 @@ uint32_t *nest_members(const struct nest *nest);
 
 /* Finds the tests; after the flags. */
 void loop_test_find(struct nest *nest);
+/* The loop that a jump from the block to the header of `loop` goes round: that one, one with the same header
+ * around it, or LOOP_NONE. */
+uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block);
 /* Does the head of a loop that has a test decide something that is written above it? Then it is a loop around
  * that test, and what the branch decides on is another. */
 bool loop_test_is_below_head(const struct nest *nest, uint32_t loop);

@@ -23,6 +23,7 @@
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/annotate/source_user.h"
+#include "report/cycles/count_loops.h"
 #include "report/merge_threads.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
@@ -43,7 +44,7 @@ struct report_request {
 	double percent_limit;
 	struct quality_bar min_quality;
 	uint64_t limit, max_depth;
-	const char *metric, *html;
+	const char *metric, *html, *counts;
 	struct report_filter filter;
 	struct option_list columns, derived, directories, rules;
 	const char *merged; /* threads by name, as one */
@@ -65,6 +66,7 @@ static const char examples[] =
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view loops                     the loops, and why they may be slow\n"
+	"  cpprof report --view loops --counts counts.json   and how often they go round, by cpprof paths\n"
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
 	"  cpprof report --view calls                     of a trace: how long calls took, by path\n"
 	"  cpprof report --view allocations               of trace --alloc: who allocates\n"
@@ -262,7 +264,7 @@ static int print_loops(const char *path, struct text_input *input, struct text_o
 }
 
 static int report_cmd_show(const char *path, struct profile *profile, const struct report_request *request,
-			   const bool *is_kept)
+			   const struct loop_counts *counts, const bool *is_kept)
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
@@ -305,7 +307,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	    profile->quality.samples > 0)
 		return report_filter_say_nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
-	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL };
+	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL, counts };
 	CLEANUP(thread_spreads_done) struct thread_spreads spreads = { 0 };
 	code = report_cmd_spread(&columns, &report, &options, &spreads);
 	if (code >= 0)
@@ -333,18 +335,24 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	CLEANUP(freep) bool *is_kept = NULL;
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
-	return report_cmd_show(path, profile, request, is_kept);
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
+	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+		return cmd_fail(&diag);
+	return report_cmd_show(path, profile, request, &counts, is_kept);
 }
 
 static int report_cmd_write_html(const char *file, const struct report_request *request)
 {
 	struct source_search sources;
 	struct profile *profile = NULL;
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources },
+	struct export_choice choice = { .options = { .sources = &sources, .counts = &counts },
 					.no_join = !request->joins,
 					.mode = request->mode };
 
+	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+		return cmd_fail(&diag);
 	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	sources = report_cmd_sources(request, profile, file);
@@ -462,6 +470,8 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "--html, --view loops: also look for source files in this directory; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
 		  "--html, --view loops: replace OLD at the start of source paths with NEW" },
+		{ 0, "counts", OPTION_TEXT, &request->counts, "FILE",
+		  "show how often loops went round, as `cpprof paths --format json` has counted it" },
 		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		HABIT_REPORT_SPECS(request->habits, request->input),

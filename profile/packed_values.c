@@ -164,11 +164,11 @@ static size_t packed_values_join(const packed_rows *from, struct cct_value *to)
 }
 
 /* Each of the merged profiles brought its values in order: there are as many runs as profiles, or fewer. */
-static void packed_values_sort(packed_rows *rows)
+void packed_rows_sort(packed_rows *rows)
 {
 	packed_rows other = { 0 };
 
-	if (packed_values_run(rows, 0) == rows->n)
+	if (rows->n == 0 || packed_values_run(rows, 0) == rows->n)
 		return;
 	for (size_t n_runs = 2; n_runs > 1;) {
 		vec_reserve(&other, rows->n);
@@ -195,7 +195,7 @@ static void packed_values_settle(const struct packed_values *values, uint32_t no
 		if (values->metric && row->metric < CCT_ROUND)
 			row->metric = values->metric[row->metric];
 	}
-	packed_values_sort(ret);
+	packed_rows_sort(ret);
 	for (size_t i = 1; i < ret->n; i++) {
 		if (packed_values_compare(&ret->at[n], &ret->at[i]) == 0)
 			ret->at[n].value = cct_join(ret->at[n].metric, ret->at[n].value, ret->at[i].value);

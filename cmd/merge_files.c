@@ -2,6 +2,7 @@
 #include "cmd/merge_files.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "cmd/options.h"
 #include "recording/output.h"
 
-#define NOTES_MAX 16 /* so many of the files that were left out are named in the result */
+#define HEAP_KEPT (64 << 20) /* free memory that is not given back */
+#define HEAP_PIECE (4 << 20) /* what is larger is had from the kernel, and can grow without a copy */
+#define NOTES_MAX 16         /* so many of the files that were left out are named in the result */
 
 static const char merge_about[] =
 	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is matched\n"
@@ -95,9 +98,18 @@ static uint64_t merge_file_id(const char *path)
 	return hash_u64((uint64_t)st.st_dev) ^ (uint64_t)st.st_ino;
 }
 
+/* Thousands of profiles come and go. What one gave back to the kernel, the next would have to ask for again.
+ */
+static void merge_keep_heap(void)
+{
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+	mallopt(M_MMAP_THRESHOLD, HEAP_PIECE);
+}
+
 void merge_files_add(const struct merge_request *request, size_t first, size_t step, struct merger *merger,
 		     struct merge_tally *tally)
 {
+	merge_keep_heap();
 	tally->ids = alloc_zero(request->paths.n + 1, sizeof(*tally->ids));
 	for (size_t i = first; i < request->paths.n; i += step) {
 		CLEANUP(profile_freep) struct profile *one = NULL;

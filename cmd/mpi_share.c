@@ -67,6 +67,7 @@ static void mpi_shares_up(struct mpi_shares *shares)
 {
 	const struct mpi_job *job = shares->job;
 
+	merger_close(job->merger);
 	for (int step = 1; step < job->size; step *= 2) {
 		if (job->rank & step) {
 			mpi_shares_give(shares, job->rank - step);

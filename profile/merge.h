@@ -81,6 +81,8 @@ void merge_numbers_follow(struct merge_numbers *numbers, const struct merge_numb
 void merge_numbers_pack(const struct merge_numbers *numbers, struct writer *ret);
 int merge_numbers_parse(struct bytes bytes, struct merge_numbers *ret);
 
+/* All files have been added. What that takes need not be waited for later. */
+void merger_close(struct merger *merger);
 /* Nothing for a merger to which nothing was added. */
 void merger_pack_share(struct merger *merger, struct writer *ret);
 /* ret: what the sender's are here. Errors as of merger_add and of profile_parse. */

@@ -52,6 +52,11 @@ int merge_numbers_parse(struct bytes bytes, struct merge_numbers *ret)
 
 /* ---- up ----------------------------------------------------------------------------------------- */
 
+void merger_close(struct merger *m)
+{
+	merge_digest(m);
+}
+
 static void share_write_digests(struct writer *ret, const uint64_t *digests, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -33,11 +33,11 @@ static void block_deal_rows(const packed_rows *rows, struct writer *ret)
 {
 	uint32_t thread = 0;
 
-	write_uleb(ret, rows->n);
+	value_put_uleb(ret, rows->n);
 	for (size_t i = 0; i < rows->n; i++) {
-		write_uleb(ret, rows->at[i].thread - thread);
-		write_uleb(ret, rows->at[i].metric);
-		write_uleb(ret, rows->at[i].value);
+		value_put_uleb(ret, rows->at[i].thread - thread);
+		value_put_uleb(ret, rows->at[i].metric);
+		value_put_uleb(ret, rows->at[i].value);
 		thread = rows->at[i].thread;
 	}
 }
@@ -73,77 +73,101 @@ static void block_read_rows(struct reader *r, uint32_t node, packed_rows *ret)
  * A block of one table: how many rows, then what the first and the last of them are, and the columns. As
  * nobody knows here what comes before, the first row's steps are from itself: a zero each.
  */
-static void block_write(const struct value_columns *columns, const struct cct_value *first,
-			struct writer *ret)
+struct block {
+	struct value_columns columns;
+	struct cct_value first;
+};
+
+static void block_done(struct block *block)
 {
+	value_columns_done(&block->columns);
+}
+
+static void block_clear(struct block *block)
+{
+	block->columns.n = 0;
+	for (size_t i = 0; i < VALUE_COLUMNS; i++)
+		writer_clear(&block->columns.of[i]);
+}
+
+static void block_add(struct block *block, enum value_table table, const packed_rows *rows)
+{
+	size_t i = 0;
+
+	while (i < rows->n && !value_range_has(table, rows->at[i].metric))
+		i++;
+	if (i < rows->n && block->columns.n == 0)
+		block->first = block->columns.last = rows->at[i];
+	value_columns_add(&block->columns, table, rows->at + i, rows->n - i);
+}
+
+static void block_write_row(const struct cct_value *row, struct writer *ret)
+{
+	write_uleb(ret, row->node);
+	write_uleb(ret, row->thread);
+	write_uleb(ret, row->metric);
+}
+
+static void block_write(const struct block *block, struct writer *ret)
+{
+	const struct value_columns *columns = &block->columns;
+
 	write_uleb(ret, columns->n);
 	if (columns->n == 0)
 		return;
-	write_uleb(ret, first->node);
-	write_uleb(ret, first->thread);
-	write_uleb(ret, first->metric);
-	write_uleb(ret, columns->last.node);
-	write_uleb(ret, columns->last.thread);
-	write_uleb(ret, columns->last.metric);
+	block_write_row(&block->first, ret);
+	block_write_row(&columns->last, ret);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
 		write_uleb(ret, columns->of[i].len);
 		write_bytes(ret, writer_bytes(&columns->of[i]));
 	}
 }
 
-static void block_encode(const packed_rows *rows, enum value_table table, struct value_columns *columns,
-			 struct writer *ret)
-{
-	size_t first = 0;
+/* A process at its part of the tables. */
+struct encoder {
+	const struct value_deal *deal;
+	struct reader *from; /* by process */
+	struct block blocks[VALUE_TABLES];
+	packed_rows rows, spare;
+};
 
-	while (first < rows->n && !value_range_has(table, rows->at[first].metric))
-		first++;
-	columns->n = 0;
-	for (size_t i = 0; i < VALUE_COLUMNS; i++)
-		writer_clear(&columns->of[i]);
-	if (first < rows->n) {
-		columns->last = rows->at[first];
-		value_columns_add(columns, table, rows->at + first, rows->n - first);
-	}
-	block_write(columns, first < rows->n ? &rows->at[first] : NULL, ret);
-}
-
-/* The rows of a block, from all. */
-static void block_gather(const struct value_deal *deal, uint32_t block, struct reader *from,
-			 packed_rows *node_rows, packed_rows *ret)
+static void encoder_do_block(struct encoder *encoder, enum packed_part part, uint32_t number,
+			     struct writer *ret)
 {
-	vec_clear(ret);
-	for (uint32_t node = block * BLOCK_NODES; node < block_end(deal, block); node++) {
-		vec_clear(node_rows);
-		for (uint32_t i = 0; i < deal->n_takers; i++)
-			block_read_rows(&from[i], node, node_rows);
-		packed_rows_sort(node_rows);
-		for (size_t i = 0; i < node_rows->n; i++)
-			vec_push(ret, node_rows->at[i]);
+	const struct block_tables tables = block_tables[part];
+
+	for (enum value_table table = tables.first; table < tables.end; table++)
+		block_clear(&encoder->blocks[table]);
+	for (uint32_t node = number * BLOCK_NODES; node < block_end(encoder->deal, number); node++) {
+		vec_clear(&encoder->rows);
+		for (uint32_t i = 0; i < encoder->deal->n_takers; i++)
+			block_read_rows(&encoder->from[i], node, &encoder->rows);
+		packed_rows_sort(&encoder->rows, &encoder->spare);
+		for (enum value_table table = tables.first; table < tables.end && encoder->rows.n; table++)
+			block_add(&encoder->blocks[table], table, &encoder->rows);
 	}
+	for (enum value_table table = tables.first; table < tables.end; table++)
+		block_write(&encoder->blocks[table], ret);
 }
 
 int value_blocks_encode(const struct value_deal *deal, uint32_t taker, const struct writer *dealt,
 			struct writer *ret)
 {
 	CLEANUP(freep) struct reader *from = alloc_zero(deal->n_takers, sizeof(*from));
-	CLEANUP(value_columns_done) struct value_columns columns = { 0 };
-	packed_rows rows = { 0 }, node_rows = { 0 };
+	struct encoder encoder = { .deal = deal, .from = from };
 	bool is_whole = true;
 
 	for (uint32_t i = 0; i < deal->n_takers; i++)
 		from[i] = reader_of(writer_bytes(&dealt[i]));
 	for (enum packed_part part = 0; part < PACKED_PARTS; part++)
-		for (uint32_t block = taker; block < block_count(deal); block += deal->n_takers) {
-			block_gather(deal, block, from, &node_rows, &rows);
-			for (enum value_table table = block_tables[part].first;
-			     table < block_tables[part].end; table++)
-				block_encode(&rows, table, &columns, ret);
-		}
+		for (uint32_t block = taker; block < block_count(deal); block += deal->n_takers)
+			encoder_do_block(&encoder, part, block, ret);
 	for (uint32_t i = 0; i < deal->n_takers; i++)
 		is_whole &= !from[i].failed && reader_left(&from[i]) == 0;
-	vec_done(&rows);
-	vec_done(&node_rows);
+	for (enum value_table table = 0; table < VALUE_TABLES; table++)
+		block_done(&encoder.blocks[table]);
+	vec_done(&encoder.rows);
+	vec_done(&encoder.spare);
 	return is_whole ? 0 : -EBADMSG;
 }
 

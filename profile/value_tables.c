@@ -29,13 +29,13 @@ void value_columns_add(struct value_columns *columns, enum value_table table, co
 		const struct cct_value row = rows[i];
 		if (!value_range_has(table, row.metric))
 			continue;
-		write_sleb(&of[COLUMN_NODE], (int64_t)row.node - last.node);
-		write_sleb(&of[COLUMN_THREAD], (int64_t)row.thread - last.thread);
+		value_put_sleb(&of[COLUMN_NODE], (int64_t)row.node - last.node);
+		value_put_sleb(&of[COLUMN_THREAD], (int64_t)row.thread - last.thread);
 		if (table == VALUES_METRICS)
-			write_sleb(&of[COLUMN_METRIC], (int64_t)row.metric - last.metric);
+			value_put_sleb(&of[COLUMN_METRIC], (int64_t)row.metric - last.metric);
 		else
-			write_uleb(&of[COLUMN_METRIC], row.metric - value_ranges[table].start);
-		write_uleb(&of[COLUMN_VALUE], row.value);
+			value_put_uleb(&of[COLUMN_METRIC], row.metric - value_ranges[table].start);
+		value_put_uleb(&of[COLUMN_VALUE], row.value);
 		last = row;
 		columns->n++;
 	}

@@ -31,6 +31,24 @@ static inline bool value_range_has(enum value_table table, uint32_t metric)
 
 enum { COLUMN_NODE, COLUMN_THREAD, COLUMN_METRIC, COLUMN_VALUE, VALUE_COLUMNS };
 
+/* As write_uleb and write_sleb do, which are called for large numbers only: there are millions of small ones.
+ */
+static inline void value_put_uleb(struct writer *w, uint64_t number)
+{
+	if (number < 0x80 && w->len < w->cap)
+		w->at[w->len++] = (uint8_t)number;
+	else
+		write_uleb(w, number);
+}
+
+static inline void value_put_sleb(struct writer *w, int64_t number)
+{
+	if (number >= -0x40 && number < 0x40 && w->len < w->cap)
+		w->at[w->len++] = (uint8_t)(number & 0x7f);
+	else
+		write_sleb(w, number);
+}
+
 struct value_columns {
 	struct writer of[VALUE_COLUMNS];
 	struct cct_value last; /* what the next row's steps count from */

@@ -75,7 +75,7 @@ uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 	uint64_t saved = recipe_saved(recipes, it);
 
 	if (recipe != walk->here.place.recipes.recipe[0] || it->is_signal_frame ||
-	    walk_is_gateway(walk->walker->isa, saved))
+	    walk_is_gateway(walk->walker->isa, saved) || !walk_is_told(walk))
 		return 0;
 	return cursor_held(&walk->walker->cursor, saved & ~(1ull << walk->walker->isa->ra));
 }

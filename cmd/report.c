@@ -2,7 +2,6 @@
 /*
  * report: a profile as text.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,24 +79,6 @@ static const char examples[] =
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --until 1h --process nginx\n"
 	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
-
-/* 0 and the metric, or -1: no metric of that name or number. */
-static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
-{
-	char *end;
-	unsigned long number = strtoul(name, &end, 10);
-
-	if (isdigit((unsigned char)*name) && !*end && number < profile->metrics.n) {
-		*ret = (uint32_t)number;
-		return 0;
-	}
-	for (uint32_t i = 0; i < profile->metrics.n; i++)
-		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0) {
-			*ret = i;
-			return 0;
-		}
-	return -1;
-}
 
 static struct text_options text_options_of(const struct report_request *request)
 {
@@ -301,8 +282,10 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	options.metric = text_default_metric(profile, &costs);
 	if (options.view == TEXT_WAITS && wait_metrics_of(profile).off_cpu)
 		options.metric = wait_metrics_of(profile).off_cpu;
-	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
+	int chosen = request->metric ? export_find_metric(profile, request->metric) : (int)options.metric;
+	if (chosen < 0)
 		return no_metric(profile, request->metric);
+	options.metric = (uint32_t)chosen;
 	if (filter && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
 		return report_filter_say_nothing_left(filter);

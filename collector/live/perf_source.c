@@ -70,7 +70,8 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 		return false;
 	sample->n_hidden = (uint32_t)call.n_hidden;
 	for (uint32_t i = 0; i < sample->n_hidden; i++)
-		live->hidden[i] = (struct hidden_return){ call.hidden[i].stack, call.hidden[i].address };
+		live->hidden[i] =
+			(struct hidden_return){ call.hidden[i].stack, call.hidden[i].address, false };
 	sample->hidden = live->hidden;
 	if (call.block) {
 		live_finish_block(live, &call, sample);

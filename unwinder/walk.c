@@ -376,7 +376,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
 	const struct recipe *recipe = &knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe];
 
-	walk_tell_apart(walk, &walk->here, attempt->step.cfa, walk_held(walk, attempt->recipe), frame);
+	walk_tell_apart(&walk->here, attempt->step.cfa, walk_held(walk, attempt->recipe), frame);
 	walk->has_lost_regs |= walk_loses_regs(walk, recipe);
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
@@ -395,7 +395,8 @@ static bool walk_meets_last(struct walk *walk)
 	struct recall_state state = { .pc = walk->here.pc,
 				      .is_return = walk->here.is_return,
 				      .is_interrupted = walk->is_interrupted,
-				      .has_guessed = walk->has_guessed };
+				      .has_guessed = walk->has_guessed,
+				      .is_told = walk_is_told(walk) };
 	uint64_t steps[WITNESS_N];
 	size_t n_before = walk->stack->frames.n;
 
@@ -405,13 +406,6 @@ static bool walk_meets_last(struct walk *walk)
 	for (size_t i = 0; i < WITNESS_N; i++)
 		walker->stats.steps_by_witness[i] += steps[i];
 	return true;
-}
-
-/* No call leads to where a goroutine's stack begins, nor a fiber's. */
-static void walk_note_coroutine(struct walk *walk)
-{
-	if (walk->here.place.is_trampoline)
-		walk->stack->frames.at[walk->stack->frames.n - 1].cfa = FRAME_OF_COROUTINE;
 }
 
 static enum stack_end walk_run(struct walk *walk)

@@ -397,9 +397,11 @@ TEST(structure_does_not_take_what_an_inlined_call_leaves_behind_for_a_line_of_th
 
 	make(&m, shape, 5);
 	inline_blocks(&m, "g", 3, 25, 1, 1);
-	build(&m, NULL);
-	CHECK_EQ(n_loops(&m), 1);
+	build(&m, &(struct structure_options){ .statements = true });
 	CHECK_EQ(loop_at(&m, 0)->line, 30);
+	for (size_t i = 0; i < m.structure.statements.n; i++)
+		CHECK(m.structure.statements.at[i].line != 5 ||
+		      m.structure.statements.at[i].vaddr < START + 2 * SIZE);
 	unmake(&m);
 }
 

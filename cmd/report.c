@@ -2,7 +2,6 @@
 /*
  * report: a profile as text.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
@@ -52,6 +52,7 @@ struct report_request {
 	const char *input; /* the profile, as perf takes it */
 	struct database_choice database;
 	mode_t mode;
+	struct later *program; /* the pager or the browser that it ends with */
 };
 
 static const char about[] =
@@ -78,24 +79,6 @@ static const char examples[] =
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --until 1h --process nginx\n"
 	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
-
-/* 0 and the metric, or -1: no metric of that name or number. */
-static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
-{
-	char *end;
-	unsigned long number = strtoul(name, &end, 10);
-
-	if (isdigit((unsigned char)*name) && !*end && number < profile->metrics.n) {
-		*ret = (uint32_t)number;
-		return 0;
-	}
-	for (uint32_t i = 0; i < profile->metrics.n; i++)
-		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0) {
-			*ret = i;
-			return 0;
-		}
-	return -1;
-}
 
 static struct text_options text_options_of(const struct report_request *request)
 {
@@ -127,7 +110,7 @@ static struct text_options text_options_of(const struct report_request *request)
 }
 
 static int print_report(const struct text_input *input, const struct text_options *options,
-			enum format format, bool with_pager)
+			enum format format, struct later *pager)
 {
 	CLEANUP(text_done) struct text text = { 0 };
 
@@ -144,8 +127,8 @@ static int print_report(const struct text_input *input, const struct text_option
 		report_text(input, options, &text);
 		break;
 	}
-	if (with_pager)
-		return pager_print(&text);
+	if (pager->input)
+		return pager_print_later(&text, pager);
 	errno = 0;
 	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0
 	       : errno                                                                 ? -errno
@@ -177,14 +160,6 @@ static int no_metric(const struct profile *profile, const char *wanted)
 			    intern_text(&profile->strings, profile->metrics.at[i].name));
 	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted,
 			 names.len ? names.at : "none");
-}
-
-static int nothing_left(const char *filter)
-{
-	fprintf(stderr, "cpprof: no samples match: ");
-	cmd_print_name(stderr, filter);
-	fprintf(stderr, "\n");
-	return EXIT_NO_SAMPLES;
 }
 
 /* Where only derived columns are asked for, beside the usual ones; or ratios that everybody wants, if the
@@ -266,7 +241,7 @@ static int print_loops(const char *path, struct text_input *input, struct text_o
 	loop_table_init(&loops, input->profile, input->tree, options->metric, input->threads);
 	input->loops = &loops;
 	options->source = &source;
-	return print_report(input, options, (enum format)request->format, request->pager);
+	return print_report(input, options, (enum format)request->format, request->program);
 }
 
 static int report_cmd_show(const char *path, struct profile *profile, const struct report_request *request,
@@ -307,11 +282,13 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	options.metric = text_default_metric(profile, &costs);
 	if (options.view == TEXT_WAITS && wait_metrics_of(profile).off_cpu)
 		options.metric = wait_metrics_of(profile).off_cpu;
-	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
+	int chosen = request->metric ? export_find_metric(profile, request->metric) : (int)options.metric;
+	if (chosen < 0)
 		return no_metric(profile, request->metric);
+	options.metric = (uint32_t)chosen;
 	if (filter && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
-		return nothing_left(filter);
+		return report_filter_say_nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
 	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL, counts };
 	CLEANUP(thread_spreads_done) struct thread_spreads spreads = { 0 };
@@ -320,7 +297,7 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 		return code;
 	int error = request->view == TEXT_LOOPS
 			    ? print_loops(path, &report, &options, request)
-			    : print_report(&report, &options, (enum format)request->format, request->pager);
+			    : print_report(&report, &options, (enum format)request->format, request->program);
 	if (error < 0) {
 		diag_set(&diag, error, "cannot write the report");
 		return cmd_fail(&diag);
@@ -372,7 +349,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	if (code == EXIT_OK && strcmp(request->html, "-") != 0)
 		fprintf(stderr, "cpprof: wrote %s; open it in a browser\n", request->html);
 	if (code == EXIT_OK && request->opens)
-		browser_open(request->html);
+		browser_open_later(request->html, request->program);
 	return code;
 }
 
@@ -398,6 +375,19 @@ static int check_request(const struct command_line *line, const struct report_re
 	return -1;
 }
 
+/* Programs that it will need are started first, to wait. */
+static void report_cmd_confine(const char *file, const struct report_request *request)
+{
+	if (request->html && request->opens)
+		browser_prepare(request->html, request->program);
+	else if (!request->html && request->pager)
+		pager_prepare(request->program);
+	confine(&(struct confine_options){ .inputs = &file,
+					   .n_inputs = 1,
+					   .reads_all = request->html || request->view == TEXT_LOOPS,
+					   .output = request->html });
+}
+
 static int check_and_run(const struct command_line *line, const struct report_request *request)
 {
 	const char *file = line->n_operands ? line->operands[0]
@@ -411,7 +401,10 @@ static int check_and_run(const struct command_line *line, const struct report_re
 				       &file, &stretch);
 	if (code >= 0)
 		return code;
-	return request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
+	report_cmd_confine(file, request);
+	code = request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
+	later_end(request->program);
+	return code;
 }
 
 static int parse_and_run(struct report_request *request, int argc, char **argv)
@@ -486,7 +479,8 @@ int cmd_report(int argc, char **argv)
 					  .loops = true,
 					  .joins = true,
 					  .pager = true,
-					  .children = true };
+					  .children = true,
+					  .program = &(struct later){ 0 } };
 	int code = parse_and_run(&request, argc, argv);
 
 	option_list_done(&request.directories);

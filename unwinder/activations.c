@@ -29,19 +29,23 @@ static bool activation_stands(const struct activation *last, const struct frame 
 	return last->pc == now->pc && (!last->held || !now->held || last->held == now->held);
 }
 
-/* How many of the outermost frames are calls that the last stack had. */
-static size_t activations_count_same(const struct activations *last, const struct stack *stack, size_t n)
+/*
+ * How many of the outermost frames are calls that the last stack had. What it did not know is forgotten:
+ * calls inside of a frame are compared with the last stack that had them, and so must the frame be.
+ */
+static size_t activations_count_same(struct activations *last, const struct stack *stack, size_t n)
 {
 	bool is_next = stack->n_shared && stack->shared_serial == last->serial;
 	size_t i = is_next && stack->n_shared <= n && stack->n_shared <= last->frames.n ? stack->n_shared : 0;
 
 	for (; i < n && i < last->frames.n; i++) {
-		const struct activation *before = &last->frames.at[i];
+		struct activation *before = &last->frames.at[i];
 		const struct frame *now = activations_frame(stack, i);
 		if (before->cfa && now->cfa && before->cfa != now->cfa)
 			return i;
 		if (!activation_stands(before, now))
 			return i + 1;
+		before->held = now->held;
 	}
 	return i;
 }

@@ -121,11 +121,13 @@ void cursor_keep(struct cursor *cursor, uint64_t mask)
 	}
 }
 
-uint64_t cursor_held(const struct cursor *cursor, uint64_t mask)
+uint64_t cursor_held(struct cursor *cursor, uint64_t mask)
 {
 	const struct regs *regs = cursor->private_.frame;
 	uint64_t held = 0;
 
+	if (cursor_has_log(cursor))
+		cursor_log_regs(cursor->private_.log, NOTE_TELL, mask);
 	if (mask & ~regs->known)
 		return 0;
 	for (uint64_t left = mask; left; left &= left - 1) {

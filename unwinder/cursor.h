@@ -25,6 +25,7 @@ enum note_kind {
 	NOTE_READ, /* size bytes at addr were asked for */
 	NOTE_USE,  /* so were registers of the frame, in the mask `value` */
 	NOTE_NEED, /* ... of its caller, as the attempt gave them */
+	NOTE_TELL, /* registers of the frame, in the mask `value`, tell its calls apart */
 };
 struct cursor_note {
 	uint64_t addr, value;
@@ -207,10 +208,10 @@ static inline uint64_t cursor_mix(unsigned reg, uint64_t value)
 }
 
 /*
- * So those of the frame that are in the mask; 0 if one is not known. The walk does not depend on it: this
- * look needs no note.
+ * So those of the frame that are in the mask; 0 if one is not known. Where the walk leads does not depend on
+ * them, but what it says of the frame does: they are noted.
  */
-uint64_t cursor_held(const struct cursor *cursor, uint64_t mask);
+uint64_t cursor_held(struct cursor *cursor, uint64_t mask);
 
 /* An attempt that restores registers from slots of one piece alone: that of the rule's slots. */
 struct cursor_move {
@@ -218,20 +219,23 @@ struct cursor_move {
 	const struct packed_rule *rule;
 	const struct cursor_piece *slots;
 	uint64_t cfa, ra;
+	bool is_held; /* cursor_held is wanted */
 };
 
 /* Makes such an attempt and advances. Other registers stay where they are, which saves copying them. Returns
- * cursor_held of the registers that are restored, but for the return address. */
+ * cursor_held of the registers that are restored, but for the return address, if it is wanted; else 0. */
 static inline uint64_t cursor_move(struct cursor *cursor, const struct cursor_move *move)
 {
 	const struct isa *isa = move->isa;
 	struct regs *regs = cursor->private_.frame;
 	uint64_t low = move->cfa + (uint64_t)(int64_t)packed_low(move->rule),
 		 saved = packed_saved(move->rule);
-	bool is_known = !(saved & ~(1ull << isa->ra) & ~regs->known);
+	bool is_known = move->is_held && !(saved & ~(1ull << isa->ra) & ~regs->known);
 	uint64_t held = 0;
 	unsigned slot = 0;
 
+	if (move->is_held && cursor_has_log(cursor))
+		cursor_log_regs(cursor->private_.log, NOTE_TELL, saved & ~(1ull << isa->ra));
 	for (uint64_t left = saved; left; slot++) {
 		unsigned reg = 63u - (unsigned)__builtin_clzll(left);
 		left ^= 1ull << reg;

@@ -13,6 +13,7 @@ struct needs {
 	uint64_t needed;      /* before the steps looked at so far */
 	uint64_t given, used; /* in the step being looked at */
 	uint64_t frame;       /* left by the last step looked at; UINT64_MAX = none yet */
+	bool tells;           /* what tells calls apart counts, too */
 };
 
 static inline void needs_end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
@@ -22,7 +23,7 @@ static inline void needs_end_step(struct needs *needs, const struct isa *isa, ui
 	if (frame != needs->frame) /* else it was an earlier attempt, whose result was dropped */
 		needs->needed &= ~(needs->given | always_given);
 	needs->needed |= needs->used;
-	*needs = (struct needs){ .needed = needs->needed, .frame = frame };
+	*needs = (struct needs){ .needed = needs->needed, .frame = frame, .tells = needs->tells };
 }
 
 /* The next note, from the newest to the oldest. True: it is a read, and it is needed. */
@@ -36,7 +37,7 @@ static inline bool needs_take(struct needs *needs, const struct isa *isa, const 
 		needs_end_step(needs, isa, note->addr);
 	else if (note->kind == NOTE_NEED)
 		needs->needed |= note->value;
-	else if (note->kind == NOTE_USE && is_needed)
+	else if ((note->kind == NOTE_USE && is_needed) || (note->kind == NOTE_TELL && needs->tells))
 		needs->used |= note->value;
 	return note->kind == NOTE_READ && is_needed;
 }

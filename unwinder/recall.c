@@ -21,7 +21,7 @@ struct mark {
 	uint64_t needed;    /* registers on which the way out depends */
 	uint64_t low, high; /* addresses of the reads since the mark before */
 	uint32_t steps[WITNESS_N];
-	bool is_return, is_interrupted, has_guessed;
+	bool is_return, is_interrupted, has_guessed, is_told;
 	struct regs regs;
 };
 
@@ -195,6 +195,7 @@ static bool recall_is_at_mark(const struct recalls *recalls, const struct mark *
 
 	return recall->frames.at[mark->n_frames - 1].pc == state->pc && mark->is_return == state->is_return &&
 	       mark->is_interrupted == state->is_interrupted && mark->has_guessed == state->has_guessed &&
+	       (mark->is_told || !state->is_told) &&
 	       recall_regs_are_same(&mark->regs, recalls->cursor->private_.frame, mark->needed);
 }
 
@@ -253,6 +254,7 @@ static void recall_set_mark(struct recalls *recalls, const struct recall_state *
 						  .is_return = state->is_return,
 						  .is_interrupted = state->is_interrupted,
 						  .has_guessed = state->has_guessed,
+						  .is_told = state->is_told,
 						  .regs = *recalls->cursor->private_.frame }));
 }
 
@@ -339,7 +341,7 @@ static void recall_keep_marks(struct recalls *recalls, const struct stack *stack
 {
 	struct recall *recall = recalls->now;
 	struct mark last = recall->marks.n ? recall->marks.at[recall->marks.n - 1] : (struct mark){ 0 };
-	struct needs needs = { .needed = last.needed, .frame = UINT64_MAX };
+	struct needs needs = { .needed = last.needed, .frame = UINT64_MAX, .tells = true };
 	size_t at = n_own;
 
 	for (size_t i = recalls->marks.n; i-- > 0;) {

@@ -3,11 +3,11 @@
  * recall: a thread's last stack, so that of the next one only what has changed is walked.
  *
  * A walk from some frame outwards is a function of that frame's registers and of the words it reads, and not
- * of all of them: most registers that are restored on the way are never needed to find it. So a recall
- * keeps, every few frames, the registers and which of them were needed (a mark), and the words that were
- * needed. When a new walk comes to a mark with the same registers, and these words are unchanged, the rest of
- * the stack is the same: exactly, not probably. Words in pages with the same hash are not compared one by
- * one.
+ * of all of them: most registers that are restored on the way are never needed, neither to find it nor to
+ * tell one call of a function from the next. So a recall keeps, every few frames, the registers and which of
+ * them were needed (a mark), and the words that were needed. When a new walk comes to a mark with the same
+ * registers, and these words are unchanged, the rest of the stack is the same: exactly, not probably. Words
+ * in pages with the same hash are not compared one by one.
  *
  * Only stacks of at least RECALL_LEAST frames are kept: shorter ones are walked in the time that keeping them
  * would take.
@@ -28,6 +28,7 @@
 struct recall_state {
 	uint64_t pc;
 	bool is_return, is_interrupted, has_guessed;
+	bool is_told; /* registers tell calls of the rest apart */
 };
 
 /* What is kept is valid as long as the code is the same. */

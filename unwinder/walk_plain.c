@@ -69,14 +69,18 @@ static bool plain_find_caller(const struct walk *walk, const struct packed_rule 
 	return ret->cfa > sp || (ret->cfa == sp && !has_ra_slot && ret->ra != pc);
 }
 
-static uint64_t plain_move(struct walker *walker, const struct packed_rule *rule,
+static uint64_t plain_move(const struct walk *walk, const struct packed_rule *rule,
 			   const struct plain_caller *caller)
 {
+	struct walker *walker = walk->walker;
+	bool is_held = walk_is_told(walk) && !walk_is_gateway(walker->isa, packed_saved(rule));
+
 	return cursor_move(&walker->cursor, &(struct cursor_move){ .isa = walker->isa,
 								   .rule = rule,
 								   .slots = &caller->slots,
 								   .cfa = caller->cfa,
-								   .ra = caller->ra });
+								   .ra = caller->ra,
+								   .is_held = is_held });
 }
 
 /*
@@ -115,12 +119,10 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	enum verdict verdict = walk_judge(walker, &callee, caller);
 	if (verdict == VERDICT_INVALID)
 		return NULL;
-	uint64_t held = plain_move(walker, &rule, &found);
-	if (walk_is_gateway(walker->isa, packed_saved(&rule)))
-		held = 0;
+	uint64_t held = plain_move(walk, &rule, &found);
 	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
-	walk_tell_apart(walk, here, found.cfa, held, &frame);
+	walk_tell_apart(here, found.cfa, held, &frame);
 	walk->has_lost_regs |= walk_is_eh_return(walker->isa, packed_saved(&rule));
 	frame.witness = (uint8_t)witness;
 	frame.verdict = (uint8_t)verdict;

@@ -28,6 +28,8 @@ struct walk {
 struct step_input;
 /* Sets has_sp_from_fp and sp_from_fp, for a recipe that wants sp where it is not known. */
 void walk_find_sp_from_fp(const struct walk *walk, uint32_t recipe, struct step_input *ret);
+/* A signal with a stack of its own: notes where the stack that it interrupted is, if that was not copied. */
+void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_t cfa);
 /* The true return address of the frame with this CFA, if the kernel's own stands in its place and it is
  * known. */
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
@@ -68,15 +70,18 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 uint64_t walk_held(const struct walk *walk, uint32_t recipe);
 /* Is what its callers had in registers not known when a frame was left by this recipe? */
 bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe);
-/*
- * What tells this call from others. Code that is in no file may be moved, and its frames replaced; what it
- * leaves in registers says nothing of its callers.
- */
-static inline void walk_tell_apart(const struct walk *walk, const struct pc_entry *here, uint64_t cfa,
-				   uint64_t held, struct frame *ret)
+/* Code that is in no file leaves in registers what says nothing of its callers. */
+static inline bool walk_is_told(const struct walk *walk)
+{
+	return !walk->has_jit && !walk->has_lost_regs;
+}
+
+/* What tells this call from others. Code that is in no file may be moved, and its frames replaced. */
+static inline void walk_tell_apart(const struct pc_entry *here, uint64_t cfa, uint64_t held,
+				   struct frame *ret)
 {
 	ret->cfa = here->is_jit ? 0 : cfa;
-	ret->held = walk->has_jit || walk->has_lost_regs ? 0 : held;
+	ret->held = held;
 }
 
 /*
@@ -111,6 +116,8 @@ uint32_t walk_find_entry_recipe(struct walk *walk);
 
 /* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);
+/* The stack begins here. No call leads to where a goroutine's does, nor a fiber's: that is noted. */
+void walk_note_coroutine(struct walk *walk);
 
 /* Before a walk: are there no user frames, because the kernel carries out an exec? After one: were there
  * none? Then those that were found are dropped. pc: of the sample. */

@@ -53,3 +53,9 @@ const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct ste
 		return "this is the outermost frame: the program's arguments lie above it";
 	return start_is_coroutine(walk, recipe, step) ? "this is the outermost frame of a coroutine" : NULL;
 }
+
+void walk_note_coroutine(struct walk *walk)
+{
+	if (walk->here.place.is_trampoline)
+		walk->stack->frames.at[walk->stack->frames.n - 1].cfa = FRAME_OF_COROUTINE;
+}

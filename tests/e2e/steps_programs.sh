@@ -16,10 +16,7 @@ failed=0
 one() {
 	mode=$1 exact=$2 modules=$3 skip=$4 interval=$5
 	shift 5
-	# LuaJIT keeps no registers for its callers, and not everywhere does something say so (docs/often.md).
-	calls=--activations
-	case $name in luajit*) calls= ;; esac
-	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" $calls --skip-loader --unwind "$mode" --min-exact "$exact" \
+	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --activations --skip-loader --unwind "$mode" --min-exact "$exact" \
 		--show 2 -o "$work/report" -- "$@" >/dev/null 2>"$work/errors" </dev/null
 	code=$?
 	line=$(sed -n 's/^samples *//p' "$work/report")
@@ -27,7 +24,7 @@ one() {
 		END { printf "%d", all ? 100 * in_modules / all : 0 }' "$work/report")
 	printf '%-10s %-8s %s, %s %% in %s\n' "$name" "$mode" "$line" "$share" "$modules"
 	sed -n "s/^calls/                    calls/p" "$work/report"
-	[ "$mode" != auto ] || sed -n 's/^calls.*new *\([0-9.]*\) %.*/\1/p' "$work/report" >>"$work/found"
+	[ "$mode" != auto ] || sed -n 's/^calls *[1-9].*new *\([0-9.]*\) %.*/\1/p' "$work/report" >>"$work/found"
 	[ $code -eq 0 ] && [ "$share" -ge 50 ] && [ "${line%% *}" = "$samples" ] && return
 	echo "FAILED with $code: $*"
 	cat "$work/report" "$work/errors"

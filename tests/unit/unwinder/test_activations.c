@@ -62,6 +62,16 @@ TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
 	end();
 }
 
+TEST(activations_a_call_is_not_new_twice_for_what_was_not_known_between)
+{
+	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 5, 8 }, { 700, 4, 1 }), 1);
+	/* The register may have changed before the inner call was made. */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 9 }, { 800, 5, 8 }, { 700, 4, 1 }), 0);
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 6 }, { 800, 5, 8 }, { 700, 4, 1 }), 2);
+	end();
+}
+
 TEST(activations_frames_of_which_nothing_is_known_count_as_the_same)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 3, 0 }, { 700, 5, 1 });

@@ -170,7 +170,7 @@ TEST(cursor_moves_in_one_go)
 	cursor_attempt(&s.cursor);
 	CHECK(cursor_find_piece(&s.cursor, STACK + 16, 16, &slots));
 	move.slots = &slots;
-	cursor_move(&s.cursor, &move);
+	CHECK_EQ(cursor_move(&s.cursor, &move), 0);
 	CHECK_EQ(s.log.notes.n, 3);
 	check_read(&s, 1, STACK + 24, MEMORY_OK, 44, RIP);
 	check_read(&s, 2, STACK + 16, MEMORY_OK, 33, RBP);

@@ -290,6 +290,8 @@ static void check_same(const struct stack *a, const struct stack *b)
 		CHECK_EQ(a->frames.at[i].witness, b->frames.at[i].witness);
 		CHECK_EQ(a->frames.at[i].verdict, b->frames.at[i].verdict);
 		CHECK_EQ(a->frames.at[i].is_return, b->frames.at[i].is_return);
+		CHECK_EQ(a->frames.at[i].cfa, b->frames.at[i].cfa);
+		CHECK_EQ(a->frames.at[i].held, b->frames.at[i].held);
 	}
 	CHECK_EQ(a->reach, b->reach);
 }

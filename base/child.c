@@ -18,14 +18,10 @@
 
 #include "base/clock.h"
 #include "base/fence.h"
+#include "base/landlock.h"
 
 #define IOPRIO_OF_PROCESS 1
 #define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
-#define LANDLOCK_CREATE 444   /* system calls of linux/landlock.h, which is not everywhere either */
-#define LANDLOCK_RESTRICT 446
-#define LANDLOCK_EXECUTE 1
-#define LANDLOCK_NOT_READ \
-	0x1ff3 /* all rights to files and folders of its first version but the two to read */
 #define READ_BYTES 16384
 #define NAP_NS 1000000 /* between two looks at a child whose end cannot be waited for with a deadline */
 
@@ -68,26 +64,14 @@ static bool child_drop_capabilities(bool keeps_reading)
 	return syscall(SYS_capset, &header, sets) == 0;
 }
 
-/* An older kernel has no such rules: there the limit on the size of files must do. */
-static void child_lock_files(bool executes)
-{
-	/* ... and no rule that allows any of it */
-	uint64_t handled = executes ? LANDLOCK_NOT_READ & ~LANDLOCK_EXECUTE : LANDLOCK_NOT_READ;
-	int rules = (int)syscall(LANDLOCK_CREATE, &handled, sizeof(handled), 0);
-
-	if (rules < 0)
-		return;
-	syscall(LANDLOCK_RESTRICT, rules, 0);
-	close(rules);
-}
-
 static bool child_drop_privileges(bool keeps_reading, bool executes)
 {
 	const struct rlimit none = { 0, 0 };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(keeps_reading))
 		return false;
-	child_lock_files(executes);
+	/* An older kernel has no such rules: there the limit on the size of files must do. */
+	landlock_restrict(&(struct landlock_files){ .executes = executes });
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
 }
 

@@ -111,19 +111,29 @@ static void fence_decide(struct sock_fprog *program, uint32_t value, uint32_t ou
 	fence_add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, outcome));
 }
 
+/* A call of another architecture's numbering would be mistaken for one of ours. */
+static void fence_begin(struct sock_fprog *program)
+{
+	fence_add(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+							offsetof(struct seccomp_data, arch)));
+	fence_add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FENCE_ARCHITECTURE, 1, 0));
+	fence_add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+	fence_add(program,
+		  (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+}
+
+static bool fence_end(struct sock_fprog *program, uint32_t outcome)
+{
+	fence_add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, outcome));
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0;
+}
+
 bool fence_close(void)
 {
 	struct sock_filter filters[2 * FENCE_MAX];
 	struct sock_fprog program = { 0, filters };
 
-	/* A call of another architecture's numbering would be mistaken for one of ours. */
-	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-							 offsetof(struct seccomp_data, arch)));
-	fence_add(&program,
-		  (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FENCE_ARCHITECTURE, 1, 0));
-	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
-	fence_add(&program,
-		  (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+	fence_begin(&program);
 	for (size_t i = 0; i < FENCE_ALLOWED; i++)
 		fence_decide(&program, allowed[i], SECCOMP_RET_ALLOW);
 	/* Limits: its own. Of another process it would be a way to harm that one. */
@@ -135,6 +145,63 @@ bool fence_close(void)
 #ifdef SYS_clone3 /* its arguments cannot be seen here; the library then uses clone */
 	fence_decide(&program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+	return fence_end(&program, SECCOMP_RET_ERRNO | EPERM);
+}
+
+/* Ways out of the process. The leak checker of a sanitizer build is one of those who trace. */
+static const uint32_t refused[] = {
+#ifndef __SANITIZE_ADDRESS__
+	SYS_ptrace,
+#endif
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_pidfd_getfd,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_userfaultfd,
+	SYS_io_uring_setup,
+	SYS_open_by_handle_at,
+	SYS_mount,
+	SYS_umount2,
+	SYS_move_mount,
+	SYS_open_tree,
+	SYS_fsopen,
+	SYS_pivot_root,
+	SYS_chroot,
+	SYS_unshare,
+	SYS_setns,
+	SYS_keyctl,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_init_module,
+	SYS_finit_module,
+	SYS_delete_module,
+	SYS_kexec_load,
+	SYS_reboot,
+	SYS_swapon,
+	SYS_swapoff,
+	SYS_settimeofday,
+	SYS_clock_settime,
+	SYS_adjtimex,
+	SYS_clock_adjtime,
+	SYS_sethostname,
+	SYS_acct,
+	SYS_quotactl,
+	SYS_syslog,
+	SYS_mknodat,
+};
+static const uint32_t refused_programs[] = { SYS_execve, SYS_execveat, SYS_socket, SYS_connect, SYS_bind };
+_Static_assert(sizeof(refused) + sizeof(refused_programs) <= sizeof(allowed), "filters has room for both");
+
+bool fence_refuse(bool runs_programs)
+{
+	struct sock_filter filters[2 * FENCE_MAX];
+	struct sock_fprog program = { 0, filters };
+
+	fence_begin(&program);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		fence_decide(&program, refused[i], SECCOMP_RET_ERRNO | EPERM);
+	for (size_t i = 0; !runs_programs && i < sizeof(refused_programs) / sizeof(refused_programs[0]); i++)
+		fence_decide(&program, refused_programs[i], SECCOMP_RET_ERRNO | EPERM);
+	return fence_end(&program, SECCOMP_RET_ALLOW);
 }

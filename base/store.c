@@ -106,6 +106,11 @@ struct store *store_open(const char *directory, uint64_t limit)
 	return store;
 }
 
+int store_directory(const struct store *store)
+{
+	return store->channel ? -1 : store->directory;
+}
+
 struct store *store_open_channel(struct channel *channel)
 {
 	struct store *store = alloc_zero(1, sizeof(*store));

@@ -24,6 +24,8 @@ struct store *store_open(const char *directory, uint64_t limit);
 struct channel;
 struct store *store_open_channel(struct channel *channel);
 void store_close(struct store *store);
+/* An open folder; negative if it is not ours. */
+int store_directory(const struct store *store);
 
 /* Names an entry: what kind of thing (short, letters and dashes), its format's version, and of what. */
 struct store_key {

@@ -33,7 +33,8 @@
 	do {                                                           \
 		if ((v)->n == (v)->cap)                                \
 			vec_reserve((v), (v)->cap ? (v)->cap * 2 : 8); \
-		(v)->at[(v)->n++] = (__VA_ARGS__);                     \
+		(v)->at[(v)->n] = (__VA_ARGS__);                       \
+		(v)->n++; /* after: the value may depend on it */      \
 	} while (0)
 
 #define vec_clear(v) ((void)((v)->n = 0))

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/options.h"
 #include "profile/check.h"
 #include "report/export/check_json.h"
@@ -122,6 +123,8 @@ int cmd_check(int argc, char **argv)
 		return code;
 	if (line.n_operands == 0)
 		return cmd_usage("check", "give a file to check");
+	confine(&(struct confine_options){ .inputs = (const char *const *)line.operands,
+					   .n_inputs = (size_t)line.n_operands });
 	for (int i = 0; i < line.n_operands; i++) {
 		code = check_file(line.operands[i]);
 		if (code != EXIT_OK)

@@ -125,6 +125,14 @@ static bool database_split(char *path, struct database_choice *ret)
 	return false;
 }
 
+char *database_place(const char *path)
+{
+	CLEANUP(freep) char *parts = alloc_text(path);
+	struct database_choice choice;
+
+	return alloc_text(database_split(parts, &choice) ? choice.directory : path);
+}
+
 static int database_query(const struct database_choice *choice, struct profile **ret, struct diag *diag)
 {
 	struct epochs_query query = { .process = choice->process };

@@ -39,5 +39,7 @@ bool database_parse_time(const char *text, uint64_t now_ms, uint64_t *ret);
  * code of a complaint. */
 int database_choose(const struct database_choice *choice, const char *command, bool has_file,
 		    const char **file, char **ret);
+/* The file or folder that such a name, or that of a profile, stands for; to be freed. */
+char *database_place(const char *path);
 /* As profile_read; of such a name, too. Files that could not be read are said on standard error. */
 int database_read(const char *path, struct profile **ret, struct diag *diag);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/embed.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/database.h"
 #include "cmd/options.h"
 #include "report/export/format_table.h"
@@ -80,6 +81,8 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 
+	confine(&(struct confine_options){
+		.inputs = &file, .n_inputs = 1, .reads_all = exporter == &exporter_html, .output = path });
 	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	int index = export_find_metric(profile, metric);

@@ -16,8 +16,7 @@ int cmd_merge(int argc, char **argv)
 	if (code < 0) {
 		struct merger *merger = merger_new(&(struct merge_options){ .reduces = request.reduces });
 		merge_files_add(&request, 0, 1, merger, &tally);
-		code = merge_files_finish(&request, merger, tally.n_bad, (const char *const *)tally.notes.at,
-					  tally.notes.n);
+		code = merge_files_finish(&request, merger, &tally);
 	}
 	merge_tally_done(&tally);
 	merge_request_done(&request);

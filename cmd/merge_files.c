@@ -2,6 +2,7 @@
 #include "cmd/merge_files.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@
 #include "cmd/options.h"
 #include "recording/output.h"
 
-#define NOTES_MAX 16 /* so many of the files that were left out are named in the result */
+#define HEAP_KEPT (64 << 20) /* free memory that is not given back */
+#define HEAP_PIECE (4 << 20) /* what is larger is had from the kernel, and can grow without a copy */
+#define NOTES_MAX 16         /* so many of the files that were left out are named in the result */
 
 static const char merge_about[] =
 	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is matched\n"
@@ -75,6 +78,7 @@ void merge_tally_done(struct merge_tally *tally)
 	for (size_t i = 0; i < tally->notes.n; i++)
 		free(tally->notes.at[i]);
 	vec_done(&tally->notes);
+	free(tally->ids);
 }
 
 static void merge_leave_out(struct merge_tally *tally, const char *path, const struct diag *diag)
@@ -85,41 +89,56 @@ static void merge_leave_out(struct merge_tally *tally, const char *path, const s
 					     diag->why[0] ? diag->why : strerror(-diag->error)));
 }
 
-/* Also by another name. */
-static void merge_say_twice(struct map *seen, const struct merge_request *request, size_t i)
+static uint64_t merge_file_id(const char *path)
 {
-	const char *path = request->paths.at[i];
 	struct stat st;
 
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	uint64_t key = hash_u64((uint64_t)st.st_dev) ^ (uint64_t)st.st_ino;
-	uint32_t first = map_find(seen, key);
-	if (first == MAP_NONE) {
-		map_put(seen, key, (uint32_t)i);
-		return;
-	}
-	CLEANUP(freep)
-	char *text = strcmp(path, request->paths.at[first]) == 0
-			     ? alloc_printf("'%s' is given twice, and counts twice", path)
-			     : alloc_printf("'%s' and '%s' are the same file, which counts twice",
-					    request->paths.at[first], path);
-	cmd_say(text);
+		return 0;
+	return hash_u64((uint64_t)st.st_dev) ^ (uint64_t)st.st_ino;
+}
+
+/* Thousands of profiles come and go. What one gave back to the kernel, the next would have to ask for again.
+ */
+static void merge_keep_heap(void)
+{
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+	mallopt(M_MMAP_THRESHOLD, HEAP_PIECE);
 }
 
 void merge_files_add(const struct merge_request *request, size_t first, size_t step, struct merger *merger,
 		     struct merge_tally *tally)
 {
-	CLEANUP(map_done) struct map seen = { 0 };
-
-	for (size_t i = 0; first == 0 && i < request->paths.n; i++)
-		merge_say_twice(&seen, request, i);
+	merge_keep_heap();
+	tally->ids = alloc_zero(request->paths.n + 1, sizeof(*tally->ids));
 	for (size_t i = first; i < request->paths.n; i += step) {
 		CLEANUP(profile_freep) struct profile *one = NULL;
 		struct diag diag = { 0 };
+		tally->ids[i] = merge_file_id(request->paths.at[i]);
 		if (profile_read(request->paths.at[i], &one, &diag) < 0 ||
 		    merger_add(merger, one, request->paths.at[i], &diag) < 0)
 			merge_leave_out(tally, request->paths.at[i], &diag);
+	}
+}
+
+/* Also by another name. */
+static void merge_say_twice(const struct merge_request *request, const struct merge_tally *tally)
+{
+	CLEANUP(map_done) struct map seen = { 0 };
+
+	for (size_t i = 0; i < request->paths.n; i++) {
+		const char *path = request->paths.at[i];
+		uint32_t first = tally->ids[i] ? map_find(&seen, tally->ids[i]) : MAP_NONE;
+		if (first == MAP_NONE) {
+			map_put(&seen, tally->ids[i], (uint32_t)i);
+			continue;
+		}
+		CLEANUP(freep)
+		char *text = strcmp(path, request->paths.at[first]) == 0
+				     ? alloc_printf("'%s' is given twice, and counts twice", path)
+				     : alloc_printf("'%s' and '%s' are the same file, which counts twice",
+						    request->paths.at[first], path);
+		cmd_say(text);
 	}
 }
 
@@ -169,25 +188,41 @@ static void merge_add_notes(struct merger *merger, const char *const *notes, siz
 	vec_done(&sorted);
 }
 
-int merge_files_finish(const struct merge_request *request, struct merger *merger, size_t n_bad,
-		       const char *const *notes, size_t n_notes)
+bool merge_files_note(const struct merge_request *request, struct merger *merger,
+		      const struct merge_tally *tally)
 {
-	struct diag diag = { 0 };
-
+	merge_say_twice(request, tally);
 	if (merger_count(merger) == 0) {
 		if (request->paths.n > 1)
 			fprintf(stderr, "cpprof: none of %zu files could be merged; nothing was written\n",
 				request->paths.n);
+		return false;
+	}
+	merge_add_notes(merger, (const char *const *)tally->notes.at, tally->notes.n);
+	return true;
+}
+
+int merge_files_write(const struct merge_request *request, struct profile *all,
+		      const struct merge_tally *tally)
+{
+	struct diag diag = { 0 };
+
+	if (merge_write(all, request, &diag) < 0)
+		return cmd_fail(&diag);
+	if (!tally->n_bad)
+		return EXIT_OK;
+	fprintf(stderr, "cpprof: %zu of %zu files could not be merged; the result is that of the others\n",
+		tally->n_bad, request->paths.n);
+	return EXIT_FAULT;
+}
+
+int merge_files_finish(const struct merge_request *request, struct merger *merger,
+		       const struct merge_tally *tally)
+{
+	if (!merge_files_note(request, merger, tally)) {
 		merger_free(merger);
 		return EXIT_FAULT;
 	}
-	merge_add_notes(merger, notes, n_notes);
 	CLEANUP(profile_freep) struct profile *all = merger_finish(merger);
-	if (merge_write(all, request, &diag) < 0)
-		return cmd_fail(&diag);
-	if (!n_bad)
-		return EXIT_OK;
-	fprintf(stderr, "cpprof: %zu of %zu files could not be merged; the result is that of the others\n",
-		n_bad, request->paths.n);
-	return EXIT_FAULT;
+	return merge_files_write(request, all, tally);
 }

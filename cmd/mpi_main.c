@@ -3,83 +3,20 @@
  * cpprof-mpi: `cpprof merge` by many processes. A program of its own, for MPI libraries do not agree on what
  * programs are linked with, and cpprof itself runs where there is none.
  *
- * The first process reads the command line and tells the others. Each merges its share of the files; then
- * half of them send what they have to the other half, and so on, until the first has all. What is sent is a
- * profile as it stands in a file. As it does not matter in which order profiles are merged, the result is
- * that of `cpprof merge`, byte by byte.
+ * The first process reads the command line and tells the others. Each merges its share of the files. What is
+ * reduced is small: half of them send what they have, a profile as it stands in a file, to the other half,
+ * and so on, until the first has all. What is not is merged by all to the end (mpi_share.c). As it does not
+ * matter in which order profiles are merged, the result is that of `cpprof merge`, byte by byte.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
-#include "base/writer.h"
 #include "cmd/cmd.h"
-#include "cmd/merge_files.h"
-
-#define CHUNK (UINT64_C(1) << 30) /* counts of MPI are ints */
-#define WAIT_NS 200000
-
-struct mpi_job {
-	int rank, size;
-	struct merge_request request;
-	struct merge_tally tally;
-	struct merger *merger;
-};
-
-/* ---- bytes -------------------------------------------------------------------------------------- */
-
-static int mpi_chunk(uint64_t left)
-{
-	return (int)(left < CHUNK ? left : CHUNK);
-}
-
-static void mpi_send(struct bytes bytes, int to)
-{
-	uint64_t len = bytes.len;
-
-	MPI_Send(&len, 1, MPI_UINT64_T, to, 0, MPI_COMM_WORLD);
-	for (uint64_t at = 0; at < len; at += CHUNK)
-		MPI_Send(bytes.at + at, mpi_chunk(len - at), MPI_BYTE, to, 0, MPI_COMM_WORLD);
-}
-
-/* MPI libraries wait by asking again and again, which takes a CPU from who packs a profile with several
- * threads. */
-static void mpi_await(int from)
-{
-	int is_there = 0;
-
-	for (;;) {
-		MPI_Iprobe(from, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-		if (is_there)
-			return;
-		nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
-	}
-}
-
-static void mpi_receive(struct writer *ret, int from)
-{
-	uint64_t len = 0;
-
-	mpi_await(from);
-	MPI_Recv(&len, 1, MPI_UINT64_T, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	uint8_t *to = write_space(ret, len);
-	for (uint64_t at = 0; at < len; at += CHUNK)
-		MPI_Recv(to + at, mpi_chunk(len - at), MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-/* From the first to all. */
-static void mpi_tell(struct writer *bytes, int rank)
-{
-	uint64_t len = bytes->len;
-
-	MPI_Bcast(&len, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-	uint8_t *at = rank == 0 ? bytes->at : write_space(bytes, len);
-	for (uint64_t done = 0; done < len; done += CHUNK)
-		MPI_Bcast(at + done, mpi_chunk(len - done), MPI_BYTE, 0, MPI_COMM_WORLD);
-}
+#include "cmd/mpi_job.h"
+#include "cmd/mpi_message.h"
 
 /* ---- what is asked for -------------------------------------------------------------------------- */
 
@@ -129,6 +66,52 @@ static int mpi_agree(struct mpi_job *job, int argc, char **argv)
 	return code;
 }
 
+/* ---- what was left out -------------------------------------------------------------------------- */
+
+void mpi_leave_out(struct mpi_job *job, const char *name, const struct diag *diag)
+{
+	cmd_fail(diag);
+	job->tally.n_bad++;
+	vec_push(&job->tally.notes, alloc_printf("%s was not merged: %s", name, diag->why));
+}
+
+/* How many, the ids of our files, and the sentences, each with its zero. */
+static void mpi_give_tally(const struct mpi_job *job)
+{
+	CLEANUP(writer_done) struct writer mine = { 0 };
+	const struct merge_tally *tally = &job->tally;
+
+	write_uleb(&mine, tally->n_bad);
+	for (size_t i = (size_t)job->rank; i < job->request.paths.n; i += (size_t)job->size)
+		write_u64(&mine, tally->ids[i]);
+	for (size_t i = 0; i < tally->notes.n; i++)
+		write_bytes(&mine, (struct bytes){ (const uint8_t *)tally->notes.at[i],
+						   strlen(tally->notes.at[i]) + 1 });
+	mpi_send(writer_bytes(&mine), 0);
+}
+
+static void mpi_take_tally(struct mpi_job *job, int from)
+{
+	CLEANUP(writer_done) struct writer its = { 0 };
+	struct merge_tally *tally = &job->tally;
+
+	mpi_receive(&its, from);
+	struct reader r = reader_of(writer_bytes(&its));
+	tally->n_bad += read_uleb(&r);
+	for (size_t i = (size_t)from; i < job->request.paths.n; i += (size_t)job->size)
+		tally->ids[i] = read_u64(&r);
+	while (reader_left(&r))
+		vec_push(&tally->notes, alloc_text(read_cstr(&r)));
+}
+
+void mpi_gather_tallies(struct mpi_job *job)
+{
+	if (job->rank != 0)
+		mpi_give_tally(job);
+	for (int from = 1; job->rank == 0 && from < job->size; from++)
+		mpi_take_tally(job, from);
+}
+
 /* ---- one tree of many --------------------------------------------------------------------------- */
 
 static void mpi_give(struct mpi_job *job, int to)
@@ -156,9 +139,7 @@ static void mpi_take(struct mpi_job *job, int from)
 	if (profile_parse(writer_bytes(&file), name, &one, &diag) == 0 &&
 	    merger_add(job->merger, one, name, &diag) == 0)
 		return;
-	cmd_fail(&diag);
-	job->tally.n_bad++;
-	vec_push(&job->tally.notes, alloc_printf("%s was not merged: %s", name, diag.why));
+	mpi_leave_out(job, name, &diag);
 }
 
 static void mpi_join(struct mpi_job *job)
@@ -173,23 +154,6 @@ static void mpi_join(struct mpi_job *job)
 	}
 }
 
-/* The notes of all, at the first: sentences one behind the other, each with its zero. */
-static void mpi_gather_notes(struct mpi_job *job, struct writer *ret)
-{
-	CLEANUP(writer_done) struct writer mine = { 0 };
-
-	for (size_t i = 0; i < job->tally.notes.n; i++)
-		write_bytes(&mine, (struct bytes){ (const uint8_t *)job->tally.notes.at[i],
-						   strlen(job->tally.notes.at[i]) + 1 });
-	if (job->rank != 0) {
-		mpi_send(writer_bytes(&mine), 0);
-		return;
-	}
-	write_bytes(ret, writer_bytes(&mine));
-	for (int from = 1; from < job->size; from++)
-		mpi_receive(ret, from);
-}
-
 /* Nobody is let go, which would be to wait in MPI_Finalize, before the first has written its file. */
 static void mpi_end(const struct mpi_job *job)
 {
@@ -201,22 +165,11 @@ static void mpi_end(const struct mpi_job *job)
 		mpi_send(writer_bytes(&nothing), to);
 }
 
-static int mpi_finish(struct mpi_job *job)
+static int mpi_merge_reduced(struct mpi_job *job)
 {
-	CLEANUP(writer_done) struct writer notes = { 0 };
-	VEC(const char *) sentences = { 0 };
-	uint64_t mine = job->tally.n_bad, n_bad = 0;
-
-	mpi_gather_notes(job, &notes);
-	MPI_Reduce(&mine, &n_bad, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-	if (job->rank != 0)
-		return EXIT_OK;
-	struct reader r = reader_of(writer_bytes(&notes));
-	while (reader_left(&r))
-		vec_push(&sentences, read_cstr(&r));
-	int code = merge_files_finish(&job->request, TAKE(job->merger), n_bad, sentences.at, sentences.n);
-	vec_done(&sentences);
-	return code;
+	mpi_join(job);
+	mpi_gather_tallies(job);
+	return job->rank == 0 ? merge_files_finish(&job->request, TAKE(job->merger), &job->tally) : EXIT_OK;
 }
 
 /* start: when MPI was ready. */
@@ -224,8 +177,7 @@ static int mpi_merge(struct mpi_job *job, double start)
 {
 	job->merger = merger_new(&(struct merge_options){ .reduces = job->request.reduces });
 	merge_files_add(&job->request, (size_t)job->rank, (size_t)job->size, job->merger, &job->tally);
-	mpi_join(job);
-	int code = mpi_finish(job);
+	int code = job->request.reduces ? mpi_merge_reduced(job) : mpi_merge_shares(job);
 	mpi_end(job);
 	if (job->rank == 0)
 		fprintf(stderr, "cpprof: %zu files by %d processes in %.3f s\n", job->request.paths.n,

@@ -39,28 +39,46 @@ static bool fits_screen(const struct text *text)
 #define NOT_RUN 126 /* or above: what a shell exits with if it could not run its command */
 
 /* False if the command could not be run. */
-static bool print_through(const char *command, const struct text *text)
+static bool print_through(struct later *pager, const struct text *text)
 {
-	FILE *pager = popen(command, "we");
-
-	if (!pager)
-		return false;
 	/* Whoever quits early has seen enough. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-	fwrite(text->at, 1, text->len, pager);
-	int status = pclose(pager);
+	size_t done = 0;
+
+	while (done < text->len) {
+		ssize_t n = write(pager->input, text->at + done, text->len - done);
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	int status = later_end(pager);
 	signal(SIGPIPE, before);
 	return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_RUN;
 }
 
-int pager_print(const struct text *text)
+void pager_prepare(struct later *pager)
 {
-	const char *command = fits_screen(text) ? NULL : pager_command();
+	const char *command = isatty(STDOUT_FILENO) ? pager_command() : NULL;
 
-	if (command && print_through(command, text))
+	if (command)
+		later_fork(pager, (const char *const[]){ "sh", "-c", command, NULL });
+}
+
+int pager_print_later(const struct text *text, struct later *pager)
+{
+	if (pager->input && !fits_screen(text) && print_through(pager, text))
 		return 0;
+	later_end(pager);
 	errno = 0;
 	return fwrite(text->at, 1, text->len, stdout) == text->len && fflush(stdout) == 0 ? 0
 	       : errno                                                                    ? -errno
 											  : -EIO;
+}
+
+int pager_print(const struct text *text)
+{
+	struct later pager = { 0 };
+
+	pager_prepare(&pager);
+	return pager_print_later(text, &pager);
 }

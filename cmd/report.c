@@ -2,7 +2,6 @@
 /*
  * report: a profile as text.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
@@ -22,6 +22,7 @@
 #include "cmd/terminal.h"
 #include "report/annotate/source_text.h"
 #include "report/annotate/source_user.h"
+#include "report/cycles/count_loops.h"
 #include "report/merge_threads.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
@@ -42,7 +43,7 @@ struct report_request {
 	double percent_limit;
 	struct quality_bar min_quality;
 	uint64_t limit, max_depth;
-	const char *metric, *html;
+	const char *metric, *html, *counts;
 	struct report_filter filter;
 	struct option_list columns, derived, directories, rules;
 	const char *merged; /* threads by name, as one */
@@ -51,6 +52,7 @@ struct report_request {
 	const char *input; /* the profile, as perf takes it */
 	struct database_choice database;
 	mode_t mode;
+	struct later *program; /* the pager or the browser that it ends with */
 };
 
 static const char about[] =
@@ -63,6 +65,7 @@ static const char examples[] =
 	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
 	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
 	"  cpprof report --view loops                     the loops, and why they may be slow\n"
+	"  cpprof report --view loops --counts counts.json   and how often they go round, by cpprof paths\n"
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
 	"  cpprof report --view calls                     of a trace: how long calls took, by path\n"
 	"  cpprof report --view allocations               of trace --alloc: who allocates\n"
@@ -76,24 +79,6 @@ static const char examples[] =
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --until 1h --process nginx\n"
 	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
-
-/* 0 and the metric, or -1: no metric of that name or number. */
-static int report_cmd_find_metric(const struct profile *profile, const char *name, uint32_t *ret)
-{
-	char *end;
-	unsigned long number = strtoul(name, &end, 10);
-
-	if (isdigit((unsigned char)*name) && !*end && number < profile->metrics.n) {
-		*ret = (uint32_t)number;
-		return 0;
-	}
-	for (uint32_t i = 0; i < profile->metrics.n; i++)
-		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0) {
-			*ret = i;
-			return 0;
-		}
-	return -1;
-}
 
 static struct text_options text_options_of(const struct report_request *request)
 {
@@ -125,7 +110,7 @@ static struct text_options text_options_of(const struct report_request *request)
 }
 
 static int print_report(const struct text_input *input, const struct text_options *options,
-			enum format format, bool with_pager)
+			enum format format, struct later *pager)
 {
 	CLEANUP(text_done) struct text text = { 0 };
 
@@ -142,8 +127,8 @@ static int print_report(const struct text_input *input, const struct text_option
 		report_text(input, options, &text);
 		break;
 	}
-	if (with_pager)
-		return pager_print(&text);
+	if (pager->input)
+		return pager_print_later(&text, pager);
 	errno = 0;
 	return fwrite(text.at, 1, text.len, stdout) == text.len && fflush(stdout) == 0 ? 0
 	       : errno                                                                 ? -errno
@@ -175,14 +160,6 @@ static int no_metric(const struct profile *profile, const char *wanted)
 			    intern_text(&profile->strings, profile->metrics.at[i].name));
 	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted,
 			 names.len ? names.at : "none");
-}
-
-static int nothing_left(const char *filter)
-{
-	fprintf(stderr, "cpprof: no samples match: ");
-	cmd_print_name(stderr, filter);
-	fprintf(stderr, "\n");
-	return EXIT_NO_SAMPLES;
 }
 
 /* Where only derived columns are asked for, beside the usual ones; or ratios that everybody wants, if the
@@ -264,11 +241,11 @@ static int print_loops(const char *path, struct text_input *input, struct text_o
 	loop_table_init(&loops, input->profile, input->tree, options->metric, input->threads);
 	input->loops = &loops;
 	options->source = &source;
-	return print_report(input, options, (enum format)request->format, request->pager);
+	return print_report(input, options, (enum format)request->format, request->program);
 }
 
 static int report_cmd_show(const char *path, struct profile *profile, const struct report_request *request,
-			   const bool *is_kept)
+			   const struct loop_counts *counts, const bool *is_kept)
 {
 	struct fuse_options fusing = { .no_inlines = !request->inlines,
 				       .no_loops = !request->loops,
@@ -305,20 +282,22 @@ static int report_cmd_show(const char *path, struct profile *profile, const stru
 	options.metric = text_default_metric(profile, &costs);
 	if (options.view == TEXT_WAITS && wait_metrics_of(profile).off_cpu)
 		options.metric = wait_metrics_of(profile).off_cpu;
-	if (request->metric && report_cmd_find_metric(profile, request->metric, &options.metric) < 0)
+	int chosen = request->metric ? export_find_metric(profile, request->metric) : (int)options.metric;
+	if (chosen < 0)
 		return no_metric(profile, request->metric);
+	options.metric = (uint32_t)chosen;
 	if (filter && costs.n_metrics > 0 && costs_inclusive(&costs, 0, 0) == 0 &&
 	    profile->quality.samples > 0)
-		return nothing_left(filter);
+		return report_filter_say_nothing_left(filter);
 	remedy_find(profile, &tree, &costs, options.metric, path, &remedy);
-	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL };
+	struct text_input report = { profile, &tree, &costs, is_kept, filter, remedy.at, NULL, counts };
 	CLEANUP(thread_spreads_done) struct thread_spreads spreads = { 0 };
 	code = report_cmd_spread(&columns, &report, &options, &spreads);
 	if (code >= 0)
 		return code;
 	int error = request->view == TEXT_LOOPS
 			    ? print_loops(path, &report, &options, request)
-			    : print_report(&report, &options, (enum format)request->format, request->pager);
+			    : print_report(&report, &options, (enum format)request->format, request->program);
 	if (error < 0) {
 		diag_set(&diag, error, "cannot write the report");
 		return cmd_fail(&diag);
@@ -339,18 +318,24 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	CLEANUP(freep) bool *is_kept = NULL;
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
-	return report_cmd_show(path, profile, request, is_kept);
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
+	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+		return cmd_fail(&diag);
+	return report_cmd_show(path, profile, request, &counts, is_kept);
 }
 
 static int report_cmd_write_html(const char *file, const struct report_request *request)
 {
 	struct source_search sources;
 	struct profile *profile = NULL;
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources },
+	struct export_choice choice = { .options = { .sources = &sources, .counts = &counts },
 					.no_join = !request->joins,
 					.mode = request->mode };
 
+	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+		return cmd_fail(&diag);
 	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	sources = report_cmd_sources(request, profile, file);
@@ -364,7 +349,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	if (code == EXIT_OK && strcmp(request->html, "-") != 0)
 		fprintf(stderr, "cpprof: wrote %s; open it in a browser\n", request->html);
 	if (code == EXIT_OK && request->opens)
-		browser_open(request->html);
+		browser_open_later(request->html, request->program);
 	return code;
 }
 
@@ -390,6 +375,19 @@ static int check_request(const struct command_line *line, const struct report_re
 	return -1;
 }
 
+/* Programs that it will need are started first, to wait. */
+static void report_cmd_confine(const char *file, const struct report_request *request)
+{
+	if (request->html && request->opens)
+		browser_prepare(request->html, request->program);
+	else if (!request->html && request->pager)
+		pager_prepare(request->program);
+	confine(&(struct confine_options){ .inputs = &file,
+					   .n_inputs = 1,
+					   .reads_all = request->html || request->view == TEXT_LOOPS,
+					   .output = request->html });
+}
+
 static int check_and_run(const struct command_line *line, const struct report_request *request)
 {
 	const char *file = line->n_operands ? line->operands[0]
@@ -403,7 +401,10 @@ static int check_and_run(const struct command_line *line, const struct report_re
 				       &file, &stretch);
 	if (code >= 0)
 		return code;
-	return request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
+	report_cmd_confine(file, request);
+	code = request->html ? report_cmd_write_html(file, request) : report_cmd_read_and_show(file, request);
+	later_end(request->program);
+	return code;
 }
 
 static int parse_and_run(struct report_request *request, int argc, char **argv)
@@ -452,6 +453,8 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "--html, --view loops: also look for source files in this directory; repeatable" },
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
 		  "--html, --view loops: replace OLD at the start of source paths with NEW" },
+		{ 0, "counts", OPTION_TEXT, &request->counts, "FILE",
+		  "show how often loops went round, as `cpprof paths --format json` has counted it" },
 		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		HABIT_REPORT_SPECS(request->habits, request->input),
@@ -476,7 +479,8 @@ int cmd_report(int argc, char **argv)
 					  .loops = true,
 					  .joins = true,
 					  .pager = true,
-					  .children = true };
+					  .children = true,
+					  .program = &(struct later){ 0 } };
 	int code = parse_and_run(&request, argc, argv);
 
 	option_list_done(&request.directories);

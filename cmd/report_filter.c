@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "report/label.h"
 
 /* ---- threads and processes ---------------------------------------------------------------------- */
@@ -159,4 +160,12 @@ void report_filter_done(struct report_filter *filter)
 	option_list_done(&filter->threads);
 	option_list_done(&filter->processes);
 	option_list_done(&filter->modules);
+}
+
+int report_filter_say_nothing_left(const char *filter)
+{
+	fprintf(stderr, "cpprof: no samples match: ");
+	cmd_print_name(stderr, filter);
+	fprintf(stderr, "\n");
+	return EXIT_NO_SAMPLES;
 }

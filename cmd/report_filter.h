@@ -46,3 +46,5 @@ int report_filter_threads(const struct report_filter *filter, const struct profi
 int report_filter_apply(const struct report_filter *filter, const struct profile *profile,
 			struct scope_tree *tree, struct diag *diag);
 void report_filter_done(struct report_filter *filter);
+/* Says that no samples match what was described; the exit code of that. */
+int report_filter_say_nothing_left(const char *filter);

@@ -35,6 +35,7 @@ struct stack_page {
 struct hidden_return {
 	uint64_t stack;   /* sp at the entry of the function whose it is */
 	uint64_t address; /* where it will return to */
+	bool is_maybe;    /* one of several of the same function, of which at most one is right */
 };
 
 #define SAMPLE_VALUES_MAX 15
@@ -71,7 +72,7 @@ struct sample {
 	uint32_t n_kernel_pc, n_user_pc;
 	struct bytes branches; /* that were taken before it: {u64 from, to, flags} each, newest first; of
 				  files only */
-	const struct hidden_return *hidden; /* innermost first */
+	const struct hidden_return *hidden; /* innermost first; behind them those that may be */
 	uint32_t n_hidden;
 };
 

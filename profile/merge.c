@@ -247,7 +247,7 @@ struct merger *merger_new(const struct merge_options *options)
 	return m;
 }
 
-static void merge_forget(struct merger *m)
+void merge_forget(struct merger *m)
 {
 	free(m->string);
 	free(m->image);
@@ -267,6 +267,8 @@ void merger_free(struct merger *m)
 	packed_values_done(m->values);
 	free(m->values);
 	writer_done(&m->times.log);
+	vec_done(&m->digests.thread);
+	vec_done(&m->digests.image);
 	map_done(&m->image_of);
 	map_done(&m->is_noted);
 	map_done(&m->process_of);
@@ -287,8 +289,17 @@ static int merge_refuse(struct diag *diag, const char *name, const char *why, co
 	return -EINVAL;
 }
 
-static int merge_check(const struct merger *m, const struct profile *from, const char *name,
-		       struct diag *diag)
+int merge_check_room(const struct merger *m, uint64_t n_values, uint64_t n_bins, uint64_t n_nodes,
+		     const char *name, struct diag *diag)
+{
+	if (m->values->n + m->n_shared + n_values <= TABLE_ROWS_MAX &&
+	    m->times.n + n_bins <= TABLE_ROWS_MAX && m->all->cct.nodes.n + n_nodes <= TABLE_ROWS_MAX)
+		return 0;
+	return merge_refuse(diag, name, "a profile cannot hold that many values",
+			    "add --reduce, which keeps one value per context however many ranks there are");
+}
+
+int merge_check(const struct merger *m, const struct profile *from, const char *name, struct diag *diag)
 {
 	if (from->cct.values.n && from->metrics.n != 1 + from->events.n)
 		return merge_refuse(diag, name, "its metrics do not match its events", NULL);
@@ -300,21 +311,11 @@ static int merge_check(const struct merger *m, const struct profile *from, const
 				    "it is a merge that was not reduced: it no longer tells which values "
 				    "belong to which run",
 				    "run merge --reduce on the files it was made from");
-	if (m->values->n + from->cct.values.n > TABLE_ROWS_MAX ||
-	    m->times.n + from->timeline.n > TABLE_ROWS_MAX ||
-	    m->all->cct.nodes.n + from->cct.nodes.n > TABLE_ROWS_MAX)
-		return merge_refuse(
-			diag, name, "a profile cannot hold that many values",
-			"add --reduce, which keeps one value per context however many ranks there are");
-	return 0;
+	return merge_check_room(m, from->cct.values.n, from->timeline.n, from->cct.nodes.n, name, diag);
 }
 
-int merger_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag)
+void merge_add(struct merger *m, const struct profile *from)
 {
-	int error = merge_check(m, from, name, diag);
-
-	if (error < 0)
-		return error;
 	m->from = from;
 	m->thread = alloc_zero(from->threads.n + 1, sizeof(*m->thread));
 	merge_strings(m);
@@ -333,6 +334,15 @@ int merger_add(struct merger *m, const struct profile *from, const char *name, s
 	merge_functions(m);
 	merge_run(m);
 	m->n_added++;
+}
+
+int merger_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag)
+{
+	int error = merge_check(m, from, name, diag);
+
+	if (error < 0)
+		return error;
+	merge_add(m, from);
 	merge_forget(m);
 	return 0;
 }

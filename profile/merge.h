@@ -58,5 +58,40 @@ void merger_note(struct merger *merger, const char *text);
 /* The result, with its values packed (profile_unpack). Ends the merger. Nothing added: an empty profile. */
 struct profile *merger_finish(struct merger *merger);
 
+/*
+ * One merge by several processes. Each adds its share of the files to a merger of its own. Then all but the
+ * first send what they have, but for the values, to another, and so on, until the first has all:
+ *
+ *     sender: merger_pack_share            receiver: merger_add_share
+ *
+ * The first settles in which order everything is, and numbers of nodes, threads and metrics go the same way
+ * back. Last, each numbers its values, and all of them together make the tables (value_blocks.h). No files
+ * are added after a share, and nothing is reduced or joined.
+ */
+enum merge_number { NUMBER_NODE, NUMBER_THREAD, NUMBER_METRIC, NUMBER_KINDS };
+
+/* What the nodes and so on of a merger are called elsewhere. None: what it has is not part of the result. */
+struct merge_numbers {
+	VEC(uint32_t) of[NUMBER_KINDS];
+	uint32_t n_nodes; /* of the result */
+};
+void merge_numbers_done(struct merge_numbers *numbers);
+/* Goes on from where they are numbers of: afterwards they are those of the result. */
+void merge_numbers_follow(struct merge_numbers *numbers, const struct merge_numbers *next);
+void merge_numbers_pack(const struct merge_numbers *numbers, struct writer *ret);
+int merge_numbers_parse(struct bytes bytes, struct merge_numbers *ret);
+
+/* All files have been added. What that takes need not be waited for later. */
+void merger_close(struct merger *merger);
+/* Nothing for a merger to which nothing was added. */
+void merger_pack_share(struct merger *merger, struct writer *ret);
+/* ret: what the sender's are here. Errors as of merger_add and of profile_parse. */
+int merger_add_share(struct merger *merger, struct bytes share, const char *name, struct merge_numbers *ret,
+		     struct diag *diag);
+/* The result, but for its values; ret: what the merger's own are there. */
+struct profile *merger_settle(struct merger *merger, struct merge_numbers *ret);
+/* The values of the merger's own files, by the numbers of the result, which are taken. Ends the merger. */
+struct packed_values *merger_take_values(struct merger *merger, struct merge_numbers *numbers);
+
 /* Both as one, in `into`. */
 void profile_merge(struct profile *into, const struct profile *from);

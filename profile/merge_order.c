@@ -3,8 +3,8 @@
  * The part of merge that puts everything in an order of its own, whatever came first.
  *
  * Threads, processes and the images of JIT compilers can agree in all that is said of them and still be
- * different ones: those go by a digest of what was measured there. If that is the same as well, it does not
- * matter which comes first.
+ * different ones: those go by a digest of what was measured there (merge_digest.c). If that is the same as
+ * well, it does not matter which comes first.
  */
 #include <string.h>
 
@@ -15,8 +15,7 @@ struct order {
 	struct merger *m;
 	struct profile *all;
 	uint32_t *metric, *image, *process, *thread, *node; /* by what they were: what they are now */
-	uint64_t *place;                                    /* by node: a hash of its path */
-	uint64_t *image_digest, *process_digest, *thread_digest;
+	uint64_t *process_digest;
 };
 
 /* A permutation of n, as qsort_r leaves it: by place what was there before. */
@@ -200,81 +199,21 @@ static void order_events(struct order *order)
 	}
 }
 
-/* ---- digests ------------------------------------------------------------------------------------ */
+/* ---- images, processes, threads ----------------------------------------------------------------- */
 
-static uint64_t order_mix(uint64_t a, uint64_t b)
-{
-	return hash_u64(a * 0x9e3779b97f4a7c15u + b);
-}
-
-/* All that is said of an image. */
-static uint64_t order_hash_image(const struct profile_image *image)
-{
-	uint64_t id = hash_bytes((struct bytes){ image->build_id.bytes, image->build_id.len });
-
-	return order_mix(
-		order_mix(order_mix(id, image->path), (uint64_t)image->kind << 32 | image->elf_machine),
-		(uint32_t)image->pid);
-}
-
-static void order_hash_places(struct order *order)
-{
-	const struct profile *all = order->all;
-	CLEANUP(freep) uint64_t *image = alloc_zero(all->images.n + 1, sizeof(*image));
-
-	for (size_t i = 0; i < all->images.n; i++)
-		image[i] = order_hash_image(&all->images.at[i]);
-	order->place = alloc_zero(all->cct.nodes.n, sizeof(*order->place));
-	for (size_t i = 1; i < all->cct.nodes.n; i++) {
-		const struct cct_node *node = &all->cct.nodes.at[i];
-		uint64_t where = node->image == IMAGE_NONE ? i == CCT_INCOMPLETE : image[node->image];
-		order->place[i] = order_mix(order_mix(order->place[node->parent], where),
-					    order_mix(node->vaddr, node->flags));
-	}
-}
-
-static uint32_t order_metric(const struct order *order, uint32_t metric)
-{
-	return metric >= CCT_ROUND ? metric : order->metric[metric];
-}
-
-/* Sums of hashes, so that it does not matter in which order they come. */
+/* What was measured in all of its threads. */
 static void order_digest(struct order *order)
 {
 	const struct profile *all = order->all;
-	packed_rows rows = { 0 };
 
-	order->thread_digest = alloc_zero(all->threads.n + 1, sizeof(uint64_t));
 	order->process_digest = alloc_zero(all->processes.n + 1, sizeof(uint64_t));
-	order->image_digest = alloc_zero(all->images.n + 1, sizeof(uint64_t));
-	for (uint32_t i = 0; i < all->cct.nodes.n; i++) {
-		packed_values_list(order->m->values, i, &rows);
-		for (size_t j = 0; j < rows.n; j++)
-			order->thread_digest[rows.at[j].thread] +=
-				order_mix(order->place[i], order_metric(order, rows.at[j].metric)) *
-				rows.at[j].value;
-	}
 	for (size_t i = 0; i < all->threads.n; i++) {
 		const struct profile_thread *thread = &all->threads.at[i];
-		uint64_t key = order_mix(order_mix((uint32_t)thread->tid, thread->comm),
-					 order_mix(thread->start_ns, thread->exit_ns));
-		order->process_digest[thread->process] += order_mix(key, order->thread_digest[i]);
+		uint64_t key = merge_mix(merge_mix((uint32_t)thread->tid, thread->comm),
+					 merge_mix(thread->start_ns, thread->exit_ns));
+		order->process_digest[thread->process] += merge_mix(key, order->m->digests.thread.at[i]);
 	}
-	for (uint32_t i = 0; i < all->cct.nodes.n; i++) {
-		image_id image = all->cct.nodes.at[i].image;
-		if (image == IMAGE_NONE || all->images.at[image].kind != IMAGE_JIT)
-			continue;
-		order->image_digest[image] += hash_u64(order->place[i]);
-		packed_values_list(order->m->values, i, &rows);
-		for (size_t j = 0; j < rows.n; j++)
-			order->image_digest[image] +=
-				order_mix(order->place[i], order->thread_digest[rows.at[j].thread]) *
-				rows.at[j].value;
-	}
-	vec_done(&rows);
 }
-
-/* ---- images, processes, threads ----------------------------------------------------------------- */
 
 #define ORDER_BY(x, y)                             \
 	do {                                       \
@@ -297,7 +236,7 @@ static int order_compare_images(const void *a, const void *b, void *context)
 	ORDER_BY(x->elf_machine, y->elf_machine);
 	ORDER_BY(x->debug, y->debug);
 	ORDER_BY(x->pid, y->pid);
-	return order_numbers(order->image_digest[i], order->image_digest[j]);
+	return order_numbers(order->m->digests.image.at[i], order->m->digests.image.at[j]);
 }
 
 static int order_compare_processes(const void *a, const void *b, void *context)
@@ -330,11 +269,11 @@ static int order_compare_threads(const void *a, const void *b, void *context)
 	ORDER_BY(x->tid, y->tid);
 	ORDER_BY(x->comm, y->comm);
 	ORDER_BY(x->exit_ns, y->exit_ns);
-	return order_numbers(order->thread_digest[i], order->thread_digest[j]);
+	return order_numbers(order->m->digests.thread.at[i], order->m->digests.thread.at[j]);
 }
 
 /* From the start of the first run, as in any profile. */
-static void order_times(struct profile *all)
+void merge_order_times(struct profile *all)
 {
 	uint64_t start_ns = all->run.start_unix_ns;
 
@@ -468,12 +407,12 @@ void merge_order(struct merger *m)
 {
 	struct order order = { .m = m, .all = m->all };
 
+	merge_digest(m);
 	order_strings(m->all);
-	order_times(m->all);
+	merge_order_times(m->all);
 	if (m->all->notes.n)
 		qsort(m->all->notes.at, m->all->notes.n, sizeof(*m->all->notes.at), order_compare_notes);
 	order_events(&order);
-	order_hash_places(&order);
 	order_digest(&order);
 	order_tasks(&order);
 	order_nodes(&order);
@@ -485,8 +424,5 @@ void merge_order(struct merger *m)
 	free(order.image);
 	free(order.process);
 	free(order.node);
-	free(order.place);
-	free(order.image_digest);
 	free(order.process_digest);
-	free(order.thread_digest);
 }

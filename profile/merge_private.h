@@ -17,6 +17,12 @@ struct merge_times {
 	size_t n;           /* bins in the log */
 };
 
+/* By thread and by image: what was measured there (merge_digest.c). */
+struct merge_digests {
+	VEC(uint64_t) thread, image;
+	bool is_made;
+};
+
 struct node_spread {
 	struct profile_spread kinds[SPREAD_KIND_N];
 };
@@ -28,7 +34,9 @@ struct merger {
 	struct profile *all;
 	struct packed_values *values;
 	struct merge_times times;
+	struct merge_digests digests;
 	size_t n_added;
+	uint64_t n_shared; /* values of the shares that were added, which are with those who sent them */
 	bool events_differ;
 	struct map image_of, is_noted;    /* by hash_image; by string */
 	struct map process_of, thread_of; /* joined: by a hash of what makes them the same */
@@ -43,12 +51,27 @@ struct merger {
 	uint32_t *string, *image, *metric, *node, *thread;
 };
 
+static inline uint64_t merge_mix(uint64_t a, uint64_t b)
+{
+	return hash_u64(a * 0x9e3779b97f4a7c15u + b);
+}
+
+/* merge.c: adds all of a profile that fits; m->node and so on say what is where, until merge_forget. */
+int merge_check(const struct merger *m, const struct profile *from, const char *name, struct diag *diag);
+int merge_check_room(const struct merger *m, uint64_t n_values, uint64_t n_bins, uint64_t n_nodes,
+		     const char *name, struct diag *diag);
+void merge_add(struct merger *m, const struct profile *from);
+void merge_forget(struct merger *m);
+
 /* merge_run.c: the run, the quality tally, notes. */
 void merge_run(struct merger *m);
 
 /* merge_time.c */
 void merge_times_init(struct merge_times *times);
 void merge_times_add(struct merger *m);
+/* What the log of another merger has, whose threads are thread[] here; after merge_run. */
+void merge_times_add_log(struct merger *m, const struct merge_times *other, const uint32_t *thread,
+			 size_t n_threads);
 /* Sets the timeline of the result, whose start is known now; thread: what threads are called in it. */
 void merge_times_finish(struct merger *m, const uint32_t *thread);
 /* Is the process of this thread of `from` on the clock of the world? */
@@ -79,5 +102,12 @@ void merge_spread(struct merger *m);
 void merge_spread_finish(struct merger *m, const uint32_t *node, const uint32_t *metric);
 void merge_spread_done(struct merger *m);
 
+/* merge_digest.c: of the values that are here; once, before shares are added. */
+void merge_digest(struct merger *m);
+/* Room for all threads and images. */
+void merge_digest_grow(struct merger *m);
+
 /* merge_order.c: strings, images, processes, threads, nodes and all that refers to them. */
 void merge_order(struct merger *m);
+/* Times of processes and threads count from the start of the first run, as in any profile. */
+void merge_order_times(struct profile *all);

@@ -174,6 +174,25 @@ void merge_times_add(struct merger *m)
 	vec_done(&rows);
 }
 
+void merge_times_add_log(struct merger *m, const struct merge_times *other, const uint32_t *thread,
+			 size_t n_threads)
+{
+	struct merge_times *times = &m->times;
+	merge_rows rows = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(times->end_ns); i++)
+		if (other->end_ns[i] > times->end_ns[i])
+			times->end_ns[i] = other->end_ns[i];
+	uint64_t bin_ns = merge_times_width(times, m->all->run.start_unix_ns, other->bin_ns);
+	if (bin_ns > times->bin_ns)
+		merge_times_widen(times, bin_ns, false);
+	merge_times_read(other, bin_ns / other->bin_ns, &rows);
+	for (size_t i = 0; i < rows.n; i++)
+		rows.at[i].thread = rows.at[i].thread < n_threads ? thread[rows.at[i].thread] : 0;
+	merge_times_log_all(times, &rows);
+	vec_done(&rows);
+}
+
 /* ---- the result --------------------------------------------------------------------------------- */
 
 void merge_times_finish(struct merger *m, const uint32_t *thread)

@@ -81,7 +81,7 @@ static bool packed_cursor_ended(const struct packed_cursor *cursor)
 	       (cursor->chunk == cursor->list.last && cursor->at == cursor->list.used);
 }
 
-static uint64_t packed_cursor_next(struct packed_cursor *cursor)
+static uint64_t packed_cursor_long(struct packed_cursor *cursor)
 {
 	uint64_t number = 0;
 
@@ -98,6 +98,18 @@ static uint64_t packed_cursor_next(struct packed_cursor *cursor)
 			break;
 	}
 	return number;
+}
+
+static inline uint64_t packed_cursor_next(struct packed_cursor *cursor)
+{
+	if (cursor->at < PACKED_CHUNK) {
+		uint8_t byte = cursor->values->chunks.at[cursor->chunk].bytes[cursor->at];
+		if (byte < 0x80) {
+			cursor->at++;
+			return byte;
+		}
+	}
+	return packed_cursor_long(cursor);
 }
 
 static void packed_values_append(const struct packed_values *values, enum packed_part part, size_t i,
@@ -164,45 +176,54 @@ static size_t packed_values_join(const packed_rows *from, struct cct_value *to)
 }
 
 /* Each of the merged profiles brought its values in order: there are as many runs as profiles, or fewer. */
-static void packed_values_sort(packed_rows *rows)
+void packed_rows_sort(packed_rows *rows, packed_rows *spare)
 {
-	packed_rows other = { 0 };
-
-	if (packed_values_run(rows, 0) == rows->n)
+	if (rows->n == 0 || packed_values_run(rows, 0) == rows->n)
 		return;
 	for (size_t n_runs = 2; n_runs > 1;) {
-		vec_reserve(&other, rows->n);
-		n_runs = packed_values_join(rows, other.at);
-		other.n = rows->n;
+		vec_reserve(spare, rows->n);
+		n_runs = packed_values_join(rows, spare->at);
+		spare->n = rows->n;
 		packed_rows before = *rows;
-		*rows = other;
-		other = before;
+		*rows = *spare;
+		*spare = before;
 	}
-	vec_done(&other);
+}
+
+/* Two of one thread and metric become one. */
+static void packed_values_sum(packed_rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < rows->n; i++) {
+		if (packed_values_compare(&rows->at[n], &rows->at[i]) == 0)
+			rows->at[n].value =
+				cct_join(rows->at[n].metric, rows->at[n].value, rows->at[i].value);
+		else
+			rows->at[++n] = rows->at[i];
+	}
+	rows->n = n + 1;
 }
 
 /* By their final numbers, in order, each once. */
 static void packed_values_settle(const struct packed_values *values, uint32_t node, packed_rows *ret)
 {
-	size_t n = 0;
+	const uint32_t *thread = values->thread, *metric = values->metric;
+	packed_rows spare = { 0 };
+	bool is_settled = true;
 
-	if (ret->n == 0)
-		return;
 	for (size_t i = 0; i < ret->n; i++) {
 		struct cct_value *row = &ret->at[i];
 		row->node = node;
-		row->thread = values->thread ? values->thread[row->thread] : row->thread;
-		if (values->metric && row->metric < CCT_ROUND)
-			row->metric = values->metric[row->metric];
+		row->thread = thread ? thread[row->thread] : row->thread;
+		row->metric = metric && row->metric < CCT_ROUND ? metric[row->metric] : row->metric;
+		is_settled &= i == 0 || packed_values_compare(row - 1, row) < 0;
 	}
-	packed_values_sort(ret);
-	for (size_t i = 1; i < ret->n; i++) {
-		if (packed_values_compare(&ret->at[n], &ret->at[i]) == 0)
-			ret->at[n].value = cct_join(ret->at[n].metric, ret->at[n].value, ret->at[i].value);
-		else
-			ret->at[++n] = ret->at[i];
-	}
-	ret->n = n + 1;
+	if (is_settled)
+		return;
+	packed_rows_sort(ret, &spare);
+	packed_values_sum(ret);
+	vec_done(&spare);
 }
 
 void packed_values_of(const struct packed_values *values, uint32_t node, packed_rows *ret)

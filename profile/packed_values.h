@@ -47,3 +47,6 @@ void packed_values_of(const struct packed_values *values, uint32_t node, packed_
 void packed_values_part(const struct packed_values *values, enum packed_part part, uint32_t node,
 			packed_rows *ret);
 enum packed_part packed_part_of(uint32_t metric);
+/* Rows of one node by thread and metric; fast if they are a few sorted pieces. spare: room, kept for the next
+ * time. */
+void packed_rows_sort(packed_rows *rows, packed_rows *spare);

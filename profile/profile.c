@@ -28,6 +28,7 @@ void profile_free(struct profile *profile)
 	if (profile->packed)
 		packed_values_done(profile->packed);
 	free(profile->packed);
+	value_tables_free(profile->tables);
 	vec_done(&profile->spread);
 	vec_done(&profile->codes);
 	vec_done(&profile->code_bytes);

@@ -12,6 +12,7 @@
 #include "base/writer.h"
 #include "binary/elf/image.h"
 #include "profile/packed_values.h"
+#include "profile/value_tables.h"
 #include "recipes/recipe.h"
 #include "structure/fuse.h"
 #include "structure/structure.h"
@@ -147,6 +148,8 @@ struct profile {
 	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
 	/* The values of a merged profile, until profile_unpack makes them the tree's; else NULL. */
 	struct packed_values *packed;
+	/* Of one that several processes have merged: the tables of its values, to be written; else NULL. */
+	struct value_tables *tables;
 };
 
 #define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */

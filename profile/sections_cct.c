@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/log_scale.h"
 #include "profile/section.h"
+#include "profile/value_tables.h"
 
 static const struct column node_columns[] = {
 	COLUMN(struct cct_node, parent, CODE_BACK),
@@ -80,36 +80,21 @@ static int cct_section_compare_values(const void *a, const void *b)
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* What a table has of the tree's values. The numbers of its rows count from the start. */
-struct cct_part {
-	uint32_t start, end;
-};
-static const struct cct_part metrics_part = { 0, CCT_ROUND };
-static const struct cct_part rounds_part = { CCT_ROUND, CCT_ROUND + CCT_ROUNDS };
-static const struct cct_part activations_part = { CCT_ACTIVATIONS, CCT_ACTIVATIONS + 1 };
-static const struct cct_part doubts_part = { CCT_DOUBT, CCT_DOUBT_END };
-static const struct cct_part durations_part = { CCT_DURATION, CCT_DURATION_CLASS + LOG_SCALE_N };
-
-static bool cct_section_has(const struct cct_value *value, const struct cct_part *part)
-{
-	return value->metric >= part->start && value->metric < part->end;
-}
-
 /*
- * Those of one part, sorted by node, thread, metric. By node in linear time: there are few values to a node.
+ * Those of one table, sorted by node, thread, metric. By node in linear time: there are few values to a node.
  */
-static struct cct_value *sorted_values(const struct cct *cct, const struct cct_part *part, size_t *ret_n)
+static struct cct_value *sorted_values(const struct cct *cct, enum value_table table, size_t *ret_n)
 {
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
 	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
-		start[cct->values.at[i].node + 1] += cct_section_has(&cct->values.at[i], part);
+		start[cct->values.at[i].node + 1] += value_range_has(table, cct->values.at[i].metric);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
 	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
-		if (cct_section_has(&cct->values.at[i], part))
+		if (value_range_has(table, cct->values.at[i].metric))
 			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];
 	for (size_t node = 0, from = 0; node < cct->nodes.n; from = start[node++])
 		if (start[node] - from > 1)
@@ -117,148 +102,99 @@ static struct cct_value *sorted_values(const struct cct *cct, const struct cct_p
 	return sorted;
 }
 
-#define VALUE_COLUMNS ARRAY_LEN(value_columns)
-
-/* One row at the ends of its columns: as value_columns have it, or round_columns. */
-static void packed_encode_row(const struct cct_value *row, const struct cct_value *last,
-			      const struct cct_part *part, struct writer *columns)
+/* All rows of a table; with nothing kept, only how long the columns are and how many there are. */
+static void packed_encode_rows(const struct profile *profile, enum value_table table, bool keeps,
+			       struct value_columns *columns, size_t *ret_sizes)
 {
-	write_sleb(&columns[0], (int64_t)row->node - last->node);
-	write_sleb(&columns[1], (int64_t)row->thread - last->thread);
-	if (part->start)
-		write_uleb(&columns[2], row->metric - part->start);
-	else
-		write_sleb(&columns[2], (int64_t)row->metric - last->metric);
-	write_uleb(&columns[3], row->value);
-}
-
-/* All rows of a part; with nothing kept, only how long the columns are and how many there are.
- */
-static size_t packed_encode_rows(const struct profile *profile, const struct cct_part *part,
-				 struct writer *columns, bool keeps, size_t *ret_sizes)
-{
-	struct cct_value last = { 0 };
+	enum packed_part part = packed_part_of(value_ranges[table].start);
 	packed_rows rows = { 0 };
-	size_t n = 0;
 
 	for (uint32_t node = 0; node < profile->cct.nodes.n; node++) {
-		packed_values_part(profile->packed, packed_part_of(part->start), node, &rows);
-		for (size_t i = 0; i < rows.n; i++) {
-			if (!cct_section_has(&rows.at[i], part))
-				continue;
-			packed_encode_row(&rows.at[i], &last, part, columns);
-			last = rows.at[i];
-			n++;
-		}
+		packed_values_part(profile->packed, part, node, &rows);
+		value_columns_add(columns, table, rows.at, rows.n);
 		for (size_t i = 0; !keeps && i < VALUE_COLUMNS; i++) {
-			ret_sizes[i] += columns[i].len;
-			writer_clear(&columns[i]);
+			ret_sizes[i] += columns->of[i].len;
+			writer_clear(&columns->of[i]);
 		}
 	}
 	vec_done(&rows);
-	return n;
 }
 
 #define ONE_PASS_MAX 2000000 /* values whose columns may be in memory twice for a moment */
-
-/* Of not so many: the columns one by one, then one behind the other. */
-static void packed_encode_few(const struct profile *profile, const struct cct_part *part, struct writer *ret)
-{
-	struct writer columns[VALUE_COLUMNS] = { 0 };
-	size_t n = packed_encode_rows(profile, part, columns, true, NULL);
-
-	if (n) {
-		write_uleb(ret, n);
-		write_uleb(ret, VALUE_COLUMNS);
-	}
-	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
-		if (n) {
-			write_uleb(ret, columns[i].len);
-			write_bytes(ret, writer_bytes(&columns[i]));
-		}
-		writer_done(&columns[i]);
-	}
-}
 
 /*
  * The same tables from values that are packed by node. There may be many millions of them: then the columns
  * are measured first, and written where they belong.
  */
-static void packed_encode(const struct profile *profile, const struct cct_part *part, struct writer *ret)
+static void packed_encode(const struct profile *profile, enum value_table table, struct writer *ret)
 {
-	struct writer columns[VALUE_COLUMNS] = { 0 };
+	CLEANUP(value_columns_done) struct value_columns columns = { 0 };
 	size_t sizes[VALUE_COLUMNS] = { 0 }, at[VALUE_COLUMNS];
+	bool is_large = profile->packed->n >= ONE_PASS_MAX;
 
-	if (profile->packed->lists[packed_part_of(part->start)].n == 0)
+	if (profile->packed->lists[packed_part_of(value_ranges[table].start)].n == 0)
 		return;
-	if (profile->packed->n < ONE_PASS_MAX) {
-		packed_encode_few(profile, part, ret);
+	packed_encode_rows(profile, table, !is_large, &columns, sizes);
+	if (!is_large || columns.n == 0) {
+		value_columns_write(&columns, ret);
 		return;
 	}
-	size_t n = packed_encode_rows(profile, part, columns, false, sizes);
-	for (size_t i = 0; i < VALUE_COLUMNS; i++)
-		writer_done(&columns[i]);
-	if (n == 0)
-		return;
-	write_uleb(ret, n);
+	write_uleb(ret, columns.n);
 	write_uleb(ret, VALUE_COLUMNS);
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) {
 		write_uleb(ret, sizes[i]);
 		at[i] = ret->len;
 		write_space(ret, sizes[i]);
 	}
+	struct value_columns inside = { 0 };
 	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
-		columns[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
-	packed_encode_rows(profile, part, columns, true, sizes);
+		inside.of[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
+	packed_encode_rows(profile, table, true, &inside, sizes);
+}
+
+static void part_encode(const struct profile *profile, enum value_table table, struct writer *ret)
+{
+	if (profile->tables) {
+		write_bytes(ret, writer_bytes(&profile->tables->of[table]));
+		return;
+	}
+	if (profile->packed) {
+		packed_encode(profile, table, ret);
+		return;
+	}
+
+	size_t n;
+	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, table, &n);
+
+	for (size_t i = 0; i < n; i++)
+		values[i].metric -= value_ranges[table].start;
+	if (n > 0)
+		table_encode(table == VALUES_METRICS ? &value_table : &round_table, values, n, ret);
 }
 
 void values_encode(const struct profile *profile, struct writer *ret)
 {
-	if (profile->packed) {
-		packed_encode(profile, &metrics_part, ret);
-		return;
-	}
-
-	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, &metrics_part, &n);
-	if (n > 0)
-		table_encode(&value_table, values, n, ret);
-}
-
-static void part_encode(const struct profile *profile, const struct cct_part *part, struct writer *ret)
-{
-	if (profile->packed) {
-		packed_encode(profile, part, ret);
-		return;
-	}
-
-	size_t n;
-	CLEANUP(freep) struct cct_value *values = sorted_values(&profile->cct, part, &n);
-
-	for (size_t i = 0; i < n; i++)
-		values[i].metric -= part->start;
-	if (n > 0)
-		table_encode(&round_table, values, n, ret);
+	part_encode(profile, VALUES_METRICS, ret);
 }
 
 void rounds_encode(const struct profile *profile, struct writer *ret)
 {
-	part_encode(profile, &rounds_part, ret);
+	part_encode(profile, VALUES_ROUNDS, ret);
 }
 
 void activations_encode(const struct profile *profile, struct writer *ret)
 {
-	part_encode(profile, &activations_part, ret);
+	part_encode(profile, VALUES_ACTIVATIONS, ret);
 }
 
 void durations_encode(const struct profile *profile, struct writer *ret)
 {
-	part_encode(profile, &durations_part, ret);
+	part_encode(profile, VALUES_DURATIONS, ret);
 }
 
 void doubts_encode(const struct profile *profile, struct writer *ret)
 {
-	part_encode(profile, &doubts_part, ret);
+	part_encode(profile, VALUES_DOUBTS, ret);
 }
 
 static bool values_are_sorted(const struct cct_value *rows, size_t n)
@@ -271,7 +207,7 @@ static bool values_are_sorted(const struct cct_value *rows, size_t n)
 	return true;
 }
 
-static int part_decode(struct decoder *decoder, struct profile *profile, const struct cct_part *part,
+static int part_decode(struct decoder *decoder, struct profile *profile, enum value_table table,
 		       const char *what)
 {
 	CLEANUP(freep) void *rows = NULL;
@@ -283,9 +219,9 @@ static int part_decode(struct decoder *decoder, struct profile *profile, const s
 	bool is_sorted = values_are_sorted(rows, n); /* as we write them: each is there once */
 	for (size_t i = 0; i < n; i++) {
 		struct cct_value *value = (struct cct_value *)rows + i;
-		if (value->metric >= part->end - part->start)
+		if (value->metric >= value_ranges[table].end - value_ranges[table].start)
 			return decoder_refuse(decoder, "row %zu is of %s %u", i, what, value->metric);
-		value->metric += part->start;
+		value->metric += value_ranges[table].start;
 		if (is_sorted) {
 			vec_push(&profile->cct.values, *value);
 			continue;
@@ -299,22 +235,22 @@ static int part_decode(struct decoder *decoder, struct profile *profile, const s
 
 int rounds_decode(struct decoder *decoder, struct profile *profile)
 {
-	return part_decode(decoder, profile, &rounds_part, "round");
+	return part_decode(decoder, profile, VALUES_ROUNDS, "round");
 }
 
 int activations_decode(struct decoder *decoder, struct profile *profile)
 {
-	return part_decode(decoder, profile, &activations_part, "kind");
+	return part_decode(decoder, profile, VALUES_ACTIVATIONS, "kind");
 }
 
 int durations_decode(struct decoder *decoder, struct profile *profile)
 {
-	return part_decode(decoder, profile, &durations_part, "class");
+	return part_decode(decoder, profile, VALUES_DURATIONS, "class");
 }
 
 int doubts_decode(struct decoder *decoder, struct profile *profile)
 {
-	return part_decode(decoder, profile, &doubts_part, "kind");
+	return part_decode(decoder, profile, VALUES_DOUBTS, "kind");
 }
 
 int values_decode(struct decoder *decoder, struct profile *profile)

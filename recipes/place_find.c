@@ -244,21 +244,13 @@ static bool place_is_fiber_end(struct knowledge *knowledge, struct code *code, u
 	return false;
 }
 
-/*
- * at: in the call that a goroutine's stack, or the runtime's own, may begin with. Go's tables call them
- * all outermost; the code may know better.
- */
-static void place_find_go_role(struct knowledge *knowledge, struct code *code, uint64_t at, struct place *ret)
+/* Go's tables call what may change stacks outermost; the code may know better. */
+static void place_find_go_switch(struct knowledge *knowledge, struct code *code, uint64_t at,
+				 struct place *ret)
 {
-	enum go_role role = go_stacks_role(code->go, at);
 	uint32_t stated = ret->recipes.recipe[0];
-
-	ret->is_root |= role == GO_EXIT || role == GO_BEGIN;
-	ret->is_trampoline |= role == GO_EXIT;
-	if (role != GO_SWITCH)
-		return;
-	ret->ends_thread = true;
 	uint32_t analysis = place_ask_analysis(knowledge, code, at, false, ret);
+
 	if (analysis != RECIPE_NONE && analysis != stated)
 		ret->recipes = (struct recipe_pair){ { analysis, stated } };
 }
@@ -307,6 +299,13 @@ static void place_find_preempted(struct knowledge *knowledge, struct code *code,
 	ret->is_between = found == RECIPE_NONE;
 }
 
+/* Does a function start between the entry point and this place? Without an unwind entry it has no end of its
+ * own. */
+static bool place_is_behind_entry(const struct code *code, uint64_t at, const struct place *place)
+{
+	return place->function != VADDR_NONE && place->function > code->image->entry && place->function <= at;
+}
+
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret)
 {
@@ -331,20 +330,26 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);
 		place_find_wants(knowledge, ret);
 	}
-	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at);
+	ret->is_root = at < code->entry_end && template_is_entry(code->image, code->frames, at) &&
+		       !place_is_behind_entry(code, at, ret);
 	enum go_role role = go_stacks_role(code->go, at);
 	place_find_between(knowledge, code, at, is_return ? GO_ORDINARY : role, ret);
 	if (role == GO_CLOCK)
 		place_find_go_clock(knowledge, code, at, ret);
 	if (role == GO_PREEMPT && (knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_CFI))
 		place_find_preempted(knowledge, code, at, ret);
+	if (role == GO_SWITCH)
+		place_find_go_switch(knowledge, code, at, ret);
 	if (!is_return)
 		return;
+	/* In a call that a goroutine's stack, or the runtime's own, begins with? */
+	ret->is_root |= role == GO_EXIT || role == GO_BEGIN;
+	ret->is_trampoline |= role == GO_EXIT;
+	ret->ends_thread |= role == GO_SWITCH;
 	place_find_call(knowledge, code->image, vaddr, ret);
 	if (ret->call == CALL_NONE && (template_is_context_start(code->image, knowledge->isa, vaddr) ||
 				       place_is_fiber_end(knowledge, code, vaddr)))
 		ret->is_trampoline = ret->is_root = true;
 	ret->ends_thread |=
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, knowledge->isa, vaddr);
-	place_find_go_role(knowledge, code, at, ret);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/export_file.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -66,8 +68,13 @@ static void export_note_folded(const struct exporter *exporter, const struct pro
 
 int export_find_metric(const struct profile *profile, const char *name)
 {
+	char *end;
+
 	if (!name)
 		return profile->metrics.n > 1 ? 1 : 0;
+	unsigned long number = strtoul(name, &end, 10);
+	if (isdigit((unsigned char)*name) && !*end && number < profile->metrics.n)
+		return (int)number;
 	for (size_t i = 0; i < profile->metrics.n; i++)
 		if (strcmp(intern_text(&profile->strings, profile->metrics.at[i].name), name) == 0)
 			return (int)i;

@@ -15,7 +15,7 @@ struct export_choice {
 
 /* What an export has that nobody asked for more than its format. */
 struct export_choice export_choose(const struct exporter *exporter, const struct profile *profile);
-/* Index of a metric by name, the default one for NULL; -ENOENT. */
+/* Index of a metric by name or number, the default one for NULL; -ENOENT. */
 int export_find_metric(const struct profile *profile, const char *name);
 
 /*

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structure/atoms.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/hash.h"
 #include "base/search.h"
 
 static const struct function_map *atoms_map_at(const struct function_map *const *maps, size_t n,
@@ -30,6 +35,22 @@ static uint32_t next_change(const struct function_map *map, uint32_t offset, con
 	return next;
 }
 
+/*
+ * Where an inlined call ends and the compiler says nothing of what follows, its last line goes on: above the
+ * name of the procedure it cannot be.
+ */
+static bool is_left_over(struct contexts *contexts, const struct function_map *map, const struct atom *atom,
+			 const struct line_row *row)
+{
+	const struct context *own = &contexts->list.at[atom->context];
+
+	if (atom->loop == LOOP_NONE || !contexts->describes_inlines || row->file != own->file ||
+	    row->line >= own->line || row == map->lines.at)
+		return false;
+	return row[-1].line == row->line && row[-1].file == row->file &&
+	       contexts_of(contexts, map, row[-1].offset, &row[-1]) != atom->context;
+}
+
 static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32_t index, uint32_t loop,
 		      const struct function_map *map, struct contexts *contexts)
 {
@@ -45,13 +66,16 @@ static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32
 			if (next > offset && next < end - map->vaddr)
 				end = map->vaddr + next;
 			atom.context = contexts_of(contexts, map, offset, row);
-			if (row) {
+			if (row && !is_left_over(contexts, map, &atom, row)) {
 				atom.file = row->file;
 				atom.line = row->line;
 				atom.column = row->column;
 			}
 		}
 		atom.len = (uint32_t)(end - at);
+		atom.weight = atom.len;
+		if (end == block->end)
+			atom.weight -= block->n_padding < atom.len ? block->n_padding : atom.len;
 		vec_push(&atoms->list, atom);
 		at = end;
 	}
@@ -115,6 +139,42 @@ void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_for
 		atoms_clear_openings(atoms, contexts);
 	if (cfg->entry < cfg->n_blocks)
 		atoms_blur(atoms, cfg, contexts);
+}
+
+static bool atoms_are_one(const struct atom *a, const struct atom *b)
+{
+	return a->context == b->context && a->file == b->file && a->line == b->line &&
+	       a->column == b->column && a->is_blurred == b->is_blurred &&
+	       (!a->is_blurred || a->block == b->block);
+}
+
+void atoms_number(struct atoms *atoms)
+{
+	size_t cap = 16, mask;
+	struct atom *list = atoms->list.at;
+
+	while (cap < atoms->list.n * 2)
+		cap *= 2;
+	mask = cap - 1;
+	uint32_t *slots = alloc_resize(NULL, cap, sizeof(*slots)); /* of the first atom of each statement */
+	memset(slots, 0xff, cap * sizeof(*slots));
+	atoms->n_statements = 0;
+	for (uint32_t i = 0; i < atoms->list.n; i++) {
+		struct atom *atom = &list[i];
+		uint64_t place = (uint64_t)atom->context << 44 ^ (uint64_t)atom->file << 32 ^
+				 (uint64_t)atom->column << 20 ^ atom->line;
+		place ^= atom->is_blurred ? (atom->block + 1ull) << 40 : 0;
+		size_t slot = (size_t)hash_u64(place) & mask;
+		while (slots[slot] != UINT32_MAX && !atoms_are_one(&list[slots[slot]], atom))
+			slot = (slot + 1) & mask;
+		if (slots[slot] == UINT32_MAX) {
+			slots[slot] = i;
+			atom->statement = atoms->n_statements++;
+		} else {
+			atom->statement = list[slots[slot]].statement;
+		}
+	}
+	free(slots);
 }
 
 void atoms_done(struct atoms *atoms)

@@ -14,8 +14,6 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
-#define GOLDEN 0x9e3779b97f4a7c15u
-
 static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *atom)
 {
 	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
@@ -23,48 +21,60 @@ static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *ato
 
 /* All places of one statement. */
 struct spread {
+	uint32_t some;          /* a loop that it stands in */
 	uint32_t common;        /* innermost loop that holds all of it */
 	uint32_t home;          /* the loop that holds most of it ... */
 	uint64_t home_len, len; /* ... and how much; in all */
+	bool is_seen;
 };
 
 struct spreads {
-	struct map seen, places; /* statement -> index of its spread; (statement, loop) -> bytes */
-	VEC(struct spread) list;
-	VEC(uint32_t) of; /* per atom */
+	struct spread *list; /* per statement */
+	struct map places;   /* (statement, loop that is not its home) -> bytes */
 };
 
-static void spread_atom(struct spreads *spreads, const struct nest *nest, const struct atom *atom)
+/* Code of a statement in a loop that was not its home so far. */
+static void spread_further(struct spreads *spreads, const struct atom *atom, uint32_t loop)
 {
-	uint32_t loop = evidence_loop_of(nest, atom);
-	uint64_t key = statement_key(atom);
-	uint32_t at = map_find(&spreads->seen, key);
+	struct spread *spread = &spreads->list[atom->statement];
+	uint32_t known = map_find(&spreads->places, nest_key(atom, loop));
+	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->weight;
 
-	if (at == MAP_NONE) {
-		at = (uint32_t)spreads->list.n;
-		map_put(&spreads->seen, key, at);
-		vec_push(&spreads->list, (struct spread){ loop, loop, 0, 0 });
+	if (here <= spread->home_len) {
+		map_put(&spreads->places, nest_key(atom, loop), here);
+		return;
 	}
-	struct spread *spread = &spreads->list.at[at];
-	uint64_t place = hash_u64(key + loop * GOLDEN);
-	uint32_t known = map_find(&spreads->places, place);
-	uint32_t here = (known == MAP_NONE ? 0 : known) + atom->len;
-	map_put(&spreads->places, place, here);
-	spread->common = nest_common(nest, spread->common, loop);
-	spread->len += atom->len;
-	if (here > spread->home_len || loop == spread->home) {
-		spread->home = loop;
-		spread->home_len = here;
-	}
-	vec_push(&spreads->of, at);
+	map_put(&spreads->places, nest_key(atom, spread->home), (uint32_t)spread->home_len);
+	spread->home = loop;
+	spread->home_len = here;
 }
 
-static void spreads_done(struct spreads *spreads)
+static void spread_atom(struct spreads *spreads, struct nest *nest, const struct atom *atom)
 {
-	map_done(&spreads->seen);
-	map_done(&spreads->places);
-	vec_done(&spreads->list);
-	vec_done(&spreads->of);
+	uint32_t loop = evidence_loop_of(nest, atom);
+	struct spread *spread = &spreads->list[atom->statement];
+
+	if (!spread->is_seen)
+		*spread = (struct spread){ loop, loop, loop, 0, 0, true };
+	spread->len += atom->weight;
+	if (spread->some == LOOP_NONE)
+		spread->some = loop;
+	if (loop != spread->some && loop != LOOP_NONE)
+		nest->is_shared.at[atom->statement] = true;
+	if (loop == spread->home) {
+		spread->home_len += atom->weight;
+		return;
+	}
+	spread->common = nest_common(nest, spread->common, loop);
+	spread_further(spreads, atom, loop);
+}
+
+/* How much of an atom's statement is in its loop. */
+static uint64_t spread_here(const struct spreads *spreads, const struct atom *atom, uint32_t loop)
+{
+	const struct spread *spread = &spreads->list[atom->statement];
+
+	return loop == spread->home ? spread->home_len : map_find(&spreads->places, nest_key(atom, loop));
 }
 
 /* Does the block end with a branch of this atom? */
@@ -84,10 +94,11 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 	vec_clear(&nest->is_whole);
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
-		const struct spread *spread = &spreads->list.at[spreads->of.at[i]];
+		const struct spread *spread = &spreads->list[atom->statement];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && atom->len < EVIDENCE_WEIGHTY && !is_branch(nest, atom))
+		if (!is_most && loop != spread->common && !is_branch(nest, atom) &&
+		    spread_here(spreads, atom, loop) < EVIDENCE_WEIGHTY)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));
@@ -138,11 +149,6 @@ static uint32_t outermost(const struct nest *nest, uint32_t loop)
 	return loop;
 }
 
-static uint64_t nest_key(const struct nest *nest, const struct atom *atom, uint32_t loop)
-{
-	return hash_u64(statement_key(atom) ^ (outermost(nest, loop) + 1ull) * GOLDEN);
-}
-
 static void collect_between(const struct nest *nest, struct between *between)
 {
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
@@ -153,7 +159,7 @@ static void collect_between(const struct nest *nest, struct between *between)
 			add_sure_line(between, loop, atom);
 		if (own == LOOP_NONE || !atom->line)
 			continue;
-		uint64_t key = nest_key(nest, atom, own);
+		uint64_t key = nest_key(atom, outermost(nest, own));
 		uint32_t known = map_find(&between->commons, key);
 		map_put(&between->commons, key, known == MAP_NONE ? own : nest_common(nest, known, own));
 	}
@@ -176,24 +182,29 @@ static void settle_doubtful(struct nest *nest, const struct between *between)
 			continue;
 		while (loop != sure && !is_between(between, loop, atom))
 			loop = nest->loops.at[loop].parent;
-		uint32_t common = loop == LOOP_NONE ? LOOP_NONE
-						    : map_find(&between->commons, nest_key(nest, atom, own));
+		uint32_t common = loop == LOOP_NONE
+					  ? LOOP_NONE
+					  : map_find(&between->commons, nest_key(atom, outermost(nest, own)));
 		nest->evidence.at[i] = loop != LOOP_NONE && nest_holds(nest, loop, common) ? common : loop;
 	}
 }
 
 void evidence_find(struct nest *nest)
 {
-	struct spreads spreads = { 0 };
+	struct spreads spreads = { .list = alloc_zero(nest->atoms->n_statements, sizeof(struct spread)) };
 	struct between between = { 0 };
 
+	vec_clear(&nest->is_shared);
+	for (uint32_t i = 0; i < nest->atoms->n_statements; i++)
+		vec_push(&nest->is_shared, false);
 	for (size_t i = 0; i < nest->atoms->list.n; i++)
 		spread_atom(&spreads, nest, &nest->atoms->list.at[i]);
 	if (find_sure(nest, &spreads)) {
 		collect_between(nest, &between);
 		settle_doubtful(nest, &between);
 	}
-	spreads_done(&spreads);
+	free(spreads.list);
+	map_done(&spreads.places);
 	map_done(&between.known);
 	map_done(&between.commons);
 	vec_done(&between.lines);

@@ -13,7 +13,10 @@
  * line);
  * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
  * the inner loop's lines, and is not in it;
- * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`.
+ * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`;
+ * - behind the inner loop, on its way back, the outer one does something that is written between the inner
+ * loop's lines and not in it, or the rest of what decides on it, and then something that is in it: where the
+ * outer test need not be asked, the body starts again at once (these may start on any line).
  */
 #include <stdlib.h>
 
@@ -36,7 +39,8 @@ struct folding {
 	struct map within; /* (statement of the outer one, such an inner loop) -> does it stand there, too? */
 	struct map deciding; /* statement -> index of its targets */
 	VEC(struct targets) targets;
-	VEC(uint32_t) stack, seen; /* blocks; per block: the loop that it was last looked at for */
+	VEC(uint32_t) stack, seen; /* blocks; per block: the walk that came to it last */
+	uint32_t n_walks;
 };
 
 static const struct atom *fold_last(const struct nest *nest, uint32_t block)
@@ -44,11 +48,6 @@ static const struct atom *fold_last(const struct nest *nest, uint32_t block)
 	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
 
 	return atom && atom->line ? atom : NULL;
-}
-
-static uint64_t fold_key(const struct atom *atom, uint32_t loop)
-{
-	return hash_u64(statement_key(atom) ^ (loop + 1ull) * 0x9e3779b97f4a7c15u);
 }
 
 static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
@@ -60,26 +59,29 @@ static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 }
 
 /* Is there a way round the loop without that test? Then it is no copy of a loop that has it. */
-static bool has_way_round(struct folding *f, uint32_t loop, uint64_t test)
+static bool has_way_round(struct folding *f, uint32_t loop, uint32_t test)
 {
 	const struct nest *nest = f->nest;
 	uint32_t header = nest->machine->loops.at[loop].header;
 
 	while (f->seen.n < nest->cfg->n_blocks)
-		vec_push(&f->seen, LOOP_NONE);
+		vec_push(&f->seen, 0);
+	f->n_walks++;
 	vec_clear(&f->stack);
 	vec_push(&f->stack, header);
 	while (f->stack.n) {
 		uint32_t from = f->stack.at[--f->stack.n];
 		const struct cfg_block *block = &nest->cfg->blocks[from];
 		const struct atom *atom = block->end_kind == BLOCK_BRANCHES ? fold_last(nest, from) : NULL;
-		for (uint32_t e = 0; (!atom || statement_key(atom) != test) && e < block->n_edges; e++) {
+		for (uint32_t e = 0; (!atom || atom->statement != test) && e < block->n_edges; e++) {
 			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
-			if (to == header)
+			if (to == header &&
+			    loop_test_around(nest->machine, nest->machine->innermost.at[to], from) == loop)
 				return true;
-			if (f->seen.at[to] == loop || !loops_contain(nest->machine, loop, to))
+			if (to == header || f->seen.at[to] == f->n_walks ||
+			    !loops_contain(nest->machine, loop, to))
 				continue;
-			f->seen.at[to] = loop;
+			f->seen.at[to] = f->n_walks;
 			vec_push(&f->stack, to);
 		}
 	}
@@ -93,12 +95,12 @@ static bool has_same_test(struct folding *f, uint32_t inner, uint32_t outer)
 	uint32_t a = nest->test.at[inner], b = nest->test.at[outer];
 
 	if (a == UINT32_MAX || b == UINT32_MAX || o->end_line == o->line ||
-	    statement_key(&nest->atoms->list.at[a]) != statement_key(&nest->atoms->list.at[b]))
+	    nest->atoms->list.at[a].statement != nest->atoms->list.at[b].statement)
 		return false;
 	const struct cfg_block *block = &nest->cfg->blocks[nest->atoms->list.at[a].block];
 	for (uint32_t e = 0; e < block->n_edges; e++)
 		if (!loops_contain(nest->machine, outer, nest->cfg->edges[block->first_edge + e].to))
-			return !has_way_round(f, outer, statement_key(&nest->atoms->list.at[a]));
+			return !has_way_round(f, outer, nest->atoms->list.at[a].statement);
 	return false;
 }
 
@@ -118,10 +120,26 @@ static bool is_head_test(const struct nest *nest, uint32_t outer, uint32_t block
 
 /*
  * What decides on the outer loop is asked each time round the inner one: that is no loop of its own, but a
- * shorter way round. Of loops that start on one line this says nothing.
+ * shorter way round. Of loops that start on one line this says nothing, unless there is no way round either
+ * without that very statement.
  */
-static void find_head_tests(const struct nest *nest, bool *ret)
+static bool asks_head_test(struct folding *f, uint32_t inner, uint32_t outer, uint32_t block,
+			   const struct atom *atom)
 {
+	const struct source_loop *loops = f->nest->loops.at;
+	uint32_t line = loops[f->nest->source.at[inner]].line,
+		 outer_line = loops[f->nest->source.at[outer]].line;
+
+	if (line < outer_line || !is_head_test(f->nest, outer, block, atom))
+		return false;
+	return line > outer_line || (atom->column && !has_way_round(f, inner, atom->statement) &&
+				     !has_way_round(f, outer, atom->statement));
+}
+
+static void find_head_tests(struct folding *f, bool *ret)
+{
+	const struct nest *nest = f->nest;
+
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
 		uint32_t inner = nest->machine->innermost.at[b], outer;
 		const struct atom *atom =
@@ -130,9 +148,7 @@ static void find_head_tests(const struct nest *nest, bool *ret)
 				? NULL
 				: fold_last(nest, b);
 		for (; atom && (outer = nest->machine->loops.at[inner].parent) != LOOP_NONE; inner = outer)
-			ret[inner] |= nest->loops.at[nest->source.at[inner]].line >
-					      nest->loops.at[nest->source.at[outer]].line &&
-				      is_head_test(nest, outer, b, atom);
+			ret[inner] = ret[inner] || asks_head_test(f, inner, outer, b, atom);
 	}
 }
 
@@ -153,7 +169,7 @@ static bool fold_choose(struct folding *f)
 		any = true;
 		if (nest->test.at[i] == UINT32_MAX)
 			continue;
-		map_put(&f->deciding, statement_key(&nest->atoms->list.at[nest->test.at[i]]),
+		map_put(&f->deciding, nest->atoms->list.at[nest->test.at[i]].statement,
 			(uint32_t)f->targets.n);
 		vec_push(&f->targets, (struct targets){ .outer = outer });
 	}
@@ -188,7 +204,7 @@ static void find_targets(struct folding *f)
 			block->end_kind == BLOCK_BRANCHES || block->end_kind == BLOCK_SWITCHES
 				? fold_last(nest, b)
 				: NULL;
-		uint32_t at = atom ? map_find(&f->deciding, statement_key(atom)) : MAP_NONE;
+		uint32_t at = atom ? map_find(&f->deciding, atom->statement) : MAP_NONE;
 		if (at == MAP_NONE || !loops_contain(nest->machine, f->targets.at[at].outer, b))
 			continue;
 		f->targets.at[at].is_above |= nest->machine->innermost.at[b] == f->targets.at[at].outer;
@@ -215,7 +231,7 @@ static void ask_within(struct folding *f, bool *ret_asked)
 		if (!l || atom->context != l->context || atom->file != l->file || atom->line < l->line ||
 		    (atom->line >= l->end_line && atom->line != l->line))
 			continue;
-		map_put(&f->within, fold_key(atom, inner), false);
+		map_put(&f->within, nest_key(atom, inner), false);
 		ret_asked[inner] = true;
 	}
 }
@@ -230,8 +246,8 @@ static void find_within(struct folding *f)
 		const struct atom *atom = &nest->atoms->list.at[i];
 		for (uint32_t loop = atom->loop; loop != LOOP_NONE && atom->line;
 		     loop = nest->machine->loops.at[loop].parent)
-			if (asked[loop] && map_find(&f->within, fold_key(atom, loop)) != MAP_NONE)
-				map_put(&f->within, fold_key(atom, loop), true);
+			if (asked[loop] && map_find(&f->within, nest_key(atom, loop)) != MAP_NONE)
+				map_put(&f->within, nest_key(atom, loop), true);
 	}
 	free(asked);
 }
@@ -245,7 +261,7 @@ static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line > l->line &&
-		    atom->line < l->end_line && map_find(&f->within, fold_key(atom, inner)) == false)
+		    atom->line < l->end_line && map_find(&f->within, nest_key(atom, inner)) == false)
 			return true;
 	}
 	return false;
@@ -260,7 +276,7 @@ static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		if (atom->context == l->context && atom->file == l->file && atom->line == l->line &&
-		    atom->column && map_find(&f->within, fold_key(atom, inner)) == false)
+		    atom->column && map_find(&f->within, nest_key(atom, inner)) == false)
 			return true;
 	}
 	return false;
@@ -292,12 +308,67 @@ static void find_across(struct folding *f, bool *ret)
 	free(starts);
 }
 
+static bool is_in_body(const struct nest *nest, uint32_t loop, const struct atom *atom)
+{
+	const struct source_loop *l = &nest->loops.at[nest->source.at[loop]];
+
+	return atom->line && atom->context == l->context && atom->file == l->file && atom->line >= l->line &&
+	       atom->line <= l->end_line;
+}
+
+/* Does a block behind the inner loop, and in the outer one alone, go on with the inner one's body? */
+static bool goes_on(const struct nest *nest, uint32_t inner, uint32_t block)
+{
+	const struct atom *atoms = nest->atoms->list.at;
+	uint32_t test = nest->test.at[inner], outer = nest->machine->loops.at[inner].parent;
+	bool is_begun = false;
+
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		const struct atom *atom = &atoms[i];
+		bool is_test = test != UINT32_MAX && atom->statement == atoms[test].statement;
+		bool is_shared = nest->is_shared.at[atom->statement];
+		if (is_begun && is_shared && !is_test && is_in_body(nest, outer, atom) &&
+		    atom->line >= nest->loops.at[nest->source.at[inner]].line &&
+		    nest_stands_in(nest, atom, inner))
+			return true;
+		is_begun |= (is_test || !is_shared) && is_in_body(nest, inner, atom);
+	}
+	return false;
+}
+
+static bool leads_to(const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+	const struct cfg_block *block = &cfg->blocks[from];
+
+	for (uint32_t e = 0; e < block->n_edges; e++)
+		if (cfg->edges[block->first_edge + e].to == to)
+			return true;
+	return false;
+}
+
+/* Inner loops that are a shorter way round the outer one. */
+static void find_shortcuts(const struct nest *nest, bool *ret)
+{
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		uint32_t inner = nest->machine->innermost.at[b];
+		uint32_t outer = inner == LOOP_NONE ? LOOP_NONE : nest->machine->loops.at[inner].parent;
+		if (outer == LOOP_NONE || ret[inner] || (nest->flags.at[inner] & SCOPE_VECTOR))
+			continue;
+		for (uint32_t e = 0; !ret[inner] && e < block->n_edges; e++) {
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			ret[inner] = nest->machine->innermost.at[to] == outer &&
+				     leads_to(nest->cfg, to, nest->machine->loops.at[outer].header) &&
+				     goes_on(nest, inner, to);
+		}
+	}
+}
+
 static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
 {
 	uint32_t test = f->nest->test.at[inner];
-	uint32_t at = test == UINT32_MAX
-			      ? MAP_NONE
-			      : map_find(&f->deciding, statement_key(&f->nest->atoms->list.at[test]));
+	uint32_t at = test == UINT32_MAX ? MAP_NONE
+					 : map_find(&f->deciding, f->nest->atoms->list.at[test].statement);
 
 	return at != MAP_NONE && f->targets.at[at].outer == outer && f->targets.at[at].is_above &&
 	       f->targets.at[at].n == MANY;
@@ -314,7 +385,8 @@ bool normalize_fold(struct nest *nest)
 		find_across(&f, across);
 		find_targets(&f);
 	}
-	find_head_tests(nest, asks);
+	find_head_tests(&f, asks);
+	find_shortcuts(nest, asks);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t outer = nest->machine->loops.at[i].parent;
 		if (outer == LOOP_NONE || nest_leader(nest, i) == nest_leader(nest, outer) ||

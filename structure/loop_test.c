@@ -8,6 +8,8 @@
 #include "structure/nest.h"
 
 #define UNSEEN UINT32_MAX
+#define MAX_BEHIND \
+	4 /* blocks behind a vector loop, up to the question behind the first iteration that remains */
 
 static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
 {
@@ -36,9 +38,7 @@ static bool is_higher(const struct nest *nest, uint32_t a, uint32_t b)
 	       atoms[a].line < atoms[b].line;
 }
 
-/* The loop that a jump from the block to the header of `loop` goes round: that one, one with the same header
- * around it, or LOOP_NONE. */
-static uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block)
+uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block)
 {
 	while (loop != LOOP_NONE && !loops_contain(machine, loop, block)) {
 		uint32_t outer = machine->loops.at[loop].parent;
@@ -190,9 +190,64 @@ bool loop_test_is_jump(const struct nest *nest, uint32_t loop)
 	return nest->cfg->blocks[test->block].end_kind != BLOCK_BRANCHES;
 }
 
+/* Is code of that call, as it is in the loop, done once more in the block? */
+static bool loop_test_has_copy(const struct nest *nest, uint32_t loop, uint32_t call, uint32_t block)
+{
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++)
+		if (nest->atoms->list.at[i].context == call &&
+		    nest_stands_in(nest, &nest->atoms->list.at[i], loop))
+			return true;
+	return false;
+}
+
+/* The blocks behind a loop, one after the other, up to a question of the caller's behind such a copy. */
+static uint32_t loop_test_behind(const struct nest *nest, uint32_t loop, uint32_t call, uint32_t block)
+{
+	const struct cfg *cfg = nest->cfg;
+	uint32_t around = nest->machine->innermost.at[block];
+
+	for (unsigned n = 0; n < MAX_BEHIND; n++, block++) {
+		uint32_t atom =
+			cfg->blocks[block].end_kind == BLOCK_BRANCHES ? atom_with_line(nest, block) : UNSEEN;
+		if (atom != UNSEEN &&
+		    nest->atoms->list.at[atom].context == nest->contexts->list.at[call].parent &&
+		    loop_test_has_copy(nest, loop, call, block))
+			return atom;
+		if (block + 1 == cfg->n_blocks || cfg->blocks[block + 1].start != cfg->blocks[block].end ||
+		    nest->machine->innermost.at[block + 1] != around)
+			return UNSEEN;
+	}
+	return UNSEEN;
+}
+
+/*
+ * The vector body of a loop around an inlined call may have no code but the call's. Where its remainder is no
+ * loop, the test is what the caller asks behind each copy of the call.
+ */
+static void loop_test_find_behind(struct nest *nest)
+{
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		const struct cfg_block *block = &nest->cfg->blocks[b];
+		uint32_t loop = nest->machine->innermost.at[b];
+		if (loop == LOOP_NONE || !(nest->flags.at[loop] & SCOPE_VECTOR) ||
+		    nest->test.at[loop] == UNSEEN)
+			continue;
+		uint32_t call = nest->atoms->list.at[nest->test.at[loop]].context;
+		for (uint32_t e = 0; call && e < block->n_edges; e++) {
+			uint32_t to = nest->cfg->edges[block->first_edge + e].to;
+			if (nest->machine->innermost.at[to] != nest->machine->loops.at[loop].parent)
+				continue;
+			uint32_t behind = loop_test_behind(nest, loop, call, to);
+			if (behind != UNSEEN)
+				nest->test.at[loop] = behind;
+		}
+	}
+}
+
 void loop_test_find(struct nest *nest)
 {
 	loop_test_find_all(nest);
 	loop_test_find_above(nest);
 	loop_test_find_irreducible(nest);
+	loop_test_find_behind(nest);
 }

@@ -8,14 +8,6 @@
 
 #define UNSEEN UINT32_MAX
 
-uint64_t statement_key(const struct atom *atom)
-{
-	uint64_t key = hash_u64((uint64_t)atom->file << 32 | atom->line) ^
-		       hash_u64((uint64_t)atom->context << 32 | atom->column);
-
-	return hash_u64(atom->is_blurred ? key ^ hash_u64(atom->block + 1ull) : key);
-}
-
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop)
 {
 	if (outer == LOOP_NONE)
@@ -52,6 +44,15 @@ void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 		nest->leader.at[a] = b;
 }
 
+bool nest_stands_in(const struct nest *nest, const struct atom *atom, uint32_t loop)
+{
+	for (size_t i = 0; i < nest->atoms->list.n; i++)
+		if (nest->atoms->list.at[i].loop == loop &&
+		    nest->atoms->list.at[i].statement == atom->statement)
+			return true;
+	return false;
+}
+
 uint32_t *nest_members(const struct nest *nest)
 {
 	uint32_t *member = alloc_resize(NULL, nest->loops.n, sizeof(uint32_t));
@@ -74,11 +75,10 @@ static void group_versions(struct nest *nest)
 		if (nest->test.at[i] == UNSEEN)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
-		uint64_t around = parent == LOOP_NONE ? 0 : (uint64_t)nest_leader(nest, parent) + 1;
-		around = around << 2 | (unsigned)loop_test_is_below_head(nest, i) << 1 |
+		uint32_t around = parent == LOOP_NONE ? 0 : nest_leader(nest, parent) + 1;
+		around = around << 2 | (uint32_t)loop_test_is_below_head(nest, i) << 1 |
 			 loop_test_is_jump(nest, i);
-		uint64_t key = hash_u64(statement_key(&nest->atoms->list.at[nest->test.at[i]]) ^
-					around * 0x9e3779b97f4a7c15u);
+		uint64_t key = nest_key(&nest->atoms->list.at[nest->test.at[i]], around);
 		uint32_t other = map_find(&seen, key);
 		if (other == MAP_NONE)
 			map_put(&seen, key, i);
@@ -340,8 +340,9 @@ void nest_build(struct nest *nest)
 			vec_push(&nest->loop_of, LOOP_NONE);
 		return;
 	}
-	loop_test_find(nest);
+	atoms_number(nest->atoms);
 	find_flags(nest);
+	loop_test_find(nest);
 	find_ways_in(nest);
 	group_versions(nest);
 	locate(nest);
@@ -364,5 +365,6 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->loops);
 	vec_done(&nest->evidence);
 	vec_done(&nest->is_whole);
+	vec_done(&nest->is_shared);
 	vec_done(&nest->loop_of);
 }

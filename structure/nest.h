@@ -45,6 +45,7 @@ struct nest {
 	VEC(struct source_loop) loops;
 	VEC(uint32_t) evidence; /* per atom: innermost source loop it speaks for, LOOP_NONE */
 	VEC(bool) is_whole;     /* per atom: all of its statement is in that loop */
+	VEC(bool) is_shared;    /* per statement: it stands in several source loops */
 	VEC(uint32_t) loop_of;  /* per atom: source loop after normalization, LOOP_NONE */
 };
 
@@ -56,8 +57,11 @@ void nest_done(struct nest *nest);
 bool nest_holds(const struct nest *nest, uint32_t outer, uint32_t loop);
 /* The innermost loop that holds both. */
 uint32_t nest_common(const struct nest *nest, uint32_t a, uint32_t b);
-/* What makes an atom's statement the same as another's: its context, file, line and column. */
-uint64_t statement_key(const struct atom *atom);
+/* A statement in a loop, LOOP_NONE included: a key of a map. */
+static inline uint64_t nest_key(const struct atom *atom, uint32_t loop)
+{
+	return (uint64_t)atom->statement << 32 | loop;
+}
 /* A line of some code as a context sees it: its own, or that of the call that brought it in; 0 if it is not
  * below it. */
 struct native_line {
@@ -67,11 +71,16 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);
+/* Does the atom's statement also stand in this machine loop, in no loop inside it? */
+bool nest_stands_in(const struct nest *nest, const struct atom *atom, uint32_t loop);
 /* Some machine loop of each source loop; to be freed. */
 uint32_t *nest_members(const struct nest *nest);
 
-/* Finds the tests. */
+/* Finds the tests; after the flags. */
 void loop_test_find(struct nest *nest);
+/* The loop that a jump from the block to the header of `loop` goes round: that one, one with the same header
+ * around it, or LOOP_NONE. */
+uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint32_t block);
 /* Does the head of a loop that has a test decide something that is written above it? Then it is a loop around
  * that test, and what the branch decides on is another. */
 bool loop_test_is_below_head(const struct nest *nest, uint32_t loop);

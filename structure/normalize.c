@@ -49,23 +49,23 @@ static void fuse_by(struct fusion *fusion, uint64_t key, uint32_t loop)
 static void fuse_by_traces(struct fusion *fusion, const struct atom *atom, uint32_t loop)
 {
 	const struct source_loop *loops = fusion->nest->loops.at;
-	uint64_t key = statement_key(atom) ^ (loops[loop].parent + 1ull) * 0x9e3779b97f4a7c15u;
-	uint32_t other = map_find(&fusion->traces, hash_u64(key));
+	uint64_t key = nest_key(atom, loops[loop].parent);
+	uint32_t other = map_find(&fusion->traces, key);
 
 	if (other == MAP_NONE) {
-		map_put(&fusion->traces, hash_u64(key), loop);
+		map_put(&fusion->traces, key, loop);
 		return;
 	}
 	bool is_above = atom->line < loops[loop].line && atom->line < loops[other].line;
 	bool is_below = atom->line > loops[loop].end_line && atom->line > loops[other].end_line;
 	if (other == loop || is_above || is_below)
 		return;
-	uint64_t pair = hash_u64((uint64_t)other << 32 | loop);
-	uint32_t statement = (uint32_t)(statement_key(atom) >> 33), known = map_find(&fusion->pairs, pair);
+	uint64_t pair = (uint64_t)other << 32 | loop;
+	uint32_t known = map_find(&fusion->pairs, pair);
 	if (known == MAP_NONE)
-		map_put(&fusion->pairs, pair, statement);
-	else if (known != statement && nest_leader(fusion->nest, fusion->member[other]) !=
-					       nest_leader(fusion->nest, fusion->member[loop])) {
+		map_put(&fusion->pairs, pair, atom->statement);
+	else if (known != atom->statement && nest_leader(fusion->nest, fusion->member[other]) !=
+						     nest_leader(fusion->nest, fusion->member[loop])) {
 		nest_unite(fusion->nest, fusion->member[other], fusion->member[loop]);
 		fusion->any = true;
 	}
@@ -79,7 +79,8 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 {
 	const struct nest *nest = fusion->nest;
 	const struct atom *atom = &nest->atoms->list.at[index];
-	uint32_t loop = atom->loop == LOOP_NONE || !atom->line ? LOOP_NONE : nest->source.at[atom->loop];
+	bool is_asked = atom->loop != LOOP_NONE && atom->line && nest->is_shared.at[atom->statement];
+	uint32_t loop = is_asked ? nest->source.at[atom->loop] : LOOP_NONE;
 
 	for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
 		const struct source_loop *l = &nest->loops.at[loop];
@@ -88,8 +89,7 @@ static void fuse_atom(struct fusion *fusion, size_t index)
 		fuse_by_traces(fusion, atom, loop);
 		if (atom->line < l->line)
 			continue;
-		uint64_t around = l->parent + 1ull;
-		uint64_t key = hash_u64(statement_key(atom) ^ around * 0x9e3779b97f4a7c15u);
+		uint64_t key = hash_u64(nest_key(atom, l->parent));
 		if (normalize_is_between(nest, loop, atom) && nest->evidence.at[index] != LOOP_NONE &&
 		    nest_holds(nest, loop, nest->evidence.at[index]))
 			fuse_by(fusion, key, loop);
@@ -114,6 +114,7 @@ bool normalize_fuse(struct nest *nest)
 
 struct place {
 	uint32_t loop; /* the deepest source loop the statement was seen in */
+	bool is_seen;
 	bool is_torn; /* it was seen in loops of which neither holds the other: no deeper than what holds both
 		       */
 };
@@ -142,33 +143,25 @@ static uint32_t rightful_loop(const struct nest *nest, const struct atom *atom)
 
 void normalize_elide(struct nest *nest)
 {
-	struct map seen = { 0 };
-	VEC(struct place) places = { 0 };
-	VEC(uint32_t) place_of = { 0 };
+	struct place *places = alloc_zero(nest->atoms->n_statements, sizeof(*places));
 
 	vec_clear(&nest->loop_of);
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
+		struct place *place = &places[atom->statement];
 		uint32_t loop = rightful_loop(nest, atom);
-		uint32_t at = atom->line ? map_find(&seen, statement_key(atom)) : MAP_NONE;
 		vec_push(&nest->loop_of, atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop]);
-		if (at == MAP_NONE) {
-			at = (uint32_t)places.n;
-			vec_push(&places, (struct place){ loop, false });
-			if (atom->line)
-				map_put(&seen, statement_key(atom), at);
-		} else {
-			normalize_see(nest, &places.at[at], loop);
-		}
-		vec_push(&place_of, at);
+		if (!place->is_seen)
+			*place = (struct place){ loop, true, false };
+		else
+			normalize_see(nest, place, loop);
 	}
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
-		uint32_t deepest = places.at[place_of.at[i]].loop;
+		const struct atom *atom = &nest->atoms->list.at[i];
+		uint32_t deepest = atom->line ? places[atom->statement].loop : LOOP_NONE;
 		/* Only down the same nest. */
 		if (deepest != LOOP_NONE && nest_holds(nest, nest->loop_of.at[i], deepest))
 			nest->loop_of.at[i] = deepest;
 	}
-	map_done(&seen);
-	vec_done(&places);
-	vec_done(&place_of);
+	free(places);
 }

@@ -103,7 +103,7 @@ static bool place_is_moved(const struct nest *nest, uint32_t index)
 	const struct atom *atom = &nest->atoms->list.at[index];
 	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
 
-	return !nest->is_whole.at[index] && atom->len < EVIDENCE_WEIGHTY &&
+	return !nest->is_whole.at[index] && atom->weight < EVIDENCE_WEIGHTY &&
 	       (block->end_kind != BLOCK_BRANCHES || block->last - atom->start >= atom->len);
 }
 
@@ -122,7 +122,7 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 		if (!extent->file)
 			extent->file = line.file;
 		if (line.file == extent->file)
-			place_widen(extent, line.line, atom->len, opening_line(nest, loop),
+			place_widen(extent, line.line, atom->weight, opening_line(nest, loop),
 				    floor_line(nest, extents, loop), place_is_moved(nest, index));
 	}
 }
@@ -145,25 +145,40 @@ static void add_heads(const struct nest *nest, struct extent *extents)
 	}
 }
 
-/*
- * gfortran leaves a vector loop nothing but the line of its statement. The branch behind it, which asks
- * whether a remainder is to be done, has that of its head.
- */
-static void add_remainder_test(const struct nest *nest, struct extent *extents, uint32_t source,
-			       uint32_t block)
+static void add_remainder_head(const struct nest *nest, struct extent *extents, uint32_t source,
+			       const struct atom *atom)
 {
-	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
 	const struct source_loop *loop = &nest->loops.at[source];
 	struct extent *extent = &extents[source];
 
-	if (nest->cfg->blocks[block].end_kind != BLOCK_BRANCHES || !atom || atom->context != loop->context ||
-	    atom->file != extent->file || atom->line >= extent->least ||
+	if (atom->context != loop->context || atom->file != extent->file || atom->line >= extent->least ||
 	    extent->least - atom->line > TOLERANCE || atom->line <= opening_line(nest, source))
 		return;
 	if (loop->parent != LOOP_NONE && nest->loops.at[loop->parent].context == loop->context &&
 	    atom->line <= extents[loop->parent].test)
 		return;
 	extent->head_behind = lesser(extent->head_behind, atom->line);
+}
+
+/*
+ * gfortran leaves a vector loop nothing but the line of its statement. The branch behind it, which asks
+ * whether a remainder is to be done, has that of its head; or what comes before the statement where that is
+ * done once more.
+ */
+static void add_remainder_test(const struct nest *nest, struct extent *extents, uint32_t source,
+			       uint32_t block)
+{
+	const struct atom *atom = atoms_at(nest->atoms, block, nest->cfg->blocks[block].last);
+	uint32_t first = nest->atoms->first.at[block];
+
+	if (nest->cfg->blocks[block].end_kind == BLOCK_BRANCHES && atom)
+		add_remainder_head(nest, extents, source, atom);
+	if (first == nest->atoms->first.at[block + 1] || first + 1 == nest->atoms->list.n)
+		return;
+	atom = &nest->atoms->list.at[first];
+	if (atom->line && atom[1].start == atom->start + atom->len && atom[1].loop == atom->loop &&
+	    atom[1].line == extents[source].least && atom[1].context == atom->context)
+		add_remainder_head(nest, extents, source, atom);
 }
 
 /* The blocks behind a loop, as far as they run on or ask something on the loop's own line. */

@@ -29,7 +29,7 @@ static bool is_stray(const struct nest *nest, uint32_t stray, uint32_t home)
 static void strays_see(struct strays *strays, const struct atom *atom, uint32_t loop)
 {
 	const struct nest *nest = strays->nest;
-	uint64_t key = hash_u64(statement_key(atom) + nest->loops.at[loop].line);
+	uint64_t key = nest_key(atom, nest->loops.at[loop].line);
 	uint32_t home = map_find(&strays->homes, key);
 	bool is_deeper = home == MAP_NONE || is_stray(nest, home, loop);
 
@@ -51,8 +51,8 @@ static uint32_t strays_loop(const struct nest *nest, size_t index)
 	uint32_t loop = nest->evidence.at[index];
 	const struct source_loop *l = loop == LOOP_NONE ? NULL : &nest->loops.at[loop];
 
-	return l && atom->context == l->context && atom->file == l->file && atom->line >= l->line &&
-			       atom->line <= l->end_line
+	return l && nest->is_shared.at[atom->statement] && atom->context == l->context &&
+			       atom->file == l->file && atom->line >= l->line && atom->line <= l->end_line
 		       ? loop
 		       : LOOP_NONE;
 }

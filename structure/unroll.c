@@ -15,8 +15,7 @@
 
 /* The loads and stores of one statement in one machine loop. */
 struct repeated {
-	uint64_t statement;
-	uint32_t n;
+	uint32_t statement, n;
 };
 
 /* The statements of a machine loop: a stretch of the list. */
@@ -33,20 +32,20 @@ struct unrolling {
 	uint32_t *least;     /* per source loop: the machine loop with the fewest of them, LOOP_NONE */
 };
 
-static uint64_t unroll_key(uint64_t statement, uint32_t loop)
+static uint64_t unroll_key(uint32_t statement, uint32_t loop)
 {
-	return hash_u64(statement ^ (loop + 1ull) * 0x9e3779b97f4a7c15u);
+	return (uint64_t)statement << 32 | loop;
 }
 
 static void unroll_add(struct unrolling *u, uint32_t loop, const struct atom *atom, uint32_t n)
 {
-	uint64_t statement = statement_key(atom), key = unroll_key(statement, loop);
+	uint64_t key = unroll_key(atom->statement, loop);
 	uint32_t at = map_find(&u->known, key);
 
 	if (at == MAP_NONE) {
 		at = (uint32_t)u->list.n;
 		map_put(&u->known, key, at);
-		vec_push(&u->list, (struct repeated){ statement, 0 });
+		vec_push(&u->list, (struct repeated){ atom->statement, 0 });
 		u->bodies[loop].n_statements++;
 	}
 	u->list.at[at].n += n;

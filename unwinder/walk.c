@@ -239,9 +239,7 @@ static bool walk_may_be_managed(const struct walk *walk)
 	return walk->is_interrupted ? walk->here.is_jit && !is_known : walk->here.is_jit || !is_known;
 }
 
-#define RETURN_ENTRY_MAX                                                                  \
-	64 /* bytes of code in which a method that was returned to restores its own frame \
-	    */
+#define RETURN_ENTRY_MAX 64 /* bytes in which a method that was returned to restores its own frame */
 
 /*
  * What is left of a possibility: does a new method return to the interpreter? Or has one just done so, which
@@ -290,6 +288,13 @@ static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 	return managed.is_good;
 }
 
+/* A step by the frame pointer out of code in no file, of which nothing else is known. */
+static bool walk_is_guess(const struct walk *walk, const struct attempt *attempt)
+{
+	return walk->here.is_jit && walk->walker->mode == UNWIND_AUTO &&
+	       attempt->recipe == knowledge_frame_pointer(walk->walker->knowledge);
+}
+
 /*
  * A step by the frame pointer, out of code in no file, is no guess if a way out that stands nearby finds the
  * same caller from sp: two witnesses that know nothing of each other. And sp is known then. A way out that
@@ -302,8 +307,7 @@ static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attemp
 	struct attempt other;
 	bool is_shared;
 
-	if (!attempt->is_good || !walk->here.is_jit || walker->mode != UNWIND_AUTO ||
-	    attempt->recipe != knowledge_frame_pointer(walker->knowledge) ||
+	if (!attempt->is_good || !walk_is_guess(walk, attempt) ||
 	    !cursor_caller_reg(&walker->cursor, walker->isa->fp, &fp))
 		return;
 	uint32_t way_out = jit_way_out(walker->jit, walk->pid, walk->here.pc, &is_shared);
@@ -364,17 +368,6 @@ static bool walk_may_skip(const struct walk *walk, const struct attempt *attempt
 	return walk->walker->mode != UNWIND_FP || (walk->is_interrupted && attempt->verdict != VERDICT_VALID);
 }
 
-/* A signal with a stack of its own: was the stack that it interrupted not copied? */
-static void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, const struct attempt *attempt)
-{
-	struct cursor *cursor = &walk->walker->cursor;
-	uint64_t base;
-
-	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
-	    !cursor_can_read(cursor, attempt->step.cfa) && cursor_reg(cursor, recipe->cfa_reg, &base))
-		walk->elsewhere = base + (uint64_t)(int64_t)recipe->cfa_offset;
-}
-
 static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -387,7 +380,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
 	walk->has_guessed |= recipe->witness == WITNESS_FP && walk_may_skip(walk, attempt);
-	walk_note_elsewhere(walk, recipe, attempt);
+	walk_note_elsewhere(walk, recipe, attempt->step.cfa);
 	walk->is_interrupted = recipe->is_signal_frame;
 	cursor_advance(&walker->cursor);
 	walk->here = attempt->caller;
@@ -431,7 +424,8 @@ static enum stack_end walk_run(struct walk *walk)
 			return walk_end_at_root(walk);
 		}
 		walk_try_all(walk, &attempt);
-		if (!attempt.is_good && walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
+		if ((!attempt.is_good || walk_is_guess(walk, &attempt)) &&
+		    walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
 			walk_try_all(walk, &attempt);
 		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))
 			return walk_end_at_root(walk);

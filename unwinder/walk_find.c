@@ -24,16 +24,39 @@ void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_i
 	ret->sp_from_fp = (int64_t)distance;
 }
 
+/* Of all that may be the return address, the only one that lies behind a call which leads here. */
+static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
+{
+	struct walker *walker = walk->walker;
+	struct callee callee = { walk->here.image, walk->here.place.function };
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < walk->sample->n_hidden; i++) {
+		const struct hidden_return *it = &walk->sample->hidden[i];
+		if (!it->is_maybe || it->stack != stack || it->address == walk->here.pc)
+			continue;
+		struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, it->address, true);
+		if (caller->place.is_trampoline || walk_judge(walker, &callee, caller) == VERDICT_INVALID)
+			continue;
+		*ra = it->address;
+		n++;
+	}
+	return n == 1;
+}
+
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
 {
-	uint64_t stack = cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0);
+	uint64_t stack = cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0), chosen;
 
 	for (uint32_t i = 0; i < walk->sample->n_hidden; i++)
-		if (walk->sample->hidden[i].stack == stack) {
+		if (walk->sample->hidden[i].stack == stack && !walk->sample->hidden[i].is_maybe) {
 			*ra = walk->sample->hidden[i].address;
 			return true;
 		}
-	return false;
+	if (!walk_choose(walk, stack, &chosen))
+		return false;
+	*ra = chosen;
+	return true;
 }
 
 bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe)
@@ -118,4 +141,14 @@ bool walk_leave_probe(struct walk *walk, uint64_t *pc)
 	walk->is_interrupted = false;
 	walk_restore_sp(walk, sp + distance + popped);
 	return true;
+}
+
+void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_t cfa)
+{
+	struct cursor *cursor = &walk->walker->cursor;
+	uint64_t base;
+
+	if (recipe->is_signal_frame && recipe->cfa_kind == CFA_DEREF && !recipe->cfa_addend &&
+	    !cursor_can_read(cursor, cfa) && cursor_reg(cursor, recipe->cfa_reg, &base))
+		walk->elsewhere = base + (uint64_t)(int64_t)recipe->cfa_offset;
 }

@@ -28,6 +28,8 @@ struct walk {
 struct step_input;
 /* Sets has_sp_from_fp and sp_from_fp, for a recipe that wants sp where it is not known. */
 void walk_find_sp_from_fp(const struct walk *walk, uint32_t recipe, struct step_input *ret);
+/* A signal with a stack of its own: notes where the stack that it interrupted is, if that was not copied. */
+void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_t cfa);
 /* The true return address of the frame with this CFA, if the kernel's own stands in its place and it is
  * known. */
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);

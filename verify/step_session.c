@@ -238,15 +238,19 @@ static void step_tell_miss(struct step_session *s, const struct event *event)
  */
 static bool step_is_overwritten(const struct step_session *s)
 {
+	const struct isa *isa = s->stepper->isa;
 	struct shadow_walk walk = shadow_walk(&s->shadow);
-	uint64_t sp = step_reg(s, s->stepper->isa->sp);
+	uint64_t sp = step_reg(s, isa->sp);
 	const struct shadow_entry *entry;
 
-	while ((entry = shadow_walk_next(&walk))) {
-		uint64_t word =
-			entry->slot ? s->stepper->isa->strip_pc(stepper_word(s->stepper, entry->slot)) : 0;
+	for (bool is_innermost = true; (entry = shadow_walk_next(&walk)); is_innermost = false) {
 		bool is_popped = entry->slot < sp && entry->sp >= sp;
-		if (entry->slot && !is_popped && word != entry->ra)
+		/* The innermost one is back in its register then. */
+		bool is_in_register = is_popped && is_innermost && !isa->call_pushes_ra;
+		if (!entry->slot || (is_popped && !is_in_register))
+			continue;
+		uint64_t word = is_in_register ? step_reg(s, isa->ra) : stepper_word(s->stepper, entry->slot);
+		if (isa->strip_pc(word) != entry->ra)
 			return true;
 	}
 	return false;

@@ -15,6 +15,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 #include "binary/cfi/encoded.h"
+#include "binary/cfi/entry_point.h"
 #include "binary/cfi/frames_private.h"
 
 #define HDR_CHECKS 16  /* entries of the linker's table compared with .eh_frame before it is trusted */
@@ -30,6 +31,7 @@ struct frames {
 	struct image *image;
 	struct frame_table eh, debug;
 	VEC(struct frame_ref) refs;
+	uint64_t entry_start, entry_end; /* of the unwind entry that covers the image's entry point */
 };
 
 const struct image *frames_image(const struct frames *frames)
@@ -176,6 +178,18 @@ static void frames_sort_index(struct frames *frames)
 	frames->refs.n = kept;
 }
 
+/* The C library's entry of _start may cover the function behind it as well, and calls it outermost. */
+static void frames_bound_entry_point(struct frames *frames)
+{
+	const struct image *image = frames->image;
+	struct fde fde;
+
+	if (!image->entry || frames_find(frames, image->entry, &fde) < 0)
+		return;
+	frames->entry_start = fde.start;
+	frames->entry_end = entry_point_end(image, fde.start + fde.size);
+}
+
 struct frames *frames_read(struct image *image)
 {
 	struct frames *frames = alloc_zero(1, sizeof(*frames));
@@ -186,6 +200,7 @@ struct frames *frames_read(struct image *image)
 		(struct frame_table){ image, image_named_bytes(image, ".debug_frame"), 0, true, true };
 	frames_scan_table(frames, &frames->debug);
 	frames_sort_index(frames);
+	frames_bound_entry_point(frames);
 	return frames;
 }
 
@@ -209,6 +224,13 @@ uint64_t frames_start(const struct frames *frames, size_t index)
 	return frames->refs.at[index].start;
 }
 
+static void frames_clip(const struct frames *frames, struct fde *fde)
+{
+	if (frames->entry_end > fde->start && fde->start == frames->entry_start &&
+	    fde->size > frames->entry_end - fde->start)
+		fde->size = frames->entry_end - fde->start;
+}
+
 int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 {
 	struct fde fde;
@@ -217,6 +239,7 @@ int frames_get(const struct frames *frames, size_t index, struct fde *ret)
 	    fde.start != frames->refs.at[index].start)
 		return -EBADMSG;
 	*ret = fde;
+	frames_clip(frames, ret);
 	return 0;
 }
 
@@ -245,6 +268,7 @@ int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *
 	const struct cie *cie = frames_cached_cie(table, entry.cie, memo);
 	if (!cie || frame_fde_read_with(table, &entry, cie, ret) < 0 || ret->start != ref.start)
 		return -EBADMSG;
+	frames_clip(frames, ret);
 	return 0;
 }
 

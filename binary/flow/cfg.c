@@ -122,6 +122,8 @@ static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 		bool is_last =
 			i + 1 >= end || cfg_ends_block(flow, i) || (flow->flags.at[i + 1] & INSN_LEADER);
 		block.n_insns++;
+		block.n_padding =
+			flow->insns.at[i].is_padding ? (uint8_t)(block.n_padding + flow->insns.at[i].len) : 0;
 		if (cfg_is_call(&flow->insns.at[i]))
 			cfg_add_call(b, i);
 		if (is_last)

@@ -45,6 +45,7 @@ struct cfg_block {
 	uint32_t first_call, n_calls;
 	uint32_t first_access, n_accesses; /* only of a block that branches to itself */
 	uint32_t n_insns;
+	uint8_t n_padding; /* bytes at the end that align what is behind */
 	/* Of blocks that may be in a loop: */
 	uint32_t n_packed;    /* instructions that compute several values at once */
 	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */

@@ -5,12 +5,15 @@
  * The value says which table and how its entries become addresses; what is missing is how many
  * entries it has. A compare of the index on the path to the jump gives the exact number; without
  * one the table ends at the first entry that cannot be a target of this function, or where some
- * other instruction's data begins. An `and` or a byte load of the index is only an upper limit.
+ * other instruction's data begins. An `and` or a byte load of the index is only an upper limit. A jump
+ * without a table may go into an array of code.
  */
 #include "binary/flow/flow_private.h"
 
 #define LOOK_BACK 60      /* instructions between the compare and the load; real code needs a dozen */
 #define MAX_ENTRIES 8192u /* the largest switch seen has some 2000 */
+#define MAX_BLOCKS 16     /* of an array of code: one for each way in which 16 bytes can be misaligned */
+#define BLOCK_INSNS 256u  /* of one of them, at most */
 
 /* What the path to the load says about the index. */
 struct bound {
@@ -312,13 +315,68 @@ static void jumptable_read_table(struct flow *flow, const struct flow_target *ho
 	}
 }
 
-bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
+/* --- arrays of code ------------------------------------------------------------------------------ */
+
+/*
+ * Code that moves memory jumps to one of several blocks of equal size: to the address of the first plus an
+ * offset. Is the register of the jump at i such a sum? *ret: the address of the first block.
+ */
+static bool jumptable_find_array(const struct flow *flow, uint32_t i, uint64_t *ret)
+{
+	uint8_t reg = flow->insns.at[i].through;
+
+	if (reg >= REG_MAX || i == 0 || (flow->flags.at[i] & INSN_LEADER))
+		return false;
+	const struct insn *add = flow_insn(flow, i - 1);
+	const struct effect *e = &add->effect[0];
+	if (add->n_effects == 0 || e->kind != EFFECT_SET || e->reg != reg || e->base >= REG_MAX ||
+	    e->index >= REG_MAX || e->shift || e->imm)
+		return false;
+	return (jumptable_constant_above(flow, i - 1, e->base, ret) ||
+		jumptable_constant_above(flow, i - 1, e->index, ret)) &&
+	       flow_holds(flow, *ret);
+}
+
+/* Behind the block that starts at `at`, and the padding that follows it; 0 if it does not end. */
+static uint64_t jumptable_block_end(const struct flow *flow, uint64_t at)
+{
+	uint32_t first = flow_insn_at(flow, at), i = first;
+
+	while (i < flow->insns.n && i - first < BLOCK_INSNS &&
+	       (flow->insns.at[i].flow == FLOW_NEXT || flow->insns.at[i].flow == FLOW_BRANCH))
+		i++;
+	for (i++; i < flow->insns.n && i - first < BLOCK_INSNS && flow->insns.at[i].is_padding;)
+		i++;
+	return i < flow->insns.n && i - first < BLOCK_INSNS ? flow->vaddrs.at[i] : 0;
+}
+
+static void jumptable_read_array(struct flow *flow, uint64_t at)
+{
+	uint64_t size = 0;
+
+	for (unsigned n = 0; n < MAX_BLOCKS && flow_holds(flow, at) && flow_insn_at(flow, at) != FLOW_NONE;
+	     n++) {
+		uint64_t next = jumptable_block_end(flow, at);
+		vec_push(&flow->table_targets, at);
+		if (next <= at || (size && next - at != size))
+			return;
+		size = next - at;
+		at = next;
+	}
+}
+
+/* --- all ----------------------------------------------------------------------------------------- */
+
+/* Reads the targets; false if the value says nothing of them. */
+static bool jumptable_read(struct flow *flow, uint32_t i, value through)
 {
 	struct flow_target how = { .width = 8 };
-	uint32_t known = map_find(&flow->private->table_of, i);
+	uint64_t array;
 
-	if (known != MAP_NONE && flow->tables.at[known].through == through)
-		return flow->tables.at[known].n > 0;
+	if (value_kind(through) == VALUE_UNKNOWN && jumptable_find_array(flow, i, &array)) {
+		jumptable_read_array(flow, array);
+		return true;
+	}
 	if (value_kind(through) == VALUE_LOAD)
 		how.load = (uint32_t)value_offset(through);
 	else if (value_kind(through) == VALUE_TARGET)
@@ -328,10 +386,22 @@ bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
 
 	const struct flow_load *load = &flow->loads.at[how.load];
 	bool has_width = load->width == 8 || value_kind(through) == VALUE_TARGET;
-	struct flow_table table = { .insn = i, .first = (uint32_t)flow->table_targets.n, .through = through };
 	if (load->index == REG_NONE || !has_width)
 		return false;
 	jumptable_read_table(flow, &how, jumptable_find_bound(flow, load));
+	return true;
+}
+
+bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
+{
+	uint32_t known = map_find(&flow->private->table_of, i);
+
+	if (known != MAP_NONE && flow->tables.at[known].through == through)
+		return flow->tables.at[known].n > 0;
+
+	struct flow_table table = { .insn = i, .first = (uint32_t)flow->table_targets.n, .through = through };
+	if (!jumptable_read(flow, i, through))
+		return false;
 	table.n = (uint32_t)flow->table_targets.n - table.first;
 	if (known != MAP_NONE) {
 		flow->tables.at[known] = table;

@@ -32,6 +32,7 @@ struct discovery {
 		  to reach them */
 	bool only_inferred; /* unwind entries cover the rest, which need not be analysed for the sake of small
 			       gaps */
+	bool only_aligned;  /* other addresses are not looked at yet */
 	bool has_coverage;  /* coverage of the functions of the present index */
 	struct coverage coverage;
 	struct sketches sketches;
@@ -199,7 +200,10 @@ static void discover_judge_evidence(struct discovery *d, enum evidence what, uin
 		is_pointer ? functions_index(d->functions, at) == FUNCTION_NONE && !discover_is_covered(d, at)
 			   : discover_is_free(d, at);
 
-	if (!discover_is_in_window(d, at) || (what == EVIDENCE_TAKEN && discover_is_table_base(d, at)))
+	if (!discover_is_in_window(d, at) ||
+	    (what == EVIDENCE_TAKEN &&
+	     (discover_is_table_base(d, at) || functions_is_array(d->functions, at))) ||
+	    (d->only_aligned && !discover_is_aligned(d, at)))
 		return;
 	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)))
 		discover_add(d, at, source);
@@ -469,8 +473,11 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	discover_take_finds(&d);
-	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
-	discover_take_finds(&d);
+	for (unsigned any = 0; any < 2; any++) { /* a number may look like an address: those come last */
+		d.only_aligned = !any;
+		discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+		discover_take_finds(&d);
+	}
 	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: sweep before an entry of
 							  a jump table is taken for a function */
 		discover_sweep(&d);

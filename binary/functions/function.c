@@ -330,6 +330,7 @@ void functions_free(struct functions *functions)
 	free(p->pages);
 	vec_done(&p->references);
 	vec_done(&p->jumps);
+	vec_done(&p->arrays);
 	vec_done(&p->seen);
 	vec_done(&p->inferred);
 	if (!p->is_piece) {

@@ -24,6 +24,7 @@ struct functions_private {
 	VEC(struct text_range) text;
 	VEC(uint64_t) references;         /* facts.references */
 	VEC(struct cross_jump) jumps;     /* sorted by target */
+	VEC(uint64_t) arrays;             /* of code: where the first block of each starts */
 	VEC(struct vaddr_range) seen;     /* text that was decoded for evidence */
 	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
@@ -104,6 +105,8 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 			    void *context);
 /* survey.c: gathers evidence from this text, except where that was done before. */
 void functions_gather(struct functions *functions, struct vaddr_range range);
+/* survey.c: is this where an array of code begins, into which a jump goes? That is no function. */
+bool functions_is_array(const struct functions *functions, uint64_t vaddr);
 /* survey.c: notes the evidence for functions [first, end), after the index changed. */
 void functions_apply_evidence(struct functions *functions, size_t first, size_t end);
 /* discover.c: starts in text of the window, a part of the gap, that no symbol and no unwind entry covers. */

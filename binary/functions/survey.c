@@ -120,6 +120,8 @@ struct pass {
 	const struct isa *isa;
 	uint64_t constant[REG_MAX]; /* addresses built in two steps: adrp, add */
 	uint64_t known;             /* mask */
+	uint64_t sum[REG_MAX];      /* an address of code, plus something that is not known */
+	uint64_t summed;            /* mask */
 	uint64_t start, end;        /* of the interval we are in; end 0 = in no interval */
 	uint32_t next;              /* index of the interval behind */
 	uint64_t recent[N_RECENT];  /* addresses that are in the list already */
@@ -174,12 +176,31 @@ static void survey_note_reference(struct pass *pass, const struct effect *e)
 	}
 }
 
+/* An address of code and an offset: a jump there goes into an array of code. */
+static void survey_note_sum(struct pass *pass, const struct effect *e)
+{
+	bool is_sum = e->kind == EFFECT_SET && e->base < REG_MAX && e->index < REG_MAX && !e->shift;
+	uint64_t known = pass->known;
+
+	if (e->reg < REG_MAX)
+		pass->summed &= ~(1ull << e->reg);
+	if (!is_sum || (known >> e->base & 1) == (known >> e->index & 1))
+		return;
+	uint64_t base = pass->constant[known >> e->base & 1 ? e->base : e->index];
+	if (!functions_text(pass->functions, base))
+		return;
+	pass->sum[e->reg] = base;
+	pass->summed |= 1ull << e->reg;
+}
+
 static void survey_note_effect(struct pass *pass, const struct insn *insn, const struct effect *e)
 {
 	bool is_known = e->base < REG_MAX && (pass->known >> e->base & 1);
 	bool is_constant =
 		e->base == REG_NONE && (e->kind != EFFECT_SET || survey_is_address_constant(pass, insn));
 
+	if (survey_writes_register(e))
+		survey_note_sum(pass, e);
 	if (is_known || is_constant)
 		survey_note_reference(pass, e);
 	else if (survey_writes_register(e))
@@ -203,6 +224,10 @@ static void survey_note_flow(struct pass *pass, const struct insn *insn, uint64_
 		evidence_add(pass->functions, EVIDENCE_JUMPED, insn->target);
 		vec_push(&pass->functions->private->jumps, ((struct cross_jump){ insn->target, vaddr }));
 	}
+	if (insn->flow == FLOW_JUMP_INDIRECT && insn->through < REG_MAX &&
+	    (pass->summed >> insn->through & 1))
+		vec_push(&pass->functions->private->arrays, pass->sum[insn->through]);
+	pass->summed = 0;
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		pass->known &= pass->isa->callee_saved;
 	if ((insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP_INDIRECT) && vaddr < pass->end)
@@ -257,7 +282,7 @@ static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
 	struct isa_room room = { (int64_t)(pass->start - at), (int64_t)(pass->end - at) };
-	size_t idle = isa->idle_len ? isa->idle_len(code, pass->known, room) : 0;
+	size_t idle = isa->idle_len ? isa->idle_len(code, pass->known | pass->summed, room) : 0;
 	struct insn insn;
 
 	if (idle)
@@ -332,6 +357,14 @@ static void survey_sort_references(struct functions_private *p)
 static void survey_sort_jumps(struct functions_private *p)
 {
 	sort_by_u64(p->jumps.at, p->jumps.n, sizeof(*p->jumps.at)); /* `to` comes first */
+}
+
+bool functions_is_array(const struct functions *functions, uint64_t vaddr)
+{
+	const struct functions_private *p = functions->private;
+	size_t at = search_first(i, p->arrays.n, p->arrays.at[i] >= vaddr);
+
+	return at < p->arrays.n && p->arrays.at[at] == vaddr;
 }
 
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from,
@@ -424,6 +457,7 @@ void functions_gather(struct functions *functions, struct vaddr_range range)
 		return;
 	survey_sort_references(p);
 	survey_sort_jumps(p);
+	sort_by_u64(p->arrays.at, p->arrays.n, sizeof(uint64_t));
 	functions_apply_evidence(functions, 0, functions->n);
 }
 

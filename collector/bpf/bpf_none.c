@@ -244,6 +244,11 @@ int bpf_waits_watch(struct bpf_waits *waits, pid_t tid, enum waits_target how)
 	return -EOPNOTSUPP;
 }
 
+void bpf_waits_unwatch(struct bpf_waits *waits, pid_t tid)
+{
+	(void)waits, (void)tid;
+}
+
 const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits)
 {
 	static const uint64_t none[WAITS_OWN_FRAMES];
@@ -252,8 +257,14 @@ const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits)
 	return none;
 }
 
-bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)
+uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
 {
-	(void)waits, (void)ret;
+	(void)waits;
+	return 0;
+}
+
+bool bpf_waits_take(const struct bpf_waits *waits, uint32_t *place, struct waits_thread *ret)
+{
+	(void)waits, (void)place, (void)ret;
 	return false;
 }

@@ -103,20 +103,31 @@ int bpf_waits_watch(struct bpf_waits *waits, pid_t tid, enum waits_target how)
 	return 0;
 }
 
+void bpf_waits_unwatch(struct bpf_waits *waits, pid_t tid)
+{
+	struct waits_bpf *skeleton = bpf_waits_of(waits);
+
+	if (bpf_map_delete_elem(bpf_map__fd(skeleton->maps.cpprof_targets), &tid) == 0)
+		__atomic_fetch_sub(&skeleton->bss->n_targets, 1, __ATOMIC_SEQ_CST);
+}
+
 const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits)
 {
 	return (const uint64_t *)bpf_waits_of(waits)->bss->own_frames;
 }
 
-bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret)
+uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
+{
+	return bpf_waits_of(waits)->bss->clock_offset;
+}
+
+bool bpf_waits_take(const struct bpf_waits *waits, uint32_t *place, struct waits_thread *ret)
 {
 	int map = bpf_map__fd(bpf_waits_of(waits)->maps.cpprof_waiting);
-	uint64_t key;
 
-	while (bpf_map_get_next_key(map, NULL, &key) == 0) {
-		bool is_there = bpf_map_lookup_elem(map, &key, ret) == 0;
-		bpf_map_delete_elem(map, &key);
-		if (is_there)
+	while (*place < WAITS_THREADS_MAX) {
+		uint32_t key = (*place)++;
+		if (bpf_map_lookup_elem(map, &key, ret) == 0 && ret->number && ret->number != WAITS_GONE)
 			return true;
 	}
 	return false;

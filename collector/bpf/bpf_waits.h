@@ -27,8 +27,12 @@ int bpf_waits_start(struct bpf_waits *waits, bool inherits);
 void bpf_waits_turn(struct bpf_waits *waits, bool is_on);
 /* 0 or -errno. */
 int bpf_waits_watch(struct bpf_waits *waits, pid_t tid, enum waits_target how);
+/* It has ended before it was met. */
+void bpf_waits_unwatch(struct bpf_waits *waits, pid_t tid);
 /* The stack of a switch of the calling thread, from the program outwards: WAITS_OWN_FRAMES addresses, 0 where
  * it is shorter, or was not seen. */
 const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits);
-/* Takes a thread out of what the program knows, whichever; false: there is none left. */
-bool bpf_waits_take(const struct bpf_waits *waits, struct waits_thread *ret);
+/* What to add to the scheduler's clock to have that of samples. */
+uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits);
+/* The next thread that the program knows; *place is 0 at first. False: there is none left. */
+bool bpf_waits_take(const struct bpf_waits *waits, uint32_t *place, struct waits_thread *ret);

@@ -67,6 +67,13 @@ struct {
 	__type(value, struct deep_hidden);
 } cpprof_hidden SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct deep_nearby);
+} cpprof_nearby SEC(".maps");
+
 /* Where a thread's stack lies. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -211,8 +218,13 @@ static __always_inline __u64 sp_offset(void)
 	return options.is_x86 ? 19 * 8 : 31 * 8;
 }
 
-/* A context is read at constant offsets only, and whole words: hence volatile. */
-#define CONTEXT_WORD(context, n) (*(const volatile __u64 *)((context) + 8 * (n)))
+/* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
+#define CONTEXT_WORD(context, n)                                                                  \
+	({                                                                                        \
+		__u64 word;                                                                       \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(word) : "r"(context), "i"(8 * (n))); \
+		word;                                                                             \
+	})
 
 /* sp in user mode: that of the interrupt, or where the kernel was entered. pc: 0 if it was entered. */
 static __always_inline __u64 find_sp(void *context, int has_regs, __u64 *ret_pc)
@@ -386,64 +398,7 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* ---- what probes of others hide ------------------------------------------------------------------------ */
-
-static __always_inline __u64 read_kernel(__u64 address)
-{
-	__u64 word = 0;
-
-	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
-	return word;
-}
-
-static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
-{
-	__u64 it = options.members.next ? read_kernel(task + options.members.instances) : 0, n = 0;
-
-	if (!it)
-		return;
-	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
-	if (!record)
-		return;
-	for (int i = 0; i < DEEP_HIDDEN_MAX && it; i++) {
-		record->of[i].stack = read_kernel(it + options.members.stack);
-		record->of[i].address = read_kernel(it + options.members.address);
-		it = read_kernel(it + options.members.next);
-		n = i + 1;
-	}
-	record->magic = DEEP_MAGIC_HIDDEN;
-	record->sp = sp;
-	record->n = n;
-	if (n <= DEEP_HIDDEN_MAX)
-		bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
-				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
-}
-
-/* Between the traps before and behind a copied instruction, also in the kernel. */
-static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
-{
-	struct deep_stepped record = { .magic = DEEP_MAGIC_STEPPED, .sp = sp };
-
-	record.copy = options.members.copy ? read_kernel(task + options.members.copy) : 0;
-	if (!record.copy)
-		return;
-	record.place = read_kernel(task + options.members.place);
-	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
-}
-
-/* Nearly always there is nothing: nobody probes this process. */
-static __always_inline void write_probes(void *context, __u64 sp)
-{
-	__u64 task;
-
-	if (!options.members.utask)
-		return;
-	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
-	if (!task)
-		return;
-	write_hidden(context, sp, task);
-	write_stepped(context, sp, task);
-}
+#include "collector/bpf/hidden.bpf.h"
 
 /* has_regs: the context is the registers at the sample. */
 static __always_inline void copy_stack(void *context, int has_regs)
@@ -452,7 +407,7 @@ static __always_inline void copy_stack(void *context, int has_regs)
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
-	write_probes(context, sp);
+	write_probes(context, sp, has_regs && !pc);
 	if (!stack.end)
 		return;
 	stack.start = snapshot_end(sp, stack.end);
@@ -479,7 +434,7 @@ int cpprof_deep(void *context)
 }
 
 /* Of a thread that leaves its CPU: waits.bpf.c has decided that it is sampled. Then nobody else writes it. */
-SEC("raw_tp/sched_switch")
+SEC("tp_btf/sched_switch")
 int cpprof_deep_wait(void *context)
 {
 	__u64 nothing = 0;

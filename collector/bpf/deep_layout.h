@@ -12,7 +12,10 @@
 #define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
 #define DEEP_MAGIC_HIDDEN 0x0164656469687063ull  /* "cphided" and a version */
 #define DEEP_MAGIC_STEPPED 0x0170657473707063ull /* "cpstep" and a version */
-#define DEEP_HIDDEN_MAX 32
+#define DEEP_MAGIC_NEARBY 0x017261656e707063ull  /* "cpnear" and a version */
+#define DEEP_HIDDEN_MAX 64                       /* the kernel hides no more of a thread */
+#define DEEP_NEARBY_REGS 31
+#define DEEP_NEARBY_STACK 64
 #define DEEP_SLOT 16 /* no probed instruction is longer */
 #define DEEP_PAGE 4096
 #define DEEP_PAGE_SHIFT 12
@@ -49,6 +52,16 @@ struct deep_hidden {
 };
 
 /*
+ * A thread that was interrupted in the kernel after its return address was replaced and before it was noted:
+ * it is in one of the kernel's registers, or on the top of the kernel's stack. All that may be an address of
+ * the program; 0 instead of anything else. Written before the sample, too.
+ */
+struct deep_nearby {
+	__u64 magic, sp;
+	__u64 words[DEEP_NEARBY_REGS + DEEP_NEARBY_STACK];
+};
+
+/*
  * A probed instruction that the kernel cannot emulate is executed elsewhere: the thread is at a copy of it.
  * Written before the sample, too.
  */
@@ -62,6 +75,8 @@ struct deep_members {
 	__u32 utask, instances;     /* of the task, of its uprobe_task */
 	__u32 stack, address, next; /* of a return_instance */
 	__u32 copy, place;          /* of the uprobe_task */
+	__u32 space, probes, own;   /* of the task, of its mm_struct, of its xol_area: where the kernel's own
+				       return address is */
 };
 
 /* Set before the program is loaded. */

@@ -67,7 +67,7 @@ struct trace_hidden {
 	__u64 stack;   /* sp at the entry of the function whose it is */
 	__u64 address; /* where it will return to */
 };
-#define TRACE_HIDDEN_MAX 32
+#define TRACE_HIDDEN_MAX 64 /* the kernel hides no more of a thread */
 
 /* A block that was sampled and is not freed. */
 struct trace_block_key {

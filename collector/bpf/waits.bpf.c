@@ -5,10 +5,12 @@
  * so many, at random.
  *
  * sched_switch knows both threads, and runs in the one that leaves: there the sample is written, or not. No
- * perf event of the thread is asked for that, because it would prepare a whole sample at every switch, before
- * a program can say that none is wanted. sched_waking runs in the thread that wakes another. Threads are
- * known by the kernel's address of them: cpprof says by number whom to watch, and children follow their
- * parents. No field of the kernel's structures is read.
+ * perf event of the thread is asked for that, because any event that a thread has costs as much at every
+ * switch as all that is done here. sched_waking runs in the thread that wakes another. cpprof says by number
+ * whom to watch, and children follow their parents.
+ *
+ * Reading a clock would take longer than the rest, so the times are the scheduler's own: it has just read it,
+ * and knows since when a thread was runnable.
  */
 #include <linux/bpf.h>
 
@@ -23,16 +25,42 @@ const volatile struct waits_options options = { 0 };
 /* Set by cpprof. */
 volatile __u64 is_on;
 volatile __u64 n_targets; /* threads in cpprof_targets: it is not looked at in vain */
+/* Told to cpprof: what to add to the scheduler's clock to have that of samples. */
+volatile __u64 clock_offset;
 __u64 own_frames[WAITS_OWN_FRAMES];
+
+/* What is read of the kernel's structures; where it is there, the loader finds out. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct rq {
+	__u64 clock; /* of this CPU, in ns */
+};
+struct cfs_rq {
+	struct rq *rq;
+};
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+struct sched_info {
+	unsigned long long run_delay;   /* how long it was runnable, and did not run */
+	unsigned long long last_queued; /* it is, since then, which is not in run_delay yet; 0 = it is not */
+};
+struct task_struct {
+	int pid;
+	struct sched_entity se;
+	struct sched_info sched_info;
+};
+#pragma clang attribute pop
 
 struct cpu_window {
 	__u64 window, n_threads, n_last; /* threads that waited in this span of time, and in the one before */
 };
 
+/* Watched threads: where one is follows from its number, or it is in one of the next few places. A table of
+ * the kernel's own would take ten times as long to look at. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, WAITS_THREADS_MAX);
-	__type(key, __u64);
+	__type(key, __u32);
 	__type(value, struct waits_thread);
 } cpprof_waiting SEC(".maps");
 /* Threads that are to be watched and were not met yet, by number: how, an enum waits_target. */
@@ -69,6 +97,43 @@ struct {
 	__type(value, __u32);
 } cpprof_samples SEC(".maps");
 
+/* ---- the table ------------------------------------------------------------------------------------------
+ */
+
+#define PLACES 4 /* that a thread may have */
+
+static __always_inline struct waits_thread *look_up(__u32 number)
+{
+#pragma unroll
+	for (int i = 0; i < PLACES; i++) {
+		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
+		struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &place);
+		if (!thread || !thread->number)
+			return 0;
+		if (thread->number == number)
+			return thread;
+	}
+	return 0;
+}
+
+/* Two that take the same place at the same moment have numbers that are 65536 apart, and start within
+ * nanoseconds: nothing guards against that. */
+static __always_inline struct waits_thread *take_place(__u32 number)
+{
+#pragma unroll
+	for (int i = 0; i < PLACES; i++) {
+		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
+		struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &place);
+		if (!thread)
+			return 0;
+		if (thread->number && thread->number != WAITS_GONE && thread->number != number)
+			continue;
+		*thread = (struct waits_thread){ .number = number };
+		return thread;
+	}
+	return 0;
+}
+
 /* ---- the thread that runs ------------------------------------------------------------------------------ */
 
 /* As cpprof numbers it, where that has a namespace of its own. */
@@ -101,12 +166,13 @@ static __always_inline int is_in_system_call(void)
 /* ---- whom we watch --------------------------------------------------------------------------------------
  */
 
-static __always_inline struct waits_thread *add_thread(__u64 who, __u64 number)
+static __always_inline struct waits_thread *add_thread(__u32 number, __u64 as)
 {
-	struct waits_thread fresh = { .thread = number };
+	struct waits_thread *thread = take_place(number);
 
-	bpf_map_update_elem(&cpprof_waiting, &who, &fresh, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&cpprof_waiting, &who);
+	if (thread)
+		thread->thread = as;
+	return thread;
 }
 
 static __always_inline void drop_target(__u32 tid)
@@ -116,10 +182,10 @@ static __always_inline void drop_target(__u32 tid)
 }
 
 /* The thread that runs is met for the first time: is it one that cpprof has named? */
-static __always_inline struct waits_thread *find_target(void *context, __u64 who, int is_exec)
+static __always_inline struct waits_thread *find_target(void *context, __u32 number, int is_exec)
 {
-	__u64 number = current_thread();
-	__u32 tid = (__u32)number;
+	__u64 as = current_thread();
+	__u32 tid = (__u32)as;
 	const __u32 *target = bpf_map_lookup_elem(&cpprof_targets, &tid);
 
 	if (!target || (*target == WAITS_TARGET_EXEC && !is_exec))
@@ -127,66 +193,80 @@ static __always_inline struct waits_thread *find_target(void *context, __u64 who
 	int is_own = *target == WAITS_TARGET_OWN;
 	drop_target(tid);
 	if (!is_own)
-		return add_thread(who, number);
+		return add_thread(number, as);
 	bpf_get_stack(context, own_frames, sizeof(own_frames), 0);
 	return 0;
 }
 
-static __always_inline struct waits_thread *find_thread(void *context, __u64 who)
+static __always_inline struct waits_thread *find_thread(void *context, __u32 number)
 {
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+	struct waits_thread *thread = look_up(number);
 
-	return thread || !n_targets ? thread : find_target(context, who, 0);
+	return thread || !n_targets ? thread : find_target(context, number, 0);
 }
 
 /* struct task_struct *p, which runs, pid_t old_pid, struct linux_binprm * */
-SEC("raw_tp/sched_process_exec")
-int cpprof_exec(struct bpf_raw_tracepoint_args *context)
+SEC("tp_btf/sched_process_exec")
+int cpprof_exec(__u64 *context)
 {
+	const struct task_struct *task = (const void *)context[0];
+	__u32 number = (__u32)task->pid, before = (__u32)context[1];
+	struct waits_thread *old = number != before ? look_up(before) : 0;
+
+	if (old) { /* it has taken the number of its process's first thread */
+		struct waits_thread *thread = add_thread(number, 0);
+		if (thread)
+			thread->sum = old->sum;
+		old->number = WAITS_GONE;
+	}
 	if (n_targets)
-		find_target(context, context->args[0], 1);
+		find_target(context, number, 1);
 	return 0;
 }
 
 /* struct task_struct *parent, which runs, *child */
-SEC("raw_tp/sched_process_fork")
-int cpprof_fork(struct bpf_raw_tracepoint_args *context)
+SEC("tp_btf/sched_process_fork")
+int cpprof_fork(__u64 *context)
 {
-	if (find_thread(context, context->args[0]))
-		add_thread(context->args[1], 0);
+	const struct task_struct *parent = (const void *)context[0], *child = (const void *)context[1];
+
+	if (find_thread(context, (__u32)parent->pid))
+		add_thread((__u32)child->pid, 0);
 	return 0;
 }
 
 /* ---- switches ------------------------------------------------------------------------------------------ */
 
-static __always_inline void leave(struct waits_thread *thread, __u64 now, int is_preempted)
+static __always_inline void leave(struct waits_thread *thread, const struct task_struct *task, __u64 now,
+				  int is_preempted)
 {
 	if (!thread->thread)
 		thread->thread = current_thread();
 	thread->since = now;
-	thread->woken = is_preempted ? now : 0;
+	thread->is_preempted = (__u64)is_preempted;
+	thread->delayed = task->sched_info.run_delay;
 	thread->waker = 0;
-	thread->is_sampled = 0;
+	thread->sampled = 0;
 }
 
-static __always_inline void add_wait(struct waits_thread *thread, __u64 now)
+static __always_inline void add_wait(struct waits_thread *thread, const struct task_struct *task, __u64 now)
 {
-	__u64 ns = now - thread->since;
+	__u64 ns = now > thread->since ? now - thread->since : 0, queued = task->sched_info.last_queued;
 
 	thread->sum.n++;
 	thread->sum.ns += ns;
-	if (thread->woken)
-		thread->sum.runnable += now - thread->woken;
+	thread->sum.runnable +=
+		task->sched_info.run_delay - thread->delayed + (queued && queued < now ? now - queued : 0);
 	if (ns > thread->sum.longest)
 		thread->sum.longest = ns;
 }
 
-static __always_inline void send(void *context, struct waits_thread *thread, __u64 since, __u64 until)
+static __always_inline void send(void *context, struct waits_thread *thread, __u64 since)
 {
 	struct waits_record record = { .magic = WAITS_MAGIC,
 				       .thread = thread->thread,
 				       .since = since,
-				       .until = until,
+				       .until = bpf_ktime_get_ns(),
 				       .waker = since ? thread->waker : 0,
 				       .sum = thread->sum };
 	struct waits_sum none = { 0 };
@@ -195,15 +275,16 @@ static __always_inline void send(void *context, struct waits_thread *thread, __u
 		thread->sum = none; /* else the next one tells it */
 }
 
-static __always_inline void come_back(void *context, struct waits_thread *thread, __u64 now)
+static __always_inline void come_back(void *context, struct waits_thread *thread,
+				      const struct task_struct *task, __u64 now)
 {
-	if (!thread->since || now < thread->since)
+	if (!thread->since)
 		return;
-	add_wait(thread, now);
-	if (thread->is_sampled)
-		send(context, thread, thread->since, now);
+	add_wait(thread, task, now);
+	if (thread->sampled)
+		send(context, thread, thread->sampled);
 	thread->since = 0;
-	thread->is_sampled = 0;
+	thread->sampled = 0;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
@@ -271,63 +352,59 @@ static __always_inline void write_sample(void *context)
 }
 
 /* bool preempt, struct task_struct *prev, *next */
-SEC("raw_tp/sched_switch")
-int cpprof_switch(struct bpf_raw_tracepoint_args *context)
+SEC("tp_btf/sched_switch")
+int cpprof_switch(__u64 *context)
 {
-	__u64 out = context->args[1], in = context->args[2], now;
+	const struct task_struct *out = (const void *)context[1], *in = (const void *)context[2];
 
 	if (!is_on)
 		return 0;
-	struct waits_thread *back = bpf_map_lookup_elem(&cpprof_waiting, &in);
-	struct waits_thread *thread = find_thread(context, out);
-	if (!back && !thread)
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (back)
-		come_back(context, back, now);
+	struct waits_thread *thread = look_up((__u32)in->pid);
+	if (thread)
+		come_back(context, thread, in, out->se.cfs_rq->rq->clock);
+	thread = find_thread(context, (__u32)out->pid);
 	if (!thread)
 		return 0;
-	leave(thread, now, context->args[0] & 1);
+	__u64 now = out->se.cfs_rq->rq->clock;
+	leave(thread, out, now, context[0] & 1);
 	if (!is_due(thread, now))
 		return 0;
-	thread->is_sampled = 1;
+	thread->sampled = bpf_ktime_get_ns();
+	clock_offset = thread->sampled - now;
 	thread->thread = current_thread(); /* exec may have given it another number */
 	bpf_tail_call(context, &cpprof_next, 0);
 	write_sample(context);
 	return 0;
 }
 
-/* ---- the others ------------------------------------------------------------------------------------------
+/* ---- the others -----------------------------------------------------------------------------------------
  */
 
 /* struct task_struct *p */
-SEC("raw_tp/sched_waking")
-int cpprof_waking(struct bpf_raw_tracepoint_args *context)
+SEC("tp_btf/sched_waking")
+int cpprof_waking(__u64 *context)
 {
-	__u64 whom = context->args[0];
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &whom);
+	const struct task_struct *task = (const void *)context[0];
+	struct waits_thread *thread = look_up((__u32)task->pid);
 
-	if (!thread || !thread->since || thread->woken)
-		return 0;
-	thread->woken = bpf_ktime_get_ns();
-	if (thread->is_sampled && is_in_system_call())
+	if (thread && thread->sampled && !thread->waker && is_in_system_call())
 		thread->waker = current_thread();
 	return 0;
 }
 
 /* struct task_struct *p, which runs */
-SEC("raw_tp/sched_process_exit")
-int cpprof_exit(struct bpf_raw_tracepoint_args *context)
+SEC("tp_btf/sched_process_exit")
+int cpprof_exit(__u64 *context)
 {
-	__u64 who = context->args[0];
-	struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &who);
+	const struct task_struct *task = (const void *)context[0];
+	struct waits_thread *thread = look_up((__u32)task->pid);
 
-	if (!thread && n_targets)
+	if (n_targets)
 		drop_target((__u32)current_thread());
 	if (!thread)
 		return 0;
 	if (thread->sum.n)
-		send(context, thread, 0, bpf_ktime_get_ns());
-	bpf_map_delete_elem(&cpprof_waiting, &who);
+		send(context, thread, 0);
+	thread->number = WAITS_GONE;
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 #define WAITS_MAGIC 0x0174696177707063ull /* "cppwait" and a version */
-#define WAITS_THREADS_MAX 65536
+#define WAITS_THREADS_MAX 65536           /* a power of two */
 #define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
 #define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
 
@@ -32,17 +32,21 @@ struct waits_record {
 	struct waits_sum sum;
 };
 
-/* What is known of a thread, by the kernel's address of it. */
+/* What is known of a thread. */
 struct waits_thread {
+	__u64 number; /* the kernel's own; 0 = nobody, WAITS_GONE = nobody any more */
 	__u64 thread; /* as above */
-	__u64 since;  /* it left its CPU then; 0 = it has one */
-	__u64 woken;  /* 0 = not yet */
+	__u64 since;  /* it left its CPU then, by the scheduler's clock; 0 = it has one */
+	__u64 is_preempted;
+	__u64 delayed; /* how long it was runnable in all, when it left */
 	__u64 waker;
-	__u64 is_sampled;        /* the present wait was */
+	__u64 sampled;           /* when the present wait was, by the clock of samples; 0 = it was not */
 	struct waits_sum sum;    /* of waits that no record has told of yet */
 	__u64 gap;               /* so many more are not sampled */
 	__u64 window, n, n_last; /* waits in this span of time, and in the one before */
+	__u64 unused;            /* a power of two is found faster */
 };
+#define WAITS_GONE (~0ull)
 
 enum waits_target {
 	WAITS_TARGET_NOW = 1, /* watched from the first time that it is met */

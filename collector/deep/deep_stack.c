@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 
+#define NEARBY_MAX (DEEP_NEARBY_REGS + DEEP_NEARBY_STACK)
 #define STORE_MAX 40960 /* pages kept, some more than the program remembers having written */
 
 uint64_t deep_hash(const uint8_t *page)
@@ -48,7 +49,12 @@ struct deep_stacks {
 	pid_t hidden_tid;
 	uint64_t hidden_sp;
 	uint32_t n_hidden;
-	struct hidden_return hidden[DEEP_HIDDEN_MAX];
+	struct hidden_return hidden[DEEP_HIDDEN_MAX + NEARBY_MAX];
+	/* What may be one more, the same. */
+	pid_t nearby_tid;
+	uint64_t nearby_sp;
+	uint32_t n_nearby;
+	uint64_t nearby[NEARBY_MAX];
 	/* A copied instruction, of a sample that is to come; magic 0 = none. */
 	pid_t stepped_tid;
 	struct deep_stepped stepped;
@@ -158,7 +164,23 @@ static void deep_take_hidden(struct deep_stacks *stacks, pid_t tid, struct reade
 		return;
 	for (; stacks->n_hidden < n; stacks->n_hidden++) {
 		uint64_t stack = read_u64(r);
-		stacks->hidden[stacks->n_hidden] = (struct hidden_return){ stack, read_u64(r) };
+		stacks->hidden[stacks->n_hidden] = (struct hidden_return){ stack, read_u64(r), false };
+	}
+}
+
+/* Each of them once. */
+static void deep_take_nearby(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	stacks->nearby_tid = tid;
+	stacks->nearby_sp = read_u64(r);
+	stacks->n_nearby = 0;
+	for (size_t i = 0; i < NEARBY_MAX; i++) {
+		uint64_t word = read_u64(r);
+		uint32_t k = 0;
+		while (k < stacks->n_nearby && stacks->nearby[k] != word)
+			k++;
+		if (!r->failed && word && k == stacks->n_nearby)
+			stacks->nearby[stacks->n_nearby++] = word;
 	}
 }
 
@@ -184,6 +206,8 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_hidden(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_STEPPED)
 		deep_take_stepped(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_NEARBY)
+		deep_take_nearby(stacks, tid, &r);
 }
 
 /* Good for one sample. */
@@ -210,6 +234,23 @@ static void deep_hide_first(struct deep_stacks *stacks, struct sample *sample, s
 	sample->n_hidden = n + 1;
 }
 
+static void deep_join_nearby(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			     struct sample *sample)
+{
+	uint32_t n = stacks->n_nearby;
+
+	stacks->n_nearby = 0;
+	if (tid != stacks->nearby_tid || !regs_known(&sample->regs, isa->sp) ||
+	    sample->regs.value[isa->sp] != stacks->nearby_sp ||
+	    (sample->n_hidden && sample->hidden != stacks->hidden))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		stacks->hidden[sample->n_hidden + i] =
+			(struct hidden_return){ stacks->nearby_sp, stacks->nearby[i], true };
+	sample->hidden = stacks->hidden;
+	sample->n_hidden += n;
+}
+
 /*
  * pc at the copy, or behind it, means the instruction itself. A copied call has pushed the address behind the
  * copy: the kernel corrects that later, too.
@@ -232,7 +273,8 @@ static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struc
 		return;
 	memcpy(&top, sample->stack.at, sizeof(top));
 	if (top - it.copy <= DEEP_SLOT)
-		deep_hide_first(stacks, sample, (struct hidden_return){ it.sp, top + it.place - it.copy });
+		deep_hide_first(stacks, sample,
+				(struct hidden_return){ it.sp, top + it.place - it.copy, false });
 }
 
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
@@ -244,6 +286,8 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 	if (!sample->n_hidden)
 		deep_join_hidden(stacks, tid, isa, sample);
 	deep_join_stepped(stacks, tid, isa, sample);
+	if (stacks->n_nearby)
+		deep_join_nearby(stacks, tid, isa, sample);
 	vec_clear(&stacks->hashes); /* an outline is good for one sample */
 	vec_clear(&stacks->pages);
 	if (!n || !is_its_own)
@@ -281,8 +325,7 @@ void deep_wait_add(struct deep_wait *wait, struct order *order, const struct dee
 	it.offset = wait->bytes.len;
 	it.len = record.len;
 	uint64_t magic = read_u64(&r);
-	it.is_outline =
-		magic == DEEP_MAGIC_OUTLINE || magic == DEEP_MAGIC_HIDDEN || magic == DEEP_MAGIC_STEPPED;
+	it.is_outline = magic != DEEP_MAGIC_PAGE;
 	write_bytes(&wait->bytes, record);
 	vec_push(&wait->records, it);
 }

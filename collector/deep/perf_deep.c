@@ -34,9 +34,12 @@ static void deep_find_members(struct deep_members *ret)
 					   { .structure = "return_instance", .name = "orig_ret_vaddr" },
 					   { .structure = "return_instance", .name = "next" },
 					   { .structure = "uprobe_task", .name = "xol_vaddr" },
-					   { .structure = "uprobe_task", .name = "vaddr" } };
-	uint32_t *to[] = { &ret->utask, &ret->instances, &ret->stack, &ret->address,
-			   &ret->next,  &ret->copy,      &ret->place };
+					   { .structure = "uprobe_task", .name = "vaddr" },
+					   { .structure = "task_struct", .name = "mm" },
+					   { .structure = "mm_struct", .name = "uprobes_state" },
+					   { .structure = "xol_area", .name = "vaddr" } };
+	uint32_t *to[] = { &ret->utask, &ret->instances, &ret->stack, &ret->address, &ret->next,
+			   &ret->copy,  &ret->place,     &ret->space, &ret->probes,  &ret->own };
 
 	kernel_types_find(members, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)

@@ -122,6 +122,12 @@ static void attach_end_hurry(const struct perf_attach *attach)
 		priority_calm(attach->priority);
 }
 
+/* Where all processes report their births, that one did does not say that its parent was watched. */
+static bool attach_has_inherited(const struct perf_attach *attach, pid_t tid)
+{
+	return !attach->events->watched.is_used && map_find(&attach->births, (uint32_t)tid) != MAP_NONE;
+}
+
 static void attach_thread(struct attaching *it, pid_t tid)
 {
 	struct perf_events *events = it->to->events;
@@ -155,7 +161,7 @@ static size_t attach_new_threads(struct attaching *it, const struct pid_list *th
 			attach_wait_for_births(it->to);
 			has_waited = true;
 		}
-		if (map_find(&it->to->births, (uint32_t)tid) != MAP_NONE)
+		if (attach_has_inherited(it->to, tid))
 			map_put(&it->seen, (uint32_t)tid, 1);
 		else
 			attach_thread(it, tid);
@@ -257,7 +263,7 @@ static size_t attach_new_children(struct perf_attach *attach, const struct pid_l
 		has_waited = true;
 		map_put(seen, (uint32_t)pid, 1);
 		n_new++;
-		if (map_find(&attach->births, (uint32_t)pid) != MAP_NONE)
+		if (attach_has_inherited(attach, pid))
 			continue;
 		int error = attach_to(attach, pid, 0, &diag);
 		*n_attached += !error;

@@ -212,19 +212,23 @@ uint64_t perf_events_max_frequency(void)
 
 /* ---- CPUs and rings ------------------------------------------------------------------------- */
 
-static int events_open_anchor(int cpu, size_t ring_bytes)
+/* An event of any thread, ours included, makes every switch on the machine take longer; one of a CPU does
+ * not.
+ */
+static int events_open_anchor(int cpu, size_t ring_bytes, bool spares_threads)
 {
 	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 	attr.exclude_kernel = 1;
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)(ring_bytes / WAKEUP_FRACTION);
-	return events_open_one(&attr, 0, cpu, NO_LEADER);
+	int fd = spares_threads ? events_open_one(&attr, PERF_EVERYTHING, cpu, NO_LEADER) : -EACCES;
+	return fd >= 0 ? fd : events_open_one(&attr, 0, cpu, NO_LEADER);
 }
 
 int perf_events_add_ring(struct perf_events *events, size_t cpu)
 {
-	int fd = events_open_anchor(events->cpus.at[cpu], events->ring_bytes);
+	int fd = events_open_anchor(events->cpus.at[cpu], events->ring_bytes, events->spares_threads);
 	int error = fd < 0 ? fd : drain_add_ring(events->drain, fd, events->ring_bytes);
 
 	if (!error)
@@ -237,7 +241,7 @@ int perf_events_add_ring(struct perf_events *events, size_t cpu)
 static int events_open_anchors(struct perf_events *events, size_t ring_bytes, struct diag *diag)
 {
 	for (size_t i = 0; i < events->cpus.n; i++) {
-		int fd = events_open_anchor(events->cpus.at[i], ring_bytes);
+		int fd = events_open_anchor(events->cpus.at[i], ring_bytes, events->spares_threads);
 		if (fd == -ENODEV) { /* has been taken offline just now */
 			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
 			continue;
@@ -327,6 +331,8 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 {
 	*events = (struct perf_events){ .drain = drain,
 					.wait_attr = SIZE_MAX,
+					.cpu_attr = SIZE_MAX,
+					.spares_threads = want->spares_threads,
 					.is_machine = want->is_machine,
 					.cgroup = want->cgroup,
 					.starts_later = want->starts_later || want->is_probed,
@@ -352,6 +358,7 @@ void perf_events_done(struct perf_events *events)
 	perf_waits_close(&events->waits);
 	perf_probe_close(&events->probe);
 	periods_done(&events->periods);
+	watched_done(&events->watched);
 	events_close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
@@ -407,8 +414,8 @@ int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t attr = 0; attr < events->attrs.n; attr++) {
-		if (attr == events->wait_attr && events->waits.program)
-			continue; /* which needs no event of a thread */
+		if ((attr == events->wait_attr && events->waits.program) || attr == events->cpu_attr)
+			continue; /* which need no event of a thread */
 		int error = events_add_one(events, attr, cpu, tid, &leader);
 		if (error)
 			return error;
@@ -427,13 +434,28 @@ static int events_add_all(struct perf_events *events, pid_t tid)
 	return error;
 }
 
+/* Nothing else fails if there is no such thread. */
+static int events_watch(struct perf_events *events, pid_t tid)
+{
+	int error = perf_waits_watch(&events->waits, tid);
+	pid_t pid;
+
+	if (error || !events->watched.is_used)
+		return error;
+	if ((error = target_process_of(tid, &pid)))
+		perf_waits_unwatch(&events->waits, tid);
+	else
+		watched_add(&events->watched, pid);
+	return error;
+}
+
 int perf_events_add(struct perf_events *events, pid_t tid)
 {
 	size_t first = events->fds.n;
 	int error = events_add_all(events, tid);
 
 	if (!error)
-		error = perf_waits_watch(&events->waits, tid);
+		error = events_watch(events, tid);
 
 	while (error && events->fds.n > first) { /* a thread is watched on all CPUs or not at all */
 		periods_remove(&events->periods, events->fds.at[--events->fds.n].id);

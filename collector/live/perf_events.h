@@ -20,6 +20,7 @@
 #include "collector/live/drain.h"
 #include "collector/live/events.h"
 #include "collector/live/periods.h"
+#include "collector/live/watched.h"
 #include "collector/probe/perf_probe.h"
 #include "collector/wait/perf_waits.h"
 
@@ -32,6 +33,7 @@ struct perf_want {
 	bool is_inherited;
 	bool has_groups;        /* samples say what their group has counted */
 	bool has_switches;      /* the first event says when threads leave a CPU and come back */
+	bool spares_threads;    /* they get no event if all can be had without */
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
 	bool starts_on_exec;    /* else by perf_events_enable */
 	bool starts_later;      /* names and mappings at once, samples by perf_events_enable_samples */
@@ -69,6 +71,10 @@ struct perf_events {
 	struct perf_deep deep;   /* its event counts as one more attr, behind the last */
 	struct perf_waits waits; /* its event counts as one more attr behind that */
 	size_t wait_attr;        /* whose switches it sees; SIZE_MAX = none is of waits */
+	size_t cpu_attr; /* that reports what all processes do, by CPU; SIZE_MAX = threads have one for that
+			  */
+	struct watched watched; /* whose reports of those count */
+	bool spares_threads;
 	struct perf_probe probe; /* if is_probed: opened by who wants it */
 	struct drain *drain;     /* borrowed: has the rings, one a CPU */
 };

@@ -65,26 +65,68 @@ static int programs_open_samples(struct perf_events *events, size_t cpu)
 	return 0;
 }
 
-/* Threads have no event of waits any more, so another one of theirs reports names, mappings, forks and exits.
- */
+static void programs_set_tracking(struct perf_event_attr *attr, bool is_on)
+{
+	attr->mmap = attr->mmap2 = attr->build_id = attr->comm = attr->comm_exec = attr->task = is_on;
+}
+
+/* Threads have no event of waits any more, so another one reports names, mappings, forks and exits. */
 static void programs_move_tracking(struct perf_events *events)
 {
-	struct perf_event_attr *from = &events->attrs.at[events->wait_attr], to = *from;
+	struct perf_event_attr *from = &events->attrs.at[events->wait_attr];
+	bool is_moved = from->task;
 
 	from->context_switch = 0;
-	if (!from->task)
+	programs_set_tracking(from, false);
+	if (is_moved && events->wait_attr > 0)
+		programs_set_tracking(&events->attrs.at[0], true);
+	if (!is_moved || events->wait_attr > 0)
 		return;
-	if (events->wait_attr > 0)
-		to = events->attrs.at[0];
-	else
-		to.config = PERF_COUNT_SW_DUMMY;
-	to.mmap = to.mmap2 = to.build_id = to.comm = to.comm_exec = to.task = 1;
-	to.context_switch = 0;
-	from->mmap = from->mmap2 = from->build_id = from->comm = from->comm_exec = from->task = 0;
-	if (events->wait_attr > 0)
-		events->attrs.at[0] = to;
-	else
-		vec_push(&events->attrs, to);
+
+	struct perf_event_attr dummy = *from;
+	dummy.config = PERF_COUNT_SW_DUMMY;
+	programs_set_tracking(&dummy, true);
+	vec_push(&events->attrs, dummy);
+}
+
+static int programs_track_cpu(struct perf_events *events, size_t attr, size_t cpu)
+{
+	struct perf_event_attr own = events->attrs.at[attr];
+	struct perf_fd it = { .attr = (uint32_t)attr, .cpu = (uint32_t)cpu };
+
+	own.disabled = own.inherit = own.enable_on_exec = 0;
+	it.fd = (int)syscall(SYS_perf_event_open, &own, PERF_EVERYTHING, events->cpus.at[cpu], -1,
+			     PERF_FLAG_FD_CLOEXEC);
+	if (it.fd < 0)
+		return -errno;
+	if (ioctl(it.fd, PERF_EVENT_IOC_SET_OUTPUT, events->anchors.at[cpu]) < 0 ||
+	    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0) {
+		int error = -errno;
+		close(it.fd);
+		return error;
+	}
+	map_put(&events->by_id, it.id, it.attr);
+	vec_push(&events->fds, it);
+	return 0;
+}
+
+/* Waits alone are recorded. Where CPUs may not be watched, threads have an event for what they do besides. */
+static void programs_track_cpus(struct perf_events *events, bool inherits)
+{
+	size_t first = events->fds.n, attr = events->attrs.n - 1;
+	int error = 0;
+
+	if (events->wait_attr != 0 || events->n_sampling != 1 || !events->spares_threads)
+		return;
+	for (size_t i = 0; !error && i < events->cpus.n; i++)
+		error = programs_track_cpu(events, attr, i);
+	while (error && events->fds.n > first)
+		close(events->fds.at[--events->fds.n].fd);
+	if (error)
+		return;
+	events->cpu_attr = attr;
+	events->watched.is_used = true;
+	events->watched.inherits = inherits;
 }
 
 static void programs_close_samples(struct perf_events *events)
@@ -120,6 +162,7 @@ int perf_events_add_waits(struct perf_events *events, const struct perf_want *wa
 		return error;
 	events->attrs.at[events->wait_attr].config1 = events->waits.n_own;
 	programs_move_tracking(events);
+	programs_track_cpus(events, want->is_inherited);
 	struct perf_layout layout = perf_layout_of(&events->waits.attr, NULL, 0);
 	for (size_t i = 0; i < events->waits.fds.n; i++)
 		drain_add_wait_event(events->drain, &layout, events->waits.fds.at[i].id);

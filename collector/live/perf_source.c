@@ -70,7 +70,8 @@ static bool live_finish_call(struct perf_live *live, struct sample *sample)
 		return false;
 	sample->n_hidden = (uint32_t)call.n_hidden;
 	for (uint32_t i = 0; i < sample->n_hidden; i++)
-		live->hidden[i] = (struct hidden_return){ call.hidden[i].stack, call.hidden[i].address };
+		live->hidden[i] =
+			(struct hidden_return){ call.hidden[i].stack, call.hidden[i].address, false };
 	sample->hidden = live->hidden;
 	if (call.block) {
 		live_finish_block(live, &call, sample);
@@ -158,6 +159,7 @@ static void live_forget_needs(struct perf_live *live, pid_t tid)
 /* False: a record that says nothing, or nothing new. */
 static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
+	live->is_foreign = false;
 	if (perf_record_parse(from->bytes, from->layout, &live->scratch, &live->record) < 0) {
 		live->n_damaged++;
 		return false;
@@ -169,6 +171,9 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		return false;
 	}
 	if (!perf_record_event(&live->record, ret))
+		return false;
+	live->is_foreign = live->events.watched.is_used && !watched_has(&live->events.watched, ret);
+	if (live->is_foreign)
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
@@ -231,7 +236,7 @@ static bool live_next_due(struct perf_live *live, struct event *ret)
 	}
 	while (drain_next(live->drain, &record)) {
 		bool is_event = live_convert(live, &record, ret);
-		if (live->raw)
+		if (live->raw && !live->is_foreign)
 			live_write_raw(live, &record, is_event ? ret : NULL);
 		if (is_event)
 			return true;

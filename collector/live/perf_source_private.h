@@ -58,6 +58,7 @@ struct perf_live {
 
 	struct perf_scratch scratch;
 	struct perf_record record;
+	bool is_foreign;    /* ... is of a process that is not recorded */
 	uint64_t n_damaged; /* records that were in order, and made no sense */
 	uint64_t lost;      /* samples reported as lost so far */
 };

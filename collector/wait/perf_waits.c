@@ -141,6 +141,11 @@ int perf_waits_watch(const struct perf_waits *waits, pid_t tid)
 	return waits->program ? bpf_waits_watch(waits->program, tid, waits->how) : 0;
 }
 
+void perf_waits_unwatch(const struct perf_waits *waits, pid_t tid)
+{
+	bpf_waits_unwatch(waits->program, tid);
+}
+
 void perf_waits_turn(const struct perf_waits *waits, bool is_on)
 {
 	if (waits->program)
@@ -181,21 +186,27 @@ bool perf_waits_read(struct bytes raw, struct event *ret)
 	return true;
 }
 
+/* A wait that goes on ends here. */
+static void perf_waits_cut(struct waits_sum *sum, const struct waits_thread *thread, uint64_t ns)
+{
+	sum->n++;
+	sum->ns += ns;
+	sum->runnable += thread->is_preempted ? ns : 0;
+	if (ns > sum->longest)
+		sum->longest = ns;
+}
+
 bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
 	struct waits_thread thread;
 
-	while (waits->program && bpf_waits_take(waits->program, &thread)) {
+	while (waits->program && bpf_waits_take(waits->program, &waits->n_taken, &thread)) {
 		struct waits_record record = { .thread = thread.thread, .until = now_ns, .sum = thread.sum };
-		bool goes_on = thread.since && thread.since < now_ns;
-		if (goes_on) {
-			record.sum.n++;
-			record.sum.ns += now_ns - thread.since;
-			if (now_ns - thread.since > record.sum.longest)
-				record.sum.longest = now_ns - thread.since;
-			record.sum.runnable +=
-				thread.woken && thread.woken < now_ns ? now_ns - thread.woken : 0;
-		}
+		uint64_t since =
+			thread.since ? thread.since + bpf_waits_clock_offset(waits->program) : UINT64_MAX;
+		bool goes_on = since < now_ns;
+		if (goes_on)
+			perf_waits_cut(&record.sum, &thread, now_ns - since);
 		if (!record.sum.n)
 			continue;
 		perf_waits_tell(&record, ret);

@@ -23,7 +23,8 @@ struct perf_waits_fd {
 struct perf_waits {
 	struct bpf_waits *program; /* NULL = none */
 	enum waits_target how;     /* threads are watched from when on */
-	uint32_t n_own; /* frames that a sample's kernel stack begins with and that are the program's */
+	uint32_t n_own;   /* frames that a sample's kernel stack begins with and that are the program's */
+	uint32_t n_taken; /* places that were looked at by perf_waits_rest */
 	struct perf_event_attr attr;
 	VEC(struct perf_waits_fd) fds; /* one a CPU */
 };
@@ -46,6 +47,7 @@ int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want
 void perf_waits_close(struct perf_waits *waits);
 /* Its waits are timed from now on, or from its exec on, and those of its children. 0 or -errno. */
 int perf_waits_watch(const struct perf_waits *waits, pid_t tid);
+void perf_waits_unwatch(const struct perf_waits *waits, pid_t tid);
 /* Whether waits count. */
 void perf_waits_turn(const struct perf_waits *waits, bool is_on);
 /* A record's raw part, as the event that a thread is back; false if it is none of ours. */

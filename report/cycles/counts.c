@@ -15,6 +15,8 @@ struct counts_reader {
 	uint64_t wanted, vaddr; /* functions */
 	struct cycles_counts current;
 	bool is_ours; /* it says that it is a file of ours */
+	void (*take)(void *context, const struct cycles_counts *counts); /* NULL = one function is wanted */
+	void *context;
 };
 
 static double counts_number(const struct json_reader *json)
@@ -120,6 +122,11 @@ static bool counts_way_member(struct counts_reader *r)
 		way->count = is_number ? counts_number(&r->json) : 0;
 		return is_number;
 	}
+	if (json_reader_is(&r->json, "next")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		way->next = is_text ? counts_address(&r->json) : 0;
+		return is_text;
+	}
 	if (json_reader_is(&r->json, "caller")) {
 		bool is_text = json_reader_next(&r->json) == JSON_STRING;
 		way->caller = is_text ? counts_address(&r->json) : 0;
@@ -134,12 +141,38 @@ static bool counts_way(struct counts_reader *r)
 	return counts_each(r, counts_way_member);
 }
 
+static void counts_module(struct counts_reader *r)
+{
+	struct bytes path = r->json.text;
+	size_t first = path.len;
+
+	while (first > 0 && path.at[first - 1] != '/')
+		first--;
+	size_t len = path.len - first;
+	len = len < sizeof(r->current.module) ? len : sizeof(r->current.module) - 1;
+	memcpy(r->current.module, path.at + first, len);
+	r->current.module[len] = 0;
+}
+
 static bool counts_function_member(struct counts_reader *r)
 {
 	if (json_reader_is(&r->json, "vaddr")) {
 		bool is_text = json_reader_next(&r->json) == JSON_STRING;
 		r->vaddr = is_text ? counts_address(&r->json) : 0;
 		return is_text;
+	}
+	if (json_reader_is(&r->json, "module")) {
+		if (json_reader_next(&r->json) == JSON_STRING)
+			counts_module(r);
+		return true;
+	}
+	if (json_reader_is(&r->json, "total")) {
+		r->current.total = json_reader_next(&r->json) == JSON_NUMBER ? counts_number(&r->json) : -1;
+		return true;
+	}
+	if (json_reader_is(&r->json, "cuts")) {
+		r->current.is_cut = json_reader_next(&r->json) != JSON_NUMBER || counts_number(&r->json) != 0;
+		return true;
 	}
 	if (json_reader_is(&r->json, "blocks"))
 		return counts_array(r, counts_block);
@@ -153,6 +186,9 @@ static void counts_forget(struct cycles_counts *counts)
 	vec_clear(&counts->blocks);
 	vec_clear(&counts->ways);
 	vec_clear(&counts->way_blocks);
+	counts->module[0] = 0;
+	counts->total = 0;
+	counts->is_cut = false;
 }
 
 static bool counts_function(struct counts_reader *r)
@@ -161,6 +197,12 @@ static bool counts_function(struct counts_reader *r)
 	r->vaddr = 0;
 	if (!counts_each(r, counts_function_member))
 		return false;
+	if (r->take) {
+		r->current.is_relative = r->to->is_relative;
+		r->take(r->context, &r->current);
+		r->to->is_found = true;
+		return true;
+	}
 	if (r->vaddr != r->wanted || r->to->is_found)
 		return true;
 	/* What was read is theirs from now on. */
@@ -231,6 +273,19 @@ int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts
 	CLEANUP(fclosep) FILE *file = fopen(path, "re");
 
 	*ret = (struct cycles_counts){ .is_relative = true };
+	if (!file)
+		return diag_set(diag, -errno, "cannot read '%s'", path);
+	json_reader_init_stream(&r.json, file);
+	return counts_read(&r, path, diag);
+}
+
+int cycles_counts_each(const char *path, void (*take)(void *context, const struct cycles_counts *counts),
+		       void *context, struct diag *diag)
+{
+	struct cycles_counts none = { .is_relative = true };
+	struct counts_reader r = { .to = &none, .take = take, .context = context };
+	CLEANUP(fclosep) FILE *file = fopen(path, "re");
+
 	if (!file)
 		return diag_set(diag, -errno, "cannot read '%s'", path);
 	json_reader_init_stream(&r.json, file);

@@ -19,6 +19,7 @@ struct cycles_count {
 /* A way through the function. */
 struct cycles_way {
 	double count;
+	uint64_t next;                /* the block that the next way begins at; 0 = none, it leaves */
 	uint64_t caller;              /* where it was called from, if that was asked for; 0 = not known */
 	size_t first_block, n_blocks; /* of way_blocks */
 	bool leaves;
@@ -30,6 +31,9 @@ struct cycles_counts {
 	VEC(uint64_t) way_blocks;        /* addresses */
 	bool is_relative;                /* not of a whole run: only the proportions are known */
 	bool is_found;                   /* the function is in the file */
+	char module[256];                /* name of its file, without folders */
+	double total;                    /* ways that were taken, listed or not */
+	bool is_cut;                     /* ways also end elsewhere than at jumps back */
 };
 
 /* Of the function at this address. -ENOENT if the file has nothing of it. */
@@ -37,6 +41,9 @@ int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts
 /* The same from memory; name is only for messages. */
 int cycles_counts_parse(struct bytes text, const char *name, uint64_t function, struct cycles_counts *ret,
 			struct diag *diag);
+/* Takes the counts of each function of the file, one after the other. */
+int cycles_counts_each(const char *path, void (*take)(void *context, const struct cycles_counts *counts),
+		       void *context, struct diag *diag);
 /* Of the block at this address; negative = not counted. */
 double cycles_counts_of(const struct cycles_counts *counts, uint64_t vaddr);
 void cycles_counts_done(struct cycles_counts *counts);

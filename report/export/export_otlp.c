@@ -8,7 +8,7 @@
  *
  * One resource (the machine), one scope (cpprof), and a profile for each metric; a sample is a stack and a
  * thread. Everything is in tables of a dictionary, whose first rows are empty. A length stands before each
- * part, so all of it is put together in memory first.
+ * part, so all parts are put together in memory first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -295,40 +295,66 @@ static void otlp_put_scope(struct otlp *o, struct text *to)
 	proto_message(to, 1, &o->message);
 }
 
-static void otlp_put_profiles(struct otlp *o, const struct export_options *options, struct text *to)
+/* What stands before a part of that length. */
+static void otlp_put_length(struct text *to, unsigned field, size_t len)
 {
-	CLEANUP(text_done) struct text scope = { 0 }, resource = { 0 }, head = { 0 };
-
-	otlp_put_scope(o, &scope);
-	for (uint32_t m = 0; m < o->tables.tree->n_metrics; m++) {
-		otlp_put_head(o, m, &head);
-		proto_varint(&scope, 2 << 3 | 2);
-		proto_varint(&scope, head.len + o->profiles[m].len);
-		text_add(&scope, head.at, head.len);
-		text_add(&scope, o->profiles[m].at, o->profiles[m].len);
-		text_clear(&head);
-		text_done(&o->profiles[m]);
-	}
-	otlp_put_resource(o, options, &resource);
-	proto_message(&resource, 2, &scope);
-	proto_message(to, 1, &resource);
+	proto_varint(to, field << 3 | 2);
+	proto_varint(to, len);
 }
 
-static void otlp_put_dictionary(struct otlp *o, struct text *to)
+static bool otlp_write(struct text *text, FILE *to)
 {
-	CLEANUP(text_done) struct text all = { 0 };
+	bool is_written = fwrite(text->at, 1, text->len, to) == text->len;
+
+	text_done(text);
+	return is_written;
+}
+
+static bool otlp_write_profiles(struct otlp *o, const struct export_options *options, FILE *to)
+{
+	CLEANUP(text_done) struct text scope = { 0 }, resource = { 0 }, head = { 0 }, out = { 0 };
+	uint32_t n = o->tables.tree->n_metrics;
+	struct text *heads = alloc_zero(n + 1, sizeof(*heads));
+
+	otlp_put_scope(o, &scope);
+	size_t len = scope.len;
+	for (uint32_t m = 0; m < n; m++) {
+		otlp_put_head(o, m, &head);
+		otlp_put_length(&heads[m], 2, head.len + o->profiles[m].len);
+		text_add(&heads[m], head.at, head.len);
+		text_clear(&head);
+		len += heads[m].len + o->profiles[m].len;
+	}
+	otlp_put_resource(o, options, &resource);
+	otlp_put_length(&resource, 2, len);
+	otlp_put_length(&out, 1, resource.len + len);
+	bool is_written = otlp_write(&out, to) && otlp_write(&resource, to) && otlp_write(&scope, to);
+	for (uint32_t m = 0; m < n; m++)
+		is_written &= otlp_write(&heads[m], to) && otlp_write(&o->profiles[m], to);
+	free(heads);
+	return is_written;
+}
+
+static bool otlp_write_dictionary(struct otlp *o, FILE *to)
+{
+	CLEANUP(text_done) struct text out = { 0 };
 	const struct intern *strings = &o->tables.strings;
+	struct text first[TABLE_N] = { 0 };
+	size_t len = 0;
 
 	for (size_t i = 0; i < strings->strings.n; i++)
 		proto_bytes(&o->rows[TABLE_STRING], TABLE_STRING, strings->strings.at[i],
 			    strings->lengths.at[i]);
 	for (unsigned table = 1; table < TABLE_N; table++) {
 		if (table != TABLE_STRING) /* the first string is empty as it is */
-			proto_bytes(&all, table, "", 0);
-		text_add(&all, o->rows[table].at, o->rows[table].len);
-		text_done(&o->rows[table]);
+			proto_bytes(&first[table], table, "", 0);
+		len += first[table].len + o->rows[table].len;
 	}
-	proto_message(to, 2, &all);
+	otlp_put_length(&out, 2, len);
+	bool is_written = otlp_write(&out, to);
+	for (unsigned table = 1; table < TABLE_N; table++)
+		is_written &= otlp_write(&first[table], to) && otlp_write(&o->rows[table], to);
+	return is_written;
 }
 
 static void otlp_done(struct otlp *o)
@@ -352,7 +378,6 @@ static void otlp_done(struct otlp *o)
 static int write_otlp(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
-	CLEANUP(text_done) struct text out = { 0 };
 	struct otlp o = { .profile = input->profile };
 
 	o.tables = (struct proto_tables){ .profile = input->profile,
@@ -368,10 +393,10 @@ static int write_otlp(const struct export_input *input, const struct export_opti
 	proto_tables_init(&o.tables);
 	proto_tables_samples(&o.tables, otlp_put_sample);
 	otlp_put_mappings(&o);
-	otlp_put_profiles(&o, options, &out);
-	otlp_put_dictionary(&o, &out);
+	errno = 0;
+	bool is_written = otlp_write_profiles(&o, options, to) && otlp_write_dictionary(&o, to);
 	otlp_done(&o);
-	if (fwrite(out.at, 1, out.len, to) != out.len)
+	if (!is_written)
 		return diag_set(diag, errno ? -errno : -EIO, "cannot write the otlp export");
 	return 0;
 }

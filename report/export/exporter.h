@@ -45,6 +45,7 @@ struct export_options {
 		*interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
 	const struct diff
 		*diff; /* html: metrics 1 and 2 are its before and after; diff_html has more of them */
+	const struct loop_counts *counts; /* html: how often loops went round; NULL = not known */
 	const struct ranks *ranks; /* html: whose metrics the slowest ranks are; NULL = it is not reduced */
 };
 

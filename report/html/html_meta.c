@@ -134,8 +134,8 @@ static void write_short_names(struct json *json, const struct document *document
 }
 
 static void html_meta_tell(const struct document *document, const struct scope_frame *frame,
-			   const struct loop_facts *facts, uint64_t total, struct text *label,
-			   struct text *told)
+			   const struct loop_facts *facts, const struct loop_counts *counts, uint64_t total,
+			   struct text *label, struct text *told)
 {
 	struct scope scope = { .kind = frame->kind,
 			       .flags = frame->flags,
@@ -155,18 +155,18 @@ static void html_meta_tell(const struct document *document, const struct scope_f
 		return;
 	loop_facts_tell(facts, total, told);
 	CLEANUP(text_done) struct text tags = { 0 };
-	loop_tags_tell(document->profile, frame, &tags);
+	loop_tags_tell(document->profile, counts, frame, &tags);
 	if (tags.len)
 		text_printf(told, "%s%s", told->len ? "; " : "", tags.at + 1);
 }
 
 static void write_remark(struct json *json, const struct document *document, uint32_t index,
-			 const struct loop_facts *facts, uint64_t total)
+			 const struct loop_facts *facts, const struct loop_counts *counts, uint64_t total)
 {
 	CLEANUP(text_done) struct text label = { 0 }, told = { 0 };
 	char number[16];
 
-	html_meta_tell(document, &document->frames.at[index], facts, total, &label, &told);
+	html_meta_tell(document, &document->frames.at[index], facts, counts, total, &label, &told);
 	if (!label.len && !told.len)
 		return;
 	snprintf(number, sizeof(number), "%u", index);
@@ -179,13 +179,14 @@ static void write_remark(struct json *json, const struct document *document, uin
 
 /* By frame: what it is called if not by its name, and what is known of it; only those of which something is.
  */
-static void write_remarks(struct json *json, const struct document *document, uint32_t metric)
+static void write_remarks(struct json *json, const struct document *document,
+			  const struct export_options *options)
 {
 	CLEANUP(loop_table_done) struct loop_table loops;
-	uint64_t total = document_inclusive(document, 0, metric);
+	uint64_t total = document_inclusive(document, 0, options->metric);
 	uint32_t n_seen = 0;
 
-	loop_table_init(&loops, document->profile, document->tree, metric, NULL);
+	loop_table_init(&loops, document->profile, document->tree, options->metric, NULL);
 	json_name(json, "remarks");
 	json_object(json);
 	for (uint32_t node = 0; node < document->n_nodes; node++) {
@@ -193,7 +194,8 @@ static void write_remarks(struct json *json, const struct document *document, ui
 		if (frame < n_seen) /* frames are in the order of the nodes that show them first */
 			continue;
 		n_seen = frame + 1;
-		write_remark(json, document, frame, loop_table_find(&loops, document->tree, node), total);
+		write_remark(json, document, frame, loop_table_find(&loops, document->tree, node),
+			     options->counts, total);
 	}
 	json_end_object(json);
 }
@@ -250,7 +252,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_names(&json, document->profile);
 	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
-	write_remarks(&json, document, options->metric);
+	write_remarks(&json, document, options);
 	json_bool_of(&json, "is_diff", options->diff != NULL);
 	if (options->diff && diff_html_has_runs(options->diff))
 		write_runs(&json, options->diff);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "report/allocations.h"
 #include "report/calls.h"
+#include "report/label.h"
 #include "report/quality.h"
 #include "report/text/columns.h"
 #include "report/text/rows.h"
@@ -67,6 +68,12 @@ static void json_rows_put_code(const struct row_writer *writer, const struct sco
 		json_uint_of(writer->json, "vector_bits", code.width * 8);
 	json_uint_of(writer->json, "copies", code.n_copies);
 	json_uint_of(writer->json, "calls", code.n_calls);
+	struct loop_rounds rounds = loop_counts_find(
+		writer->report->counts, label_image(writer->report->profile, loop->image), &code);
+	if (rounds.rounds >= 0 && !rounds.is_relative)
+		json_number_of(writer->json, "rounds", rounds.rounds);
+	if (rounds.each >= 0)
+		json_number_of(writer->json, "rounds_each", rounds.each);
 	if (code.n_on_line > 1) {
 		json_uint_of(writer->json, "index_on_line", code.index_on_line);
 		json_uint_of(writer->json, "loops_on_line", code.n_on_line);

@@ -34,7 +34,8 @@ const char *loop_doubt_name(enum loop_doubt doubt)
 					 : "imbalance";
 }
 
-void loop_tags_tell(const struct profile *profile, const struct scope_frame *loop, struct text *ret)
+void loop_tags_tell(const struct profile *profile, const struct loop_counts *counts,
+		    const struct scope_frame *loop, struct text *ret)
 {
 	struct loop_code code = { 0 };
 	bool has_code = loop_code_find(profile, loop->image, loop->vaddr, &code);
@@ -51,6 +52,11 @@ void loop_tags_tell(const struct profile *profile, const struct scope_frame *loo
 		text_printf(ret, " [unrolled]");
 	if (has_code && code.n_copies > 1)
 		text_printf(ret, " [%u copies]", code.n_copies);
+	if (has_code && counts) {
+		struct loop_rounds rounds =
+			loop_counts_find(counts, label_image(profile, loop->image), &code);
+		loop_rounds_tell(&rounds, &code, ret);
+	}
 }
 
 void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope)
@@ -60,7 +66,7 @@ void text_loop_tags(const struct text_report *report, struct line *line, uint32_
 
 	if (frame->kind != SCOPE_LOOP)
 		return;
-	loop_tags_tell(report->profile, frame, &tags);
+	loop_tags_tell(report->profile, report->counts, frame, &tags);
 	if (tags.len)
 		line_printf(line, TINT_DIM, "%s", tags.at);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "report/text/text_report.h"
+#include "report/tree/loop_counts.h"
 #include "report/tree/loop_facts.h"
 
 /* Why a loop may be slow, as far as that is known: a mask. */
@@ -19,8 +20,10 @@ const char *loop_doubt_name(enum loop_doubt doubt);
 
 /* "not vectorised; 1 call inside; 3 threads: 1.0% to 2.0%, ...": shares are of `total`. May be nothing. */
 void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text *ret);
-/* " [1 of 2 on this line] [vector 128 bit] [2 copies]"; may be nothing. */
-void loop_tags_tell(const struct profile *profile, const struct scope_frame *loop, struct text *ret);
+/* " [1 of 2 on this line] [vector 128 bit] [2 copies] [1,000 times round]"; may be nothing. Counts: NULL if
+ * there are none. */
+void loop_tags_tell(const struct profile *profile, const struct loop_counts *counts,
+		    const struct scope_frame *loop, struct text *ret);
 
 /* The same behind the name of a row. */
 void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope);

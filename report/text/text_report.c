@@ -32,6 +32,7 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 				      .costs = input->costs,
 				      .threads = input->threads,
 				      .loops = input->loops,
+				      .counts = input->counts,
 				      .options = options,
 				      .metric = options->metric,
 				      .to = to };

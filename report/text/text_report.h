@@ -66,7 +66,8 @@ struct text_input {
 	const bool *threads;       /* which those are, by index; NULL = all */
 	const char *filter;        /* the same in words; NULL = all */
 	const char *remedy;        /* what would give names to code that has none; NULL = nothing to say */
-	const struct loop_table *loops; /* for the loops view; NULL = nothing is known of them */
+	const struct loop_table *loops;   /* for the loops view; NULL = nothing is known of them */
+	const struct loop_counts *counts; /* how often loops went round; NULL = not known */
 };
 
 /* The first event's weight, or samples where there is none. */
@@ -85,6 +86,7 @@ struct text_report {
 	const struct costs *costs;
 	const bool *threads; /* NULL = all */
 	const struct loop_table *loops;
+	const struct loop_counts *counts; /* NULL = none */
 	const struct text_options *options;
 	uint32_t metric;
 	struct wait_metrics waits;

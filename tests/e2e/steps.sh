@@ -30,10 +30,8 @@ no_tables="-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tabl
 for flags in "-O0" "-O2" "-O2 $no_tables" "-O2 -static -s" "-O2 -static -s $no_tables"; do
 	# shellcheck disable=SC2086
 	$cc $flags -o "$work/jumps" "$source/tests/e2e/steps/jumps.c" || exit 1
-	# The start of a stripped static program is known to be wrong in two instructions (docs/limits.md).
-	case " $flags " in *" -s "*) start=40000 ;; *) start=0 ;; esac
 	for mode in auto analysis; do
-		check "jumps $flags, $mode" 93 -i 20 -s $start --skip-loader --unwind $mode -- "$work/jumps" 1000000
+		check "jumps $flags, $mode" 93 -i 20 --skip-loader --unwind $mode -- "$work/jumps" 1000000
 	done
 done
 # swapcontext keeps its return address in the context alone: what is sampled in it is cut short, never wrong.
@@ -44,6 +42,7 @@ done
 if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
 	check "exceptions" 99.9 -i 200 --skip-loader -- "$work/throws" 1000000
+	check "exceptions, each instruction" 99.9 -i 1 -s 100000 --skip-loader -- "$work/throws" 1000000
 fi
 # What was kept of the samples reads as a recording, and its stacks are the true ones.
 # kept COMMAND

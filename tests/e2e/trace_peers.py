@@ -93,24 +93,36 @@ OWN void innermost(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
 OWN void probed(unsigned n) { innermost(n); sum++; }
 OWN void outer(unsigned n) { probed(n); sum++; }
 OWN void outermost(unsigned n) { outer(n); sum++; }
-int main(int argc, char **argv) { for (;;) outermost(argc > 1 ? (unsigned)atoi(argv[1]) : 0); }
+OWN void other(unsigned n) { volatile unsigned room[100]; room[n % 100] = n; probed(n); sum += room[n % 100]; }
+OWN void nested(unsigned depth, unsigned n) { if (depth) nested(depth - 1, n); else innermost(n); sum++; }
+int main(int argc, char **argv)
+{
+	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 0, depth = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
+	while (depth)
+		nested(depth, n);
+	for (;;) {
+		outermost(n);
+		other(n);
+	}
+}
 """
-LOOPS = ("20000000", "20000")  # seldom called, and some ten thousand times a second
-# The kernel replaces a return address before it notes the true one: of a function that is called often, some samples fall in between.
-LEAST = {"20000000": 0.999, "20000": 0.996}
+LOOPS = ("20000000", "20000", "200")  # seldom called, some ten thousand times a second, and as often as probes allow
+CHAIN = ["main", "outermost", "outer", "probed", "innermost"]
+# A frame of another size: a walk that took one caller for the other would go astray.
+OTHER = ["main", "other", "probed", "innermost"]
+PATHS = {tuple(chain[:n]) for chain in (CHAIN, OTHER) for n in range(1, len(chain) + 1)}
+DEPTH = 50  # the kernel hides at most 64 return addresses of a thread
+NESTED = [("main",) + ("nested",) * n for n in range(DEPTH + 2)]
 
 
-def record_beside(pid, what, least=0.999):
+def record_beside(pid, what, expected):
     """An ordinary recording of a process whose returns are probed."""
-    ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "4", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "2", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
     q = quality("b.data")
-    check(f"{what}: stacks stay whole", q["samples"] > 200 and q["by_end"].get("complete", 0) >= least * q["samples"], (q, ran.stderr))
+    check(f"{what}: stacks stay whole", q["samples"] > 200 and q["by_end"].get("complete", 0) >= 0.999 * q["samples"], (q, ran.stderr))
     paths = own_paths("b.data")
     whole = {path for path in paths if path[:1] == ("main",)}
-    check(f"{what}: with all callers, and no others", whole == {tuple(CHAIN[:n]) for n in range(1, len(CHAIN) + 1)}, paths)
-
-
-CHAIN = ["main", "outermost", "outer", "probed", "innermost"]
+    check(f"{what}: with all callers, and no others", whole == expected, paths ^ expected)
 
 
 def own_paths(name):
@@ -120,7 +132,7 @@ def own_paths(name):
     for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
         path = paths[parent] if i and parent is not None and parent >= 0 else ()
         word = d["strings"][frames["name"][frame]] if frames["kind"][frame] == "function" else ""
-        paths.append(path + (word,) if word in CHAIN else path)
+        paths.append(path + (word,) if word in CHAIN + ["other", "nested"] else path)
     return set(paths)
 
 
@@ -131,11 +143,26 @@ def check_beside_trace(exits, loops):
                               stderr=subprocess.PIPE, text=True)
     said = tracer.stderr.readline()
     check("two functions are probed", "tracing 2 functions" in said, said)
-    record_beside(target.pid, f"beside a trace, exits {exits}, {loops} loops a call", LEAST[loops] if exits == "return" else 0.999)
+    record_beside(target.pid, f"beside a trace, exits {exits}, {loops} loops a call", PATHS)
     tracer.terminate()
     tracer.communicate()
     target.kill()
     target.wait()
+
+
+def check_nested():
+    """A function that calls itself so often that most of what its stack holds is hidden."""
+    target = subprocess.Popen(["./busy", "200000", str(DEPTH)])
+    tracer = subprocess.Popen([CPPROF, "trace", "--exits", "return", "--max-overhead", "0", "-f", "busy:nested", "-p", str(target.pid), "-o", "n.data"],
+                              stderr=subprocess.PIPE, text=True)
+    check("one function is probed", "tracing 1 functions" in tracer.stderr.readline())
+    record_beside(target.pid, f"{DEPTH} calls of a probed function in each other", set(NESTED) | {NESTED[-1] + ("innermost",)})
+    tracer.terminate()
+    tracer.communicate()
+    target.kill()
+    target.wait()
+    got = {row["path"].split(" > ").count("nested"): row for row in rows("n.data")}
+    check("each of them is traced with its whole path", set(got) == set(range(1, DEPTH + 2)) and all("main" in row["path"] for row in got.values()), got.keys())
 
 
 def check_beside_bpftrace(loops):
@@ -150,7 +177,7 @@ def check_beside_bpftrace(loops):
             break
     if peer.poll() is None and any("ready" in line for line in lines):
         time.sleep(1)
-        record_beside(target.pid, f"beside bpftrace, {loops} loops a call", LEAST[loops])
+        record_beside(target.pid, f"beside bpftrace, {loops} loops a call", PATHS)
         peer.terminate()
     else:
         print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
@@ -163,6 +190,7 @@ def check_beside():
     open("busy.c", "w").write(BUSY)
     if not shutil.which("cc") or subprocess.run(["cc", "-O2", "-g", "-fomit-frame-pointer", "busy.c", "-o", "busy"]).returncode:
         return print("skipped: no C compiler")
+    check_nested()
     for loops in LOOPS:
         for exits in ("code", "return"):
             check_beside_trace(exits, loops)

@@ -59,7 +59,11 @@ def hung_up(c):
 @case("cpprof is killed (SIGKILL)", code=-9, kept="the last checkpoint")
 def killed(c):
     target, watcher = watched(c, "--checkpoint", "0.3")
-    time.sleep(1.5)
+    first = os.path.join(c.folder, "p.data")
+    end = time.monotonic() + 60
+    while not os.path.exists(first) and time.monotonic() < end:  # on a busy machine it comes late
+        time.sleep(0.1)
+    time.sleep(1)
     watcher.kill()
     c.judge(watcher.wait(), watcher.stderr.read())
     c.target_ends_well(target, LONG)

@@ -4,7 +4,9 @@
 
 The profile itself is the peak of `cpprof check`, which reads it and looks at all of it. Exporting reads it too, then
 turns its contexts into the fused tree in the same memory, and streams. So no format may go beyond that peak by more
-than what does not grow with contexts: tables of functions and names, and the buffers of compressors.
+than what does not grow with contexts: tables of functions and names, and the buffers of compressors. otlp is the
+exception: lengths stand before what they measure, so its parts are in memory until they are written (in strings that
+double as they grow).
 
 usage: memory.py [quick]; needs CPPROF and BUILD in the environment."""
 import os
@@ -43,9 +45,10 @@ for nodes in (100_000,) if quick else (100_000, 1_000_000):
     for name in ("json", "callgrind", "html") if quick else FORMATS:
         used = peak(CPPROF, "export", "p.data", "-f", name, "-o", "out")
         print(f"  {name:12} {used:8} KB  {used / loaded:5.2f}  {os.path.getsize('out'):12} bytes")
-        passed, failed = (passed + 1, failed) if used <= limit else (passed, failed + 1)
-        if used > limit:
-            print(f"FAILED: {name} at {nodes} contexts: {used} KB, may be {limit:.0f}")
+        most = limit + (2 * os.path.getsize("out") / 1024 if name == "otlp" else 0)
+        passed, failed = (passed + 1, failed) if used <= most else (passed, failed + 1)
+        if used > most:
+            print(f"FAILED: {name} at {nodes} contexts: {used} KB, may be {most:.0f}")
     if quick:
         continue
     wide = peak(CPPROF, "export", "p.data", "-f", "ndjson", "--wide", "-o", "out")

@@ -14,7 +14,7 @@ import sys
 # In the order data flows, with the subfolders of each in theirs.
 PIPELINE = {
     'base': [],
-    'binary': ['elf', 'cfi', 'isa', 'flow', 'functions'],
+    'binary': ['elf', 'isa', 'cfi', 'flow', 'functions'],
     'collector': ['bpf', 'process', 'record', 'deep', 'probe', 'wait', 'perfdata', 'live', 'step'],
     'recipes': [],
     'unwinder': [],

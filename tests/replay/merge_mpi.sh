@@ -54,3 +54,19 @@ ls part-*.data >list
 by 2 0 "" -o by.data --files-from list
 "$CPPROF" merge -o all.data part-*.data 2>/dev/null
 cmp all.data by.data || fail "--files-from gives another file"
+
+# A file that two processes have is said to be given twice; an export comes out of the values of all.
+by 2 0 "'part-1.data' is given twice, and counts twice" -o by.data part-1.data part-1.data
+"$CPPROF" merge -o all.folded part-*.data 2>/dev/null || fail "cannot export"
+by 3 0 "" -o by.folded part-*.data
+cmp all.folded by.folded || fail "an export of several processes is another one"
+
+# Real recordings, with names, loops and code: two architectures, several events, several processes.
+for name in dwarf fp several x86_64; do
+	"$CPPROF" import -q --symfs "$(root_of $name)" "$data/$name.data" -o real-$name.data || fail "cannot import $name"
+done
+"$CPPROF" merge -o all.data real-*.data part-*.data 2>/dev/null
+for n in 2 5; do
+	by $n 0 "" -o by.data real-*.data part-*.data
+	cmp all.data by.data || fail "$n processes give another file of real recordings"
+done

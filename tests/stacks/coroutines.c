@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coroutines of the C library that hand over to each other. */
-#include <stdlib.h>
 #include <ucontext.h>
 
+#include "own_stack.h"
 #include "spin.h"
 
 #define N 4
@@ -28,7 +28,7 @@ int main(void)
 {
 	for (int i = 0; i < N; i++) {
 		getcontext(&routine[i]);
-		routine[i].uc_stack.ss_sp = malloc(STACK_BYTES);
+		routine[i].uc_stack.ss_sp = own_stack(STACK_BYTES);
 		routine[i].uc_stack.ss_size = STACK_BYTES;
 		makecontext(&routine[i], (void (*)(void))run, 1, i);
 	}

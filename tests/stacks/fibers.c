@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fibers whose switch is written in assembly, without unwind tables, as fiber libraries have it. */
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "own_stack.h"
 #include "spin.h"
 
 #define N 4
@@ -35,7 +35,7 @@ static void run(void)
 int main(void)
 {
 	for (int i = 0; i < N; i++)
-		fiber[i] = fiber_make((char *)malloc(STACK_BYTES) + STACK_BYTES, run);
+		fiber[i] = fiber_make(own_stack(STACK_BYTES) + STACK_BYTES, run);
 	while (cpu_seconds() < work_seconds())
 		fiber_switch(&home, fiber[0]);
 	return 0;

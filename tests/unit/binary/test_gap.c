@@ -307,3 +307,45 @@ TEST(a_constant_that_looks_like_traps_is_not_the_end_of_a_function)
 	CHECK_EQ(start_at(&s, 0x1014), 0x100a);
 	scene_done(&s);
 }
+
+/*
+ * Two addresses are taken: of a function, and of what is in its middle and could begin one, too. A number may
+ * look like the latter.
+ */
+TEST(an_address_in_the_middle_of_a_function_that_is_taken_is_no_start)
+{
+	static const uint8_t code[0x40] = { 0x48,          0x8d, 0x3d, 0x19, 0,   0, 0, /* lea .+0x20, %rdi */
+					    0x48,          0x8d, 0x35, 0x16, 0,   0, 0, /* lea .+0x1d, %rsi */
+					    0xc3,                                       /* ret */
+					    [0x20] = 0x48, 0x83, 0xec, 8,               /* sub $8, %rsp */
+					    0x48,          0x83, 0xc4, 8,    0xc3 };    /* add; ret */
+	struct scene s;
+
+	scene_make(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, (struct bytes){ 0 });
+	CHECK_EQ(start_at(&s, TEXT + 0x24), TEXT + 0x20);
+	CHECK_EQ(start_at(&s, TEXT + 0x20), TEXT + 0x20);
+	scene_done(&s);
+}
+
+/* A function that jumps into the first, second, ... of some blocks of code of one size. */
+TEST(an_array_of_code_belongs_to_the_function_that_jumps_into_it)
+{
+	static const uint8_t jumper[] = { 0x89, 0xf9,                      /* mov %edi, %ecx */
+					  0x83, 0xe1, 3,                   /* and $3, %ecx */
+					  0x4c, 0x8d, 0x0d, 0x24, 0, 0, 0, /* lea the first, %r9 */
+					  0xc1, 0xe1, 4,                   /* shl $4, %ecx */
+					  0x4c, 0x01, 0xc9,                /* add %r9, %rcx */
+					  0xff, 0xe1 };                    /* jmp *%rcx */
+	static const uint8_t block[] = { 0x8a, 0x06, 0x88, 0x07, 0xc3 };   /* move a byte; ret */
+	uint8_t code[0x80] = { 0xe8, 0x0b, 0, 0, 0, 0xc3 };                /* call the jumper; ret */
+	struct scene s;
+
+	memset(code + 6, 0x90, sizeof(code) - 6);
+	memcpy(code + 0x10, jumper, sizeof(jumper));
+	for (size_t at = 0x40; at < sizeof(code); at += 16)
+		memcpy(code + at, block, sizeof(block));
+	scene_make(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, (struct bytes){ 0 });
+	for (uint64_t at = 0x40; at < sizeof(code); at += 16)
+		CHECK_EQ(start_at(&s, TEXT + at + 2), TEXT + 0x10);
+	scene_done(&s);
+}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What probes of others hide: samples taken at the copy of a probed instruction. */
 #include "collector/deep/deep_stack.h"
+
+#include <string.h>
+
 #include "tests/test.h"
 
 #define SP 0x7fefffffc008ull
@@ -75,5 +78,39 @@ TEST(deep_stack_a_record_of_a_copy_that_is_cut_off_says_nothing)
 	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
 	deep_stacks_join(stacks, 7, isa, &sample);
 	CHECK_EQ(sample.regs.value[isa->pc], COPY);
+	deep_stacks_free(stacks);
+}
+
+static struct sample join_nearby(struct deep_stacks *stacks, const uint64_t *words, size_t n, uint64_t sp)
+{
+	const struct isa *isa = &isa_aarch64;
+	uint64_t record[2 + DEEP_NEARBY_REGS + DEEP_NEARBY_STACK] = { DEEP_MAGIC_NEARBY, SP };
+	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc } };
+
+	memcpy(record + 2, words, n * sizeof(*words));
+	sample.regs.value[isa->sp] = sp;
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
+	deep_stacks_join(stacks, 7, isa, &sample);
+	return sample;
+}
+
+/* The kernel was about to note a return address: what it had at hand comes behind those that it has noted. */
+TEST(deep_stack_what_may_be_a_return_address_is_told_once)
+{
+	const uint64_t hidden[] = { DEEP_MAGIC_HIDDEN, SP, 1, SP + 64, OTHER };
+	const uint64_t words[] = { PLACE, 0, OTHER, PLACE };
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	struct sample sample = join_nearby(stacks, words, 4, SP);
+	CHECK_EQ(sample.n_hidden, 2);
+	CHECK(sample.hidden[0].is_maybe && sample.hidden[0].stack == SP && sample.hidden[0].address == PLACE);
+	CHECK(sample.hidden[1].is_maybe && sample.hidden[1].address == OTHER);
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)hidden, sizeof(hidden) });
+	sample = join_nearby(stacks, words, 1, SP);
+	CHECK_EQ(sample.n_hidden, 2);
+	CHECK(!sample.hidden[0].is_maybe && sample.hidden[0].stack == SP + 64);
+	CHECK(sample.hidden[1].is_maybe && sample.hidden[1].address == PLACE);
+	/* Of another sample. */
+	CHECK_EQ(join_nearby(stacks, words, 4, SP + 8).n_hidden, 0);
 	deep_stacks_free(stacks);
 }

@@ -7,6 +7,7 @@
 #include "profile/check.h"
 #include "profile/merge.h"
 #include "profile/timeline.h"
+#include "profile/value_blocks.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
@@ -88,9 +89,95 @@ static void check_same_bytes(const struct profile *a, const struct profile *b)
 	CHECK(bytes_equal(writer_bytes(&x), writer_bytes(&y)));
 }
 
+/* ---- by several processes ----------------------------------------------------------------------- */
+
+#define PROCESSES_MAX 8
+
+/* What process i has goes to that of parent, as bytes. */
+static void test_share(struct merger **mergers, uint32_t parent, uint32_t i, struct merge_numbers *ret)
+{
+	CLEANUP(writer_done) struct writer share = { 0 };
+	struct diag diag = { 0 };
+
+	merger_pack_share(mergers[i], &share);
+	CHECK_EQ(share.len == 0, merger_count(mergers[i]) == 0);
+	if (share.len)
+		CHECK_EQ(merger_add_share(mergers[parent], writer_bytes(&share), "x", ret, &diag), 0);
+}
+
+/* Through bytes: numbers[i] become those of the result. */
+static void test_follow(struct merge_numbers *numbers, const struct merge_numbers *parent)
+{
+	CLEANUP(writer_done) struct writer bytes = { 0 };
+
+	merge_numbers_follow(numbers, parent);
+	merge_numbers_pack(numbers, &bytes);
+	merge_numbers_done(numbers);
+	CHECK_EQ(merge_numbers_parse(writer_bytes(&bytes), numbers), 0);
+}
+
+static struct value_tables *test_tables(struct merger **mergers, struct merge_numbers *numbers, uint32_t n)
+{
+	struct value_deal deal = { numbers[0].n_nodes, n };
+	struct writer dealt[PROCESSES_MAX][PROCESSES_MAX] = { 0 }, encoded[PROCESSES_MAX] = { 0 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct packed_values *values = merger_take_values(mergers[i], &numbers[i]);
+		for (uint32_t to = 0; to < n; to++)
+			value_blocks_deal(&deal, values, to, &dealt[to][i]);
+		packed_values_done(values);
+		free(values);
+		merge_numbers_done(&numbers[i]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		CHECK_EQ(value_blocks_encode(&deal, i, dealt[i], &encoded[i]), 0);
+	struct value_tables *tables = value_blocks_join(&deal, encoded);
+	CHECK(tables);
+	encoded[0].len--; /* cut off */
+	struct value_tables *none = value_blocks_join(&deal, encoded);
+	CHECK(!none);
+	for (uint32_t i = 0; i < n; i++) {
+		writer_done(&encoded[i]);
+		for (uint32_t j = 0; j < n; j++)
+			writer_done(&dealt[i][j]);
+	}
+	return tables;
+}
+
+static struct profile *test_merge_shares(struct profile *const *profiles, size_t n, uint32_t n_processes)
+{
+	struct merger *mergers[PROCESSES_MAX];
+	struct merge_numbers numbers[PROCESSES_MAX] = { 0 };
+	struct diag diag = { 0 };
+
+	for (uint32_t i = 0; i < n_processes; i++)
+		mergers[i] = merger_new(&(struct merge_options){ 0 });
+	for (size_t i = 0; i < n; i++)
+		CHECK_EQ(merger_add(mergers[i % n_processes], profiles[i], "x", &diag), 0);
+	for (uint32_t step = 1; step < n_processes; step *= 2)
+		for (uint32_t i = 0; i + step < n_processes; i += 2 * step)
+			test_share(mergers, i, i + step, &numbers[i + step]);
+	OWNED struct profile *all = merger_settle(mergers[0], &numbers[0]);
+	for (uint32_t i = 1; i < n_processes; i++)
+		test_follow(&numbers[i], &numbers[i & (i - 1)]); /* without its lowest bit: its parent */
+	all->tables = test_tables(mergers, numbers, n_processes);
+	return test_reread(all);
+}
+
+static void check_any_shares(const struct profile *all, struct profile *const *profiles, size_t n)
+{
+	for (uint32_t i = 1; i <= PROCESSES_MAX; i++) {
+		OWNED struct profile *other = test_merge_shares(profiles, n, i);
+		check_same_bytes(all, other);
+	}
+}
+
 static void check_any_tree(struct profile *const *profiles, size_t n, bool reduces)
 {
 	OWNED struct profile *all = test_merge(profiles, n, reduces);
+
+	if (!reduces)
+		check_any_shares(all, profiles, n);
 
 	for (int i = 0; i < 10; i++) {
 		OWNED struct profile *other = test_merge_somehow(profiles, n, reduces);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of loops besides their cost: a nest in main, whose inner loop has a vector body and a
  * remainder. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "report/cycles/count_loops.h"
 #include "report/html/html.h"
+#include "report/label.h"
 #include "report/text/rows.h"
 #include "report/text/text.h"
 #include "report/text/text_loops.h"
@@ -135,7 +140,7 @@ TEST(loop_facts_are_told_in_words)
 
 	fuse_nest(p, &tree);
 	loop_table_init(&loops, p, &tree, 0, NULL);
-	loop_tags_tell(p, scope_frame(&tree, scope_of(&tree, INNER)), &tags);
+	loop_tags_tell(p, NULL, scope_frame(&tree, scope_of(&tree, INNER)), &tags);
 	CHECK_STR(tags.at, " [vector 128 bit] [unrolled] [2 copies]");
 	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, INNER)), 200, &inner);
 	CHECK_STR(inner.at,
@@ -143,6 +148,65 @@ TEST(loop_facts_are_told_in_words)
 		  "2 threads: 15.0% to 35.0%, mean 25.0%, imbalance 40%");
 	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, OUTER)), 200, &outer);
 	CHECK(strncmp(outer.at, "1 call inside; 2 threads: 15.0% to 40.0%", 40) == 0);
+}
+
+/* The outer loop is entered twice and goes round eight times; the copies of the inner one seven and three. */
+#define COUNTS(WHOLE)                                                                        \
+	"{\"schema\":\"cpprof-paths\",\"whole\":" WHOLE                                      \
+	",\"functions\":[{\"name\":\"main\",\"module\":\"/bin/%s\","                         \
+	"\"vaddr\":\"0x1000\",\"total\":8,\"cuts\":0,\"ways\":["                             \
+	"{\"count\":6,\"blocks\":[\"0x1020\"],\"leaves\":false,\"next\":\"0x1020\"},"        \
+	"{\"count\":2,\"blocks\":[\"0x1000\"],\"leaves\":true}],"                            \
+	"\"blocks\":[{\"vaddr\":\"0x1040\",\"count\":7},{\"vaddr\":\"0x1020\",\"count\":8}," \
+	"{\"vaddr\":\"0x1070\",\"count\":3}]}]}"
+
+/* Counts of the profile's own program, or of another. */
+static void read_counts(const struct profile *p, const char *text, const char *module,
+			struct loop_counts *ret)
+{
+	char path[] = "/tmp/cpprof_counts_XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct diag diag = { 0 };
+
+	fprintf(file, text, module ? module : label_image(p, 0));
+	fclose(file);
+	CHECK_EQ(loop_counts_read(path, ret, &diag), 0);
+	unlink(path);
+}
+
+static void tell_counted(const char *text, const char *module, uint64_t header, struct text *ret)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
+
+	fuse_nest(p, &tree);
+	read_counts(p, text, module, &counts);
+	loop_tags_tell(p, &counts, scope_frame(&tree, scope_of(&tree, header)), ret);
+}
+
+TEST(loop_facts_have_counts_where_they_were_counted)
+{
+	CLEANUP(text_done) struct text inner = { 0 }, outer = { 0 }, part = { 0 }, other = { 0 };
+
+	tell_counted(COUNTS("true"), NULL, INNER, &inner);
+	CHECK_STR(inner.at, " [vector 128 bit] [unrolled] [2 copies] [10 times round]");
+	tell_counted(COUNTS("true"), NULL, OUTER, &outer);
+	CHECK_STR(outer.at, " [8 iterations, ~4.0 each time]");
+	tell_counted(COUNTS("false"), NULL, OUTER, &part);
+	CHECK_STR(part.at, " [~4.0 iterations each time]");
+	tell_counted(COUNTS("true"), "another", OUTER, &other);
+	CHECK_EQ(other.len, 0);
+}
+
+TEST(loop_facts_need_a_file_of_counts)
+{
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
+	struct diag diag = { 0 };
+
+	CHECK(loop_counts_read("/dev/null", &counts, &diag) < 0);
+	CHECK(strstr(diag.what, "has no counts"));
+	CHECK_EQ(loop_counts_read("/nonexistent", &counts, &diag), -ENOENT);
 }
 
 static const char *source_line(void *context, const char *path, uint32_t line)
@@ -164,7 +228,7 @@ static void render_loops(int (*put)(const struct text_input *, const struct text
 	fuse_nest(p, &tree);
 	costs_init(&costs, &tree, NULL);
 	loop_table_init(&loops, p, &tree, 0, NULL);
-	struct text_input input = { p, &tree, &costs, NULL, NULL, NULL, &loops };
+	struct text_input input = { p, &tree, &costs, NULL, NULL, NULL, &loops, NULL };
 	struct text_options options = { .view = TEXT_LOOPS, .group = GROUP_LOOP, .source = &source };
 	FILE *file = open_memstream(ret, &len);
 	CHECK_EQ(put(&input, &options, file), 0);
@@ -231,6 +295,7 @@ TEST(loops_view_in_json_has_the_facts_as_fields)
 TEST(html_has_the_facts_of_each_loop)
 {
 	OWNED struct profile *p = nest_profile();
+	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	struct document document;
 	char *meta = NULL;
@@ -239,11 +304,14 @@ TEST(html_has_the_facts_of_each_loop)
 
 	fuse_nest(p, &tree);
 	document_init(&document, p, &tree);
-	html_write_meta(file, &document, &(struct export_options){ 0 });
+	read_counts(p, COUNTS("true"), NULL, &counts);
+	html_write_meta(file, &document, &(struct export_options){ .counts = &counts });
 	fclose(file);
 	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));
 	CHECK(strstr(meta, "80% of its own cost is in vectorised code"));
 	CHECK(strstr(meta, "1 call inside; 2 threads"));
+	CHECK(strstr(meta, "[2 copies] [10 times round]"));
+	CHECK(strstr(meta, "[8 iterations, ~4.0 each time]"));
 	document_done(&document);
 	free(meta);
 }

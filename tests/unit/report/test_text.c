@@ -37,7 +37,7 @@ static void render_as(renderer put, const struct profile *profile, struct text_o
 
 	fuse(&fuse_input, &fuse_options, &tree);
 	costs_init(&costs, &tree, threads);
-	struct text_input input = { profile, &tree, &costs, threads, filter, NULL, NULL };
+	struct text_input input = { profile, &tree, &costs, threads, filter, NULL, NULL, NULL };
 	put(&input, &options, ret);
 }
 

@@ -4,11 +4,13 @@
 #include <elf.h>
 
 #include "tests/elf_maker.h"
+#include "tests/frame_maker.h"
 #include "tests/test.h"
 #include "unwinder/unwinder.h"
 
 #define TEXT 0x1000u
 #define TABLE 0x8000u
+#define EH 0x9000u
 #define STACK 0x4000000000u
 #define PID 7
 
@@ -80,17 +82,22 @@ static void write_text(uint32_t *text)
 static struct image *program(struct images *images, image_id *ret)
 {
 	uint32_t text[(TEXT_END - TEXT) / 4];
-	struct writer table = { 0 };
+	struct writer table = { 0 }, eh = { 0 };
 
 	write_text(text);
 	write_table(&table);
+	/* Go's compiler calls what changes stacks outermost. */
+	size_t cie = frame_cie(&eh, "zR", 4, -8, 30, PROGRAM(0x0c, 31, 0));
+	frame_fde(&eh, EH, cie, ASMCGOCALL, 0x40, 0, PROGRAM(0x07, 30));
 	struct elf_part parts[] = {
 		{ ".text", TEXT, PF_R | PF_X, { (const uint8_t *)text, sizeof(text) }, 0 },
-		{ ".gopclntab", TABLE, PF_R, writer_bytes(&table), 0 }
+		{ ".gopclntab", TABLE, PF_R, writer_bytes(&table), 0 },
+		{ ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 }
 	};
 	struct image *image =
 		elf_image(images, "go", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, ARRAY_LEN(parts), ret);
 	writer_done(&table);
+	writer_done(&eh);
 	return image;
 }
 
@@ -194,6 +201,9 @@ TEST(goroutine_has_its_callers_until_stacks_are_changed)
 	struct sampled sampled = { .pc = MCALL + 8, .ra = GOEXIT + 4 };
 	size_t n;
 
+	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
+	CHECK_EQ(n, 2);
+	sampled.pc = ASMCGOCALL + 4;
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
 	sampled.pc = MCALL + 12;

@@ -241,6 +241,25 @@ TEST(jit_code_that_is_new_is_seen_at_once)
 	scene_done(&s);
 }
 
+/* It was not there when its page was read; a frame pointer that leads on is no reason to leave it at that. */
+TEST(jit_code_that_is_new_is_seen_before_the_frame_pointer_is_believed)
+{
+	struct scene s;
+	const uint64_t words[8] = { 0, pc_of(CALLER + 1), 0, 0, 0, pc_of(CALLER + 1) };
+
+	scene_init(&s, UNWIND_AUTO);
+	s.target.code[LEAF] = JUMP_X8;
+	s.event.sample.regs.value[29] = STACK + 32;
+	walk(&s, LEAF, pc_of(CALLER + 1), words, 8);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	s.target.code[LEAF] = NOP;
+	s.event.time_ns++;
+	walk(&s, LEAF, pc_of(CALLER + 1), words, 8);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+	CHECK_EQ(s.stack.frames.n, 4);
+	scene_done(&s);
+}
+
 TEST(jit_code_that_cannot_be_read_ends_the_stack_without_an_image)
 {
 	struct scene s;

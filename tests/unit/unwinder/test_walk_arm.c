@@ -352,7 +352,7 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 
 TEST(walk_goes_on_where_the_kernel_says_what_it_hides)
 {
-	const struct hidden_return hidden[] = { { STACK, BIAS + OUTER_CALLS } };
+	const struct hidden_return hidden[] = { { STACK, BIAS + OUTER_CALLS, false } };
 	struct scene s = scene();
 	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
 

@@ -19,8 +19,8 @@ static struct scene scene_probed(void)
 TEST(walk_puts_a_hidden_return_address_in_its_place)
 {
 	/* leaf has pushed rbx; its return address is at SP + 8, outer's at SP + 24. */
-	const struct hidden_return hidden[] = { { SP + 8, BIAS + OUTER_CALLS },
-						{ SP + 24, BIAS + START_CALLS } };
+	const struct hidden_return hidden[] = { { SP + 8, BIAS + OUTER_CALLS, false },
+						{ SP + 24, BIAS + START_CALLS, false } };
 	struct scene s = scene_probed();
 
 	s.event.sample.hidden = hidden;
@@ -36,11 +36,42 @@ TEST(walk_puts_a_hidden_return_address_in_its_place)
 	scene_done(&s);
 }
 
+/* The kernel has replaced the address and not noted it yet: what it had at hand then may be that address. */
+TEST(walk_takes_the_only_address_behind_a_call_that_leads_here)
+{
+	const struct hidden_return hidden[] = { { SP + 16, BIAS + START_CALLS, false },
+						{ SP, SP, true },
+						{ SP, PROBES, true },
+						{ SP, BIAS + LEAF, true },
+						{ SP, BIAS + OUTER_CALLS, true },
+						{ SP, BIAS + START_CALLS, true },
+						{ SP, BIAS + TAIL_CALLER_CALLS, true } };
+	struct scene s = scene_probed();
+
+	s.event.sample.hidden = hidden;
+	s.event.sample.n_hidden = 6;
+	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	/* It is that of a function that begins, and of no other. */
+	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 2);
+	/* A second one that may lead here, by a jump: neither is certain. */
+	s.event.sample.n_hidden = 7;
+	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 2);
+	/* None does. */
+	s.event.sample.n_hidden = 4;
+	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 2);
+	scene_done(&s);
+}
+
 /* leaf has returned to the kernel's code, which has saved so many registers since. */
 static void check_left(uint64_t offset, uint64_t n_saved)
 {
 	const uint64_t words[] = { 0, 0, 0, 2, BIAS + START_CALLS, 0 };
-	const struct hidden_return hidden[] = { { SP + 8 * n_saved - 8, BIAS + OUTER_CALLS } };
+	const struct hidden_return hidden[] = { { SP + 8 * n_saved - 8, BIAS + OUTER_CALLS, false } };
 	struct scene s = scene_probed();
 
 	s.event.sample.hidden = hidden;

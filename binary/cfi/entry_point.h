@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * entry_point: where the code at an image's entry point ends.
+ *
+ * An unwind entry may cover more. The one of _start in static AArch64 programs also covers __wrap_main, a
+ * function whose address _start passes on, and calls both outermost.
+ */
+#pragma once
+
+#include "binary/elf/image.h"
+
+/*
+ * The first address behind the entry point that its code forms, if control does not run on into it: that is
+ * another function. `limit` if there is none before it.
+ */
+uint64_t entry_point_end(const struct image *image, uint64_t limit);

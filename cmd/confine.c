@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/confine.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/fence.h"
+#include "base/fresh_file.h"
+#include "base/landlock.h"
+#include "base/vec.h"
+#include "cmd/database.h"
+
+/* A file is written beside its place first: its folder. A device is opened as it is. */
+static char *confine_output(const char *path)
+{
+	CLEANUP(freep) char *place = NULL;
+
+	if (!path || strcmp(path, "-") == 0 || fresh_file_follow(path, &place) < 0)
+		return NULL;
+	if (strncmp(place, "/dev/", 5) == 0)
+		return alloc_text(place);
+	char *end = strrchr(place, '/');
+	return !end ? alloc_text(".") : alloc_text_n(place, end > place ? (size_t)(end - place) : 1);
+}
+
+/* For dates; and its own state, which the leak checker of a sanitizer build reads. */
+static const char *const always_read[] = { "/etc/localtime", "/usr/share/zoneinfo", "/proc/self" };
+
+static void confine_files(const struct confine_options *options)
+{
+	CLEANUP(freep) char *folder = confine_output(options->output);
+	const char *writes[2];
+	size_t n_writes = 0;
+	VEC(char *) reads = { 0 };
+
+	for (size_t i = 0; i < options->n_inputs; i++)
+		vec_push(&reads, database_place(options->inputs[i]));
+	for (size_t i = 0; i < sizeof(always_read) / sizeof(always_read[0]); i++)
+		vec_push(&reads, alloc_text(always_read[i]));
+	if (folder)
+		writes[n_writes++] = folder;
+	if (options->store)
+		writes[n_writes++] = options->store;
+	landlock_restrict(&(struct landlock_files){ options->reads_all ? NULL : (const char *const *)reads.at,
+						    reads.n, writes, n_writes, false });
+	for (size_t i = 0; i < reads.n; i++)
+		free(reads.at[i]);
+	vec_done(&reads);
+}
+
+void confine(const struct confine_options *options)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return;
+	if (!options->runs_programs) /* which have files of their own */
+		confine_files(options);
+	fence_refuse(options->runs_programs);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watched: which processes are recorded, where records come from all that run on a machine. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+#include "collector/event.h"
+
+struct watched {
+	bool is_used;  /* else every record is of one of them */
+	bool inherits; /* the children of a process are, too */
+	struct map pids;
+};
+
+void watched_done(struct watched *watched);
+void watched_add(struct watched *watched, pid_t pid);
+/* Is this event of one of them? Events come in the order of their times. */
+bool watched_has(struct watched *watched, const struct event *event);

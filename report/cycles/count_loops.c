@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/cycles/count_loops.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/search.h"
+#include "report/cycles/counts.h"
+
+static int loop_counts_compare(const void *left, const void *right)
+{
+	const struct header_count *a = left, *b = right;
+
+	if (a->vaddr != b->vaddr)
+		return a->vaddr < b->vaddr ? -1 : 1;
+	return a->module < b->module ? -1 : a->module > b->module;
+}
+
+static struct header_count *loop_counts_at(struct header_count *list, size_t n, uint64_t vaddr)
+{
+	size_t at = search_first(i, n, list[i].vaddr >= vaddr);
+
+	return at < n && list[at].vaddr == vaddr ? &list[at] : NULL;
+}
+
+/* Of one function: its blocks, and of its ways those that go back to one. */
+static void loop_counts_take(void *context, const struct cycles_counts *counts)
+{
+	struct loop_counts *to = context;
+	size_t first = to->headers.n;
+	double sum = 0;
+
+	vec_push(&to->modules, alloc_text(counts->module));
+	for (size_t i = 0; i < counts->ways.n; i++)
+		sum += counts->ways.at[i].count;
+	for (size_t i = 0; i < counts->blocks.n; i++)
+		vec_push(&to->headers,
+			 ((struct header_count){ .vaddr = counts->blocks.at[i].vaddr,
+						 .module = (uint32_t)to->modules.n - 1,
+						 .count = counts->blocks.at[i].count,
+						 .is_relative = counts->is_relative,
+						 .has_back = !counts->is_cut && sum == counts->total }));
+	struct header_count *own = to->headers.at + first;
+	if (counts->blocks.n)
+		qsort(own, counts->blocks.n, sizeof(*own), loop_counts_compare);
+	for (size_t i = 0; i < counts->ways.n; i++) {
+		struct header_count *header =
+			counts->ways.at[i].next
+				? loop_counts_at(own, counts->blocks.n, counts->ways.at[i].next)
+				: NULL;
+		if (header)
+			header->back += counts->ways.at[i].count;
+	}
+}
+
+int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *diag)
+{
+	*ret = (struct loop_counts){ 0 };
+	int error = cycles_counts_each(path, loop_counts_take, ret, diag);
+
+	if (ret->headers.n)
+		qsort(ret->headers.at, ret->headers.n, sizeof(*ret->headers.at), loop_counts_compare);
+	return error;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop_counts: how often loops went round, where it was counted: see report/cycles/count_loops.h.
+ */
+#pragma once
+
+#include "base/text.h"
+#include "report/tree/loop_code.h"
+
+/* Of a block. */
+struct header_count {
+	uint64_t vaddr;
+	uint32_t module; /* of modules */
+	double count, back;
+	bool is_relative; /* not of a whole run */
+	bool has_back;    /* `back` has all jumps back to it */
+};
+
+struct loop_counts {
+	VEC(struct header_count) headers; /* by address */
+	VEC(char *) modules;
+};
+
+struct loop_rounds {
+	double rounds; /* of all copies; negative = not known */
+	double each;   /* each time the loop is entered; negative = not known */
+	bool is_relative;
+};
+
+void loop_counts_done(struct loop_counts *counts);
+/* Of a loop in that file. No counts at all (NULL) are allowed. */
+struct loop_rounds loop_counts_find(const struct loop_counts *counts, const char *module,
+				    const struct loop_code *loop);
+/* " [1,000 iterations, 10.0 each time]", or nothing. */
+void loop_rounds_tell(const struct loop_rounds *rounds, const struct loop_code *loop, struct text *ret);

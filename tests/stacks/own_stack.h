@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stack in a mapping of its own, with a page below it that nobody may touch, as libraries of coroutines
+ * make them. The kernel joins mappings that meet, and `verify steps` takes one mapping for one stack.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define GUARD_BYTES (64u << 10) /* a page, however large it is */
+
+/* Its lowest byte. */
+static inline char *own_stack(size_t bytes)
+{
+	char *memory = mmap(NULL, GUARD_BYTES + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || mprotect(memory + GUARD_BYTES, bytes, PROT_READ | PROT_WRITE) != 0)
+		abort();
+	return memory + GUARD_BYTES;
+}

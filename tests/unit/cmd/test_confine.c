@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/browser.h"
+#include "cmd/later.h"
+#include "tests/test.h"
+
+/* A folder with an input, a folder for the output and one that is nobody's business. */
+struct confined {
+	char root[64], input[80], output[80], other[80];
+};
+
+static void confined_make(struct confined *c)
+{
+	snprintf(c->root, sizeof(c->root), "/tmp/confine.XXXXXX");
+	CHECK(mkdtemp(c->root) != NULL);
+	snprintf(c->input, sizeof(c->input), "%s/in", c->root);
+	snprintf(c->output, sizeof(c->output), "%s/out", c->root);
+	snprintf(c->other, sizeof(c->other), "%s/other", c->root);
+	CHECK_EQ(mkdir(c->output, 0700), 0);
+	FILE *file = fopen(c->input, "we");
+	CHECK(file != NULL);
+	fclose(file);
+	file = fopen(c->other, "we");
+	CHECK(file != NULL);
+	fclose(file);
+}
+
+static void confined_remove(const struct confined *c)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", c->root);
+	CHECK_EQ(system(command), 0);
+}
+
+/* The exit status of a child that confines itself to that and then tries. */
+static int confined_try(const struct confine_options *options, int (*attempt)(const struct confined *c),
+			const struct confined *c)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		confine(options);
+		_exit(attempt(c));
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static bool opens(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int tries_files(const struct confined *c)
+{
+	char fresh[96], kept[96], outside[96];
+
+	snprintf(fresh, sizeof(fresh), "%s/new", c->output);
+	snprintf(kept, sizeof(kept), "%s/kept", c->output);
+	snprintf(outside, sizeof(outside), "%s/new", c->root);
+	if (!opens(c->input, O_RDONLY))
+		return 1;
+	if (!opens(fresh, O_RDWR | O_CREAT | O_EXCL) || rename(fresh, kept) < 0 || unlink(kept) < 0)
+		return 2;
+	if (opens(c->other, O_RDONLY) || opens("/etc/passwd", O_RDONLY))
+		return 3;
+	if (opens(c->input, O_WRONLY) || opens(outside, O_WRONLY | O_CREAT) || unlink(c->other) == 0)
+		return 4;
+	return 0;
+}
+
+static int tries_reading_all(const struct confined *c)
+{
+	if (!opens(c->other, O_RDONLY) || !opens("/etc/passwd", O_RDONLY))
+		return 1;
+	return opens(c->other, O_WRONLY) ? 2 : 0;
+}
+
+static int tries_to_get_out(const struct confined *c)
+{
+	(void)c;
+	if (execl("/bin/true", "true", (char *)NULL) == 0 || errno != EPERM)
+		return 1;
+	if (socket(AF_INET, SOCK_STREAM, 0) >= 0 || errno != EPERM)
+		return 2;
+	if (syscall(SYS_bpf, 0, NULL, 0) >= 0 || errno != EPERM)
+		return 3;
+	if (syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0) >= 0 || errno != EPERM)
+		return 4;
+	/* What it needs to go on. */
+	pid_t child = fork();
+	if (child == 0)
+		_exit(7);
+	int status = 0;
+	return child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 ? 0 : 5;
+}
+
+/* Neither kind of rule is to be had under an emulator of one program. */
+static bool confine_can_be(const struct confined *c)
+{
+	if (confined_try(&(struct confine_options){ .reads_all = true }, tries_to_get_out, c) != 1)
+		return true;
+	SKIP("the kernel's filters cannot be had here");
+	return false;
+}
+
+static bool landlock_can_be(void)
+{
+	return syscall(444, NULL, 0, 1) >= 1;
+}
+
+TEST(confined_command_runs_nothing_and_reaches_nobody)
+{
+	struct confined c;
+
+	confined_make(&c);
+	if (confine_can_be(&c))
+		CHECK_EQ(confined_try(&(struct confine_options){ .reads_all = true }, tries_to_get_out, &c),
+			 0);
+	confined_remove(&c);
+}
+
+TEST(confined_command_has_its_input_and_the_folder_of_its_output)
+{
+	struct confined c;
+	char output[96];
+	const char *input = c.input;
+
+	confined_make(&c);
+	snprintf(output, sizeof(output), "%s/profile.json", c.output);
+	if (landlock_can_be()) {
+		CHECK_EQ(confined_try(&(struct confine_options){ &input, 1, .output = output }, tries_files,
+				      &c),
+			 0);
+		CHECK_EQ(confined_try(&(struct confine_options){ .reads_all = true }, tries_reading_all, &c),
+			 0);
+	} else {
+		SKIP("the kernel has no Landlock");
+	}
+	confined_remove(&c);
+}
+
+/* It was forked before: so it still runs, and only if it is asked to. */
+TEST(later_program_runs_when_it_gets_input)
+{
+	char made[] = "/tmp/later.XXXXXX";
+	int fd = mkstemp(made);
+	struct later asked = { 0 }, unasked = { 0 };
+
+	CHECK(fd >= 0);
+	close(fd);
+	CHECK(later_fork(&unasked, (const char *const[]){ "rm", made, NULL }));
+	CHECK_EQ(later_end(&unasked), 0);
+	CHECK_EQ(access(made, F_OK), 0);
+	CHECK(later_fork(&asked, (const char *const[]){ "rm", made, NULL }));
+	CHECK_EQ(write(asked.input, "", 1), 1);
+	CHECK_EQ(later_end(&asked), 0);
+	CHECK(access(made, F_OK) < 0);
+	struct later missing = { 0 };
+	CHECK(later_fork(&missing, (const char *const[]){ "no-such-program", NULL }));
+	CHECK_EQ(write(missing.input, "", 1), 1);
+	CHECK_EQ(WEXITSTATUS(later_end(&missing)), 127);
+}

@@ -97,10 +97,10 @@ void source_info_add_waits(struct source_info *info)
 	if (info->has_near_waits)
 		source_info_add_event(info, SOURCE_OFF_CPU, "off-cpu", "ns");
 	source_info_add_event(info, SOURCE_WAITS, "waits", "count");
-	if (info->has_timed_waits) {
+	if (info->has_timed_waits)
 		source_info_add_event(info, SOURCE_RUNNABLE, "runnable", "ns");
+	if (info->has_timed_waits || info->has_sampled_waits)
 		source_info_add_event(info, SOURCE_SAMPLED_WAITS, "sampled-waits", "count");
-	}
 	if (info->has_run_delays && !info->has_timed_waits)
 		source_info_add_event(info, SOURCE_RUNNABLE, "kept-from-running", "ns");
 	if (has_clock)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits: how long threads were off the CPU. A thread that leaves is sampled (out); a record says when it
- * comes back (in). Both are put together here, by thread, in the order of their times.
+ * waits: how long threads were off the CPU. A thread that leaves is sampled (out), or a record says so
+ * (leave); another says when it comes back (in). They are put together here, by thread, in the order of their
+ * times. A wait that was sampled stands for all of the thread since the one before.
  *
  * Where one of them was lost there is no wait: it is counted as lost, and never has a wrong length. Pure.
  */
@@ -16,9 +17,12 @@
 
 struct wait {
 	pid_t pid, tid;
-	uint64_t since_ns, ns;
-	bool is_before;   /* it had begun when the recording did */
-	uint64_t seen_ns; /* last sample of it, where waits are timed in the kernel */
+	uint64_t since_ns, ns;  /* ns: with all that it stands for */
+	uint64_t n, longest_ns; /* of those */
+	bool is_before;         /* it had begun when the recording did */
+	bool is_sampled;        /* else they were not, and the thread, or the recording, has ended */
+	bool is_cut;            /* the last has not ended */
+	uint64_t seen_ns;       /* last sample of it, where waits are timed in the kernel */
 };
 
 struct waits {
@@ -33,17 +37,20 @@ struct waits {
 void waits_done(struct waits *waits);
 /* A thread leaves its CPU. */
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* The same, where it may not have been sampled just now. */
+void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* The recording begins, and the thread is away already. */
 void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* It runs: a wait that had begun before ends now, if there is one. */
 bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
-/* It is back. False: it is not known since when it was away. */
+/* It is back. False: this one was not sampled, or it is not known since when it was away. */
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
 /* The same where waits are timed in the kernel, and come with their lengths: it was sampled leaving. */
 void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* Was the wait that began then sampled? Else the sample was lost. */
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns);
-/* It has ended. */
-void waits_forget(struct waits *waits, pid_t tid);
-/* The recording ends: a wait that has not, cut there. False: there is no other. */
+/* It has ended. True: there are waits of it that no sample stands for. */
+bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret);
+/* The recording ends: a wait that has not, cut there, or what no sample stands for. False: there is no other.
+ */
 bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret);

@@ -281,16 +281,14 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 		growth_add_measured(growth, event, thread, events);
 		return;
 	}
-	if (node == MAP_NONE && !events->has_near_waits && !event->sw.is_lost)
-		return;
 	if (node == MAP_NONE ||
 	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: nobody knows */
 		node = CCT_INCOMPLETE;
-	else if (!events->has_near_waits)
-		map_remove(&growth->wait_of, (uint32_t)event->tid);
 	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
-	cct_add_value(growth->cct, node, thread, events->waits, 1);
-	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.waited_ns);
+	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
+	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.longest_ns);
+	if (events->sampled && !event->sw.is_rest && !event->sw.is_lost)
+		cct_add_value(growth->cct, node, thread, events->sampled, 1);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

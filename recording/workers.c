@@ -147,12 +147,15 @@ static bool workers_give_wait(struct workers *workers, const struct event *event
 
 static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 {
-	return workers_give_wait(
-		workers, &(struct event){ .kind = EVENT_SWITCH,
-					  .time_ns = wait->since_ns + wait->ns,
-					  .pid = wait->pid,
-					  .tid = wait->tid,
-					  .sw = { .waited_ns = wait->ns, .is_lost = wait->is_before } });
+	return workers_give_wait(workers, &(struct event){ .kind = EVENT_SWITCH,
+							   .time_ns = builder_last_ns(workers->builder),
+							   .pid = wait->pid,
+							   .tid = wait->tid,
+							   .sw = { .waited_ns = wait->ns,
+								   .n = wait->n,
+								   .longest_ns = wait->longest_ns,
+								   .is_rest = !wait->is_sampled,
+								   .is_lost = wait->is_before } });
 }
 
 /* Timed in the kernel. */
@@ -188,7 +191,7 @@ static bool workers_note_before(struct workers *workers, const struct event *eve
 		waits_before(&workers->waits, event->pid, event->tid, event->time_ns);
 		return false;
 	}
-	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH) &&
+	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH || event->kind == EVENT_EXIT) &&
 	       waits_runs(&workers->waits, event->tid, event->time_ns, &wait) &&
 	       workers_end_before(workers, &wait);
 }
@@ -203,14 +206,17 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 	if (event->kind == EVENT_SWITCH && event->sw.is_measured)
 		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
-		waits_forget(&workers->waits, event->tid);
+		return waits_forget(&workers->waits, event->tid, &wait) && workers_end_wait(workers, &wait);
 	bool is_sample = event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
 	if (workers->has_timed_waits && is_sample)
 		waits_see(&workers->waits, event->pid, event->tid, event->time_ns);
 	if (workers->has_timed_waits)
 		return false;
-	if (workers->has_near_waits ? event->kind == EVENT_SWITCH && event->sw.is_out : is_sample)
+	bool is_out = event->kind == EVENT_SWITCH && event->sw.is_out;
+	if (workers->has_near_waits ? is_out : is_sample)
 		waits_out(&workers->waits, event->pid, event->tid, event->time_ns);
+	else if (is_out)
+		waits_leave(&workers->waits, event->pid, event->tid, event->time_ns);
 	return event->kind == EVENT_SWITCH && !event->sw.is_out &&
 	       waits_in(&workers->waits, event->tid, event->time_ns, &wait) &&
 	       workers_end_wait(workers, &wait);
@@ -224,7 +230,8 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 
 	if (!end_ns)
 		end_ns = builder_last_ns(workers->builder);
-	for (; waits_cut(&workers->waits, end_ns, &wait); n_cut++) {
+	while (waits_cut(&workers->waits, end_ns, &wait)) {
+		n_cut += wait.is_cut;
 		workers->n_before += wait.is_before;
 		workers_end_wait(workers, &wait);
 	}

@@ -312,8 +312,10 @@ static __always_inline __u64 count_threads(__u64 window, int is_new)
  */
 static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u64 n_threads)
 {
-	__u64 n = thread->n_last > thread->n ? thread->n_last : thread->n;
+	__u64 n = thread->n_last;
 
+	if (n < thread->n) /* it waits more often than before: how much more is not known yet */
+		n = thread->n * n_threads > options.n_sampled ? 8 * thread->n : thread->n;
 	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
 }
 

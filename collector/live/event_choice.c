@@ -130,6 +130,12 @@ int event_choice_add_waits(struct event_choice *choice, const struct perf_source
 		return choice_add_near_waits(options, info, diag);
 	if (error)
 		return perf_events_refused(diag, error, "cannot record where threads wait");
+	/* So many of each thread; the kernel chooses the period. Where waits are timed they are chosen
+	 * otherwise. */
+	if (options->max_switches && options->max_switches < perf_events_max_frequency()) {
+		spec.period = 0;
+		spec.frequency = options->max_switches;
+	}
 	choice_add_spec(choice, &spec);
 	return 0;
 }

@@ -40,6 +40,15 @@ static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu, int
 	return events_open_flags(attr, tid, cpu, leader, 0);
 }
 
+/* Just to see. Of a CPU if that is allowed: an event of a thread makes all switches on the machine take
+ * longer, until a second after it was closed. */
+static int events_try(struct perf_event_attr *attr)
+{
+	int fd = events_open_one(attr, PERF_EVERYTHING, 0, -1);
+
+	return fd >= 0 ? fd : events_open_one(attr, 0, -1, -1);
+}
+
 #define FORMAT_TIMES (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 #define NO_LEADER (-1)
 
@@ -72,11 +81,10 @@ static struct perf_event_attr events_spec_attr(const struct event_spec *spec, bo
 static uint64_t events_lost_format(void)
 {
 	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-	int fd;
 
 	attr.exclude_kernel = 1;
 	attr.read_format = PERF_COUNTS_LOST;
-	fd = events_open_one(&attr, 0, -1, NO_LEADER);
+	int fd = events_try(&attr);
 	if (fd < 0)
 		return 0;
 	close(fd);
@@ -170,10 +178,9 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 int perf_events_probe(const struct event_spec *spec, bool with_kernel)
 {
 	struct perf_event_attr attr = events_spec_attr(spec, with_kernel);
-	int fd;
 
 	attr.sample_period = 1u << 30; /* precise events must sample */
-	fd = events_open_one(&attr, 0, -1, NO_LEADER);
+	int fd = events_try(&attr);
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -288,7 +295,7 @@ uint64_t perf_events_bytes_a_second(const struct perf_events *events)
 		const struct perf_event_attr *attr = &events->attrs.at[i];
 		if (perf_event_is_member(attr))
 			continue;
-		if (!attr->freq)
+		if (!attr->freq || i == events->wait_attr)
 			return UINT64_MAX;
 		bytes += attr->sample_freq * attr->sample_stack_user;
 	}

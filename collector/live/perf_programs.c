@@ -21,7 +21,8 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 				       .cpus = events->cpus.at,
 				       .anchors = events->anchors.at,
 				       .n_cpus = events->cpus.n,
-				       .with_waits = events->wait_attr != SIZE_MAX,
+				       .use = { .waits = events->wait_attr != SIZE_MAX,
+						.calls = events->probe.program },
 				       .ring_bytes = drain_ring_bytes(events->drain) };
 	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
 
@@ -43,6 +44,8 @@ static int programs_open_samples(struct perf_events *events, size_t cpu)
 	int number = events->cpus.at[cpu];
 
 	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	attr.freq = 0;
+	attr.sample_period = 1;
 	attr.disabled = attr.inherit = attr.enable_on_exec = attr.context_switch = 0;
 	attr.mmap = attr.mmap2 = attr.build_id = attr.comm = attr.comm_exec = attr.task = 0;
 	it.fd = (int)syscall(SYS_perf_event_open, &attr, -1, number, -1, PERF_FLAG_FD_CLOEXEC);
@@ -76,7 +79,8 @@ static void programs_move_tracking(struct perf_events *events)
 	struct perf_event_attr *from = &events->attrs.at[events->wait_attr];
 	bool is_moved = from->task;
 
-	from->context_switch = 0;
+	from->context_switch = from->freq = 0;
+	from->sample_period = 1;
 	programs_set_tracking(from, false);
 	if (is_moved && events->wait_attr > 0)
 		programs_set_tracking(&events->attrs.at[0], true);

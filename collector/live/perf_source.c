@@ -281,6 +281,8 @@ static void live_start_samples_in_time(struct perf_live *live, uint64_t now)
 	if (!live->pace.samples_from_ns || now < live->pace.samples_from_ns)
 		return;
 	perf_events_enable_samples(&live->events);
+	if (live->with_waits)
+		perf_live_find_waiting_now(live, now);
 	live->pace.samples_from_ns = 0;
 }
 

@@ -49,6 +49,7 @@ struct perf_live {
 	struct group_reads group_reads;
 	VEC(struct event) before;     /* threads that waited when we came; handed out first */
 	struct run_delays run_delays; /* of waits that no program times */
+	bool with_waits, inherits;    /* as asked for */
 	bool adds_results;            /* of traced calls */
 	double every;                 /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;
@@ -62,6 +63,20 @@ struct perf_live {
 	uint64_t n_damaged; /* records that were in order, and made no sense */
 	uint64_t lost;      /* samples reported as lost so far */
 };
+
+/* ---- who waits already, perf_waiting.c ---------------------------------------------------------- */
+
+struct perf_waiting {
+	const pid_t *pids;
+	size_t n_pids;
+	const pid_t *tids;
+	size_t n_tids;
+	bool inherits; /* children of those processes, too */
+};
+/* Has them handed out as events, before all others. */
+void perf_live_find_waiting(struct perf_live *live, const struct perf_waiting *whose, uint64_t now_ns);
+/* The same of all targets, when samples begin later than the recording. */
+void perf_live_find_waiting_now(struct perf_live *live, uint64_t now_ns);
 
 extern const struct source_ops perf_live_ops;
 

@@ -113,11 +113,11 @@ static void header_add_ids(struct perf_header *header, uint32_t entry, struct by
 	}
 }
 
-/* Every time that a thread leaves its CPU, and when it comes back. */
+/* Times that a thread leaves its CPU, and records of when it does, and comes back. */
 static bool header_is_wait(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
-	       !attr->freq && attr->sample_period == 1 && attr->context_switch;
+	       attr->context_switch;
 }
 
 int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct bytes ids)
@@ -147,6 +147,7 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 	if (header_is_wait(&attr))
 		entry.event.values = SOURCE_OFF_CPU;
 	header->has_switches |= attr.context_switch;
+	header->has_sampled_waits |= header_is_wait(&attr) && (attr.freq || attr.sample_period != 1);
 	vec_push(&header->entries, entry);
 	header_add_ids(header, (uint32_t)header->entries.n - 1, ids);
 	return 0;

@@ -39,9 +39,10 @@ struct perf_header {
 	char *host, *kernel, *arch, *cpu, *cpu_id, *command; /* NULL = not stated */
 	uint64_t wall_ns, wall_at_ns; /* wall clock, and the events' clock at that moment */
 	uint64_t first_sample_ns;
-	bool has_switches;     /* records say when threads come back */
-	uint32_t switch_event; /* its samples are switches as the tracepoint tells them; PERF_NO_EVENT = none
-				*/
+	bool has_switches;      /* records say when threads come back */
+	bool has_sampled_waits; /* not every time that they leave is a sample */
+	uint32_t switch_event;  /* its samples are switches as the tracepoint tells them; PERF_NO_EVENT = none
+				 */
 	bool is_directory;
 };
 

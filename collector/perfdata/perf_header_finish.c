@@ -112,6 +112,7 @@ static void header_add_waits(struct perf_header *header, struct source_info *inf
 	for (size_t i = 0; i < header->entries.n; i++)
 		info->has_timed_waits |= header->entries.at[i].is_dummy &&
 					 strcmp(header->entries.at[i].event.name, PERF_WAIT_ENDS) == 0;
+	info->has_sampled_waits = header->has_sampled_waits;
 	for (size_t i = 0; info->has_timed_waits && i < info->events.n; i++)
 		if (strcmp(info->events.at[i].name, "off-cpu") == 0)
 			info->events.at[i].values = SOURCE_OFF_CPU;

@@ -38,6 +38,14 @@ void run_delays_add(struct run_delays *delays, pid_t pid, pid_t tid, bool is_new
 	vec_push(&delays->threads, it);
 }
 
+void run_delays_restart(struct run_delays *delays)
+{
+	for (size_t i = 0; i < delays->threads.n; i++) {
+		struct run_delay *it = &delays->threads.at[i];
+		it->before_ns = it->ns = run_delay_read(it->pid, it->tid);
+	}
+}
+
 void run_delays_look(struct run_delays *delays, uint64_t now_ns)
 {
 	if (!delays->threads.n || now_ns < delays->next_ns)

@@ -28,6 +28,8 @@ struct run_delays {
 void run_delays_done(struct run_delays *delays);
 /* is_new: it began while we watched. */
 void run_delays_add(struct run_delays *delays, pid_t pid, pid_t tid, bool is_new);
+/* Samples begin only now: what was before does not count. */
+void run_delays_restart(struct run_delays *delays);
 /* Reads all, if that was not done a moment ago. */
 void run_delays_look(struct run_delays *delays, uint64_t now_ns);
 /* At the end: the next thread's, as the event that tells it. False: there is no other. */

@@ -58,8 +58,8 @@ TEST(a_thread_that_ends_waits_no_more)
 	waits_out(&waits, 1, 11, 100);
 	waits_out(&waits, 1, 12, 100);
 	waits_out(&waits, 1, 13, 100);
-	waits_forget(&waits, 11);
-	waits_forget(&waits, 99);
+	CHECK(!waits_forget(&waits, 11, &wait));
+	CHECK(!waits_forget(&waits, 99, &wait));
 	CHECK(waits_in(&waits, 13, 130, &wait)); /* which took its place */
 	CHECK_EQ(wait.ns, 30);
 	CHECK(waits_cut(&waits, 150, &wait));
@@ -153,4 +153,73 @@ TEST(program_of_waits_is_accepted_by_the_kernel)
 TEST(program_of_waits_for_x86_64_is_accepted_by_the_kernel)
 {
 	check_program_loads(true);
+}
+
+TEST(a_wait_that_began_before_is_told_once)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	waits_before(&waits, 1, 11, 100);
+	CHECK(waits_runs(&waits, 11, 400, &wait));
+	CHECK_EQ(wait.ns, 300);
+	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the record that said so */
+	CHECK_EQ(waits.n_lost, 0);
+	CHECK(!waits_in(&waits, 11, 500, &wait));
+	CHECK_EQ(waits.n_lost, 1);
+	waits_done(&waits);
+}
+
+/* A switch that is not sampled is known by its records alone. */
+TEST(a_sampled_wait_stands_for_those_before_it)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		waits_leave(&waits, 1, 11, 100 + 100 * i);
+		CHECK(!waits_in(&waits, 11, 110 + 100 * i, &wait));
+	}
+	waits_out(&waits, 1, 11, 400);
+	waits_leave(&waits, 1, 11, 401); /* the same */
+	CHECK(waits_in(&waits, 11, 450, &wait));
+	CHECK_EQ(wait.n, 4);
+	CHECK_EQ(wait.ns, 80);
+	CHECK_EQ(wait.longest_ns, 50);
+	CHECK(wait.is_sampled);
+	waits_leave(&waits, 1, 11, 500);
+	CHECK(!waits_in(&waits, 11, 520, &wait));
+	CHECK(waits_forget(&waits, 11, &wait)); /* none stands for it */
+	CHECK_EQ(wait.n, 1);
+	CHECK_EQ(wait.ns, 20);
+	CHECK(!wait.is_sampled);
+	CHECK_EQ(waits.n_lost, 0);
+	waits_done(&waits);
+}
+
+TEST(what_no_sample_stands_for_is_told_at_the_end)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	waits_leave(&waits, 1, 11, 100);
+	CHECK(!waits_in(&waits, 11, 130, &wait));
+	waits_leave(&waits, 1, 12, 100);
+	CHECK(waits_cut(&waits, 1000, &wait));
+	CHECK_EQ(wait.tid, 11);
+	CHECK_EQ(wait.ns, 30);
+	CHECK(!wait.is_cut);
+	CHECK(waits_cut(&waits, 1000, &wait));
+	CHECK_EQ(wait.tid, 12);
+	CHECK_EQ(wait.ns, 900);
+	CHECK(wait.is_cut);
+	CHECK(!waits_cut(&waits, 1000, &wait));
+	/* An end that was lost: a sample long ago is none of this switch. */
+	waits_out(&waits, 1, 13, 100);
+	waits_leave(&waits, 1, 13, 100000000);
+	CHECK_EQ(waits.n_lost, 1);
+	CHECK(!waits_in(&waits, 13, 100000010, &wait));
+	CHECK(waits_forget(&waits, 13, &wait));
+	CHECK_EQ(wait.ns, 10);
+	waits_done(&waits);
 }

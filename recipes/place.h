@@ -27,6 +27,7 @@ struct place {
 	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
 	bool is_trampoline; /* a signal handler, a coroutine or a probed function returns here: no call stands
 			       before it */
+	bool leaves_stack; /* its caller may be on another stack, of which nothing is known but where it is */
 	bool has_wants; /* any; said here because all that every step looks at stands in the first 64 bytes of
 			   a pc_entry */
 	uint64_t wants; /* registers its recipes read that a callee need not keep */

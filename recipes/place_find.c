@@ -270,13 +270,13 @@ static void place_find_between(struct knowledge *knowledge, struct code *code, u
 
 /*
  * Go's table counts from sp, which is another stack's by now: there it finds what happens to lie there. The
- * code knows the register that keeps the goroutine's. If that stack was not copied, this is where the
- * present one begins.
+ * code knows the register that keeps the goroutine's. If that stack was not copied, the caller cannot be
+ * known.
  */
 static void place_find_go_clock(struct knowledge *knowledge, struct code *code, uint64_t at,
 				struct place *ret)
 {
-	ret->ends_thread = true;
+	ret->leaves_stack = true;
 	ret->recipes =
 		(struct recipe_pair){ { place_ask_analysis(knowledge, code, at, false, ret), RECIPE_NONE } };
 }

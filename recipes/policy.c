@@ -28,12 +28,24 @@ static bool policy_is_special(const struct recipes *recipes, const struct isa *i
 	return recipe->is_signal_frame || (ra && ra->kind == RULE_UNDEFINED);
 }
 
+/* longjmp of the C library (x86-64) has rows for the frame that it is about to go to: its sp is in a register
+ * by then, but not in sp yet. */
+static bool policy_is_ahead(const struct recipes *recipes, const struct isa *isa, uint32_t cfi)
+{
+	const struct recipe *recipe = &recipes->recipes.at[cfi];
+	const struct rule *ra = recipe_rule(recipes, recipe, isa->ra);
+
+	return isa->call_pushes_ra && ra && ra->kind == RULE_REG && recipe->cfa_reg != isa->sp;
+}
+
 struct recipe_pair recipe_choose(const struct recipes *recipes, const struct isa *isa, enum unwind_mode mode,
 				 uint32_t analysis, uint32_t cfi)
 {
 	if (mode == UNWIND_FP)
 		return (struct recipe_pair){ { RECIPE_NONE, RECIPE_NONE } };
 	if (mode == UNWIND_ANALYSIS || (mode == UNWIND_AUTO && cfi == RECIPE_NONE))
+		return (struct recipe_pair){ { analysis, RECIPE_NONE } };
+	if (mode == UNWIND_AUTO && policy_is_ahead(recipes, isa, cfi))
 		return (struct recipe_pair){ { analysis, RECIPE_NONE } };
 	if (mode == UNWIND_CFI || analysis == RECIPE_NONE || policy_is_special(recipes, isa, cfi))
 		return (struct recipe_pair){ { cfi, RECIPE_NONE } };

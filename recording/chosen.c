@@ -141,15 +141,16 @@ static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
 
 /*
  * endbr64 is stepped over, what follows it often emulated. sp is still the same there; but nothing may jump
- * to it, or it would be taken for one more call.
+ * to it, or it would be taken for one more call. On AArch64 the mark may be paciasp: behind it the return
+ * address is signed, and one that a probe of the return put in its place would not be.
  */
 static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cfg, uint64_t vaddr)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
 	struct insn insn;
 
-	if (!isa || isa->decode(image_bytes(image, vaddr), vaddr, &insn) != 0 || !insn.is_entry_mark ||
-	    insn.len != TRACE_SKIP || chosen_is_stepped(image, vaddr + TRACE_SKIP))
+	if (!isa || !isa->call_pushes_ra || isa->decode(image_bytes(image, vaddr), vaddr, &insn) != 0 ||
+	    !insn.is_entry_mark || insn.len != TRACE_SKIP || chosen_is_stepped(image, vaddr + TRACE_SKIP))
 		return 0;
 	for (size_t i = 0; i < cfg->n_blocks; i++)
 		if (cfg->blocks[i].start == vaddr + TRACE_SKIP)

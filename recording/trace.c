@@ -202,11 +202,11 @@ static bool trace_is_go(const struct image *image)
 }
 
 /*
- * Why returns may not be probed; NULL if they may. While they are, the kernel's address stands on the stack:
+ * While returns are probed, the kernel's address stands on the stack:
  * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
  * leave a probed return by a system call, for which a filter may kill the process.
  */
-static const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image)
+const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image)
 {
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
 	CLEANUP(freep) char *status = target_read_file(path, NULL);

@@ -39,6 +39,9 @@ void trace_done(struct trace *trace);
 /* Is this function's end seen where it returns to? may_return: nothing in its process speaks against it. */
 bool trace_takes_return(enum call_exits exits, const struct chosen_function *f, unsigned elf_machine,
 			bool may_return);
+/* Why returns of an image may not be probed in a process, whose stacks or system calls that disturbs; NULL if
+ * they may. */
+const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image);
 void trace_event(struct trace *trace, struct images *images, struct source *source,
 		 const struct event *event);
 /* The file that a process is about to run, with the libraries it needs. */

@@ -14,6 +14,8 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
+#define SINGLE 8 /* bytes: more than most instructions have */
+
 static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *atom)
 {
 	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
@@ -69,12 +71,17 @@ static void spread_atom(struct spreads *spreads, struct nest *nest, const struct
 	spread_further(spreads, atom, loop);
 }
 
-/* How much of an atom's statement is in its loop. */
-static uint64_t spread_here(const struct spreads *spreads, const struct atom *atom, uint32_t loop)
+/* How much of an atom's statement is in its block. Single instructions do not add up: where a loop is
+ * unrolled, what was moved into it is there as often. */
+static uint32_t evidence_weight(const struct nest *nest, const struct atom *atom)
 {
-	const struct spread *spread = &spreads->list[atom->statement];
+	uint32_t weight = 0;
 
-	return loop == spread->home ? spread->home_len : map_find(&spreads->places, nest_key(atom, loop));
+	for (uint32_t i = nest->atoms->first.at[atom->block]; i < nest->atoms->first.at[atom->block + 1]; i++)
+		if (nest->atoms->list.at[i].statement == atom->statement &&
+		    nest->atoms->list.at[i].weight >= SINGLE)
+			weight += nest->atoms->list.at[i].weight;
+	return weight;
 }
 
 /* Does the block end with a branch of this atom? */
@@ -98,7 +105,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
 		if (!is_most && loop != spread->common && !is_branch(nest, atom) &&
-		    spread_here(spreads, atom, loop) < EVIDENCE_WEIGHTY)
+		    evidence_weight(nest, atom) < EVIDENCE_WEIGHTY)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));

@@ -117,20 +117,21 @@ static void find_ways_in(struct nest *nest)
 
 /* What the own blocks of a machine loop hold. */
 struct vector_code {
-	uint32_t n_blocks, n_calls, n_packed;
+	uint32_t n_blocks, n_calls, n_packed, n_numbers;
 	uint8_t packed_width, stored_width;
 	bool is_outer;
 };
 
 /*
  * Only an innermost loop is vectorised: around it stands what was computed beforehand for its vectors. A
- * single operation on half a register is one on a number that happens to be in it. A loop that only copies or
- * fills has no arithmetic at all: if it is one block that stores whole registers, it is vectorised, too; in
- * larger ones that may be the copy of a structure.
+ * single operation on half a register is one on a number that happens to be in it; and so are operations
+ * whose results are taken out again one by one (GCC has the maximum of two integers in vector registers). A
+ * loop that only copies or fills has no arithmetic at all: if it is one block that stores whole registers, it
+ * is vectorised, too; in larger ones that may be the copy of a structure.
  */
 static bool is_vectorised(const struct vector_code *code)
 {
-	bool computes = code->packed_width > 8 || code->n_packed > 1;
+	bool computes = (code->packed_width > 8 || code->n_packed > 1) && code->n_packed > code->n_numbers;
 	bool copies = code->stored_width && code->n_blocks == 1 && code->n_calls == 0;
 
 	return !code->is_outer && (computes || copies);
@@ -149,6 +150,7 @@ static void find_flags(struct nest *nest)
 		code->n_blocks++;
 		code->n_calls += block->n_calls;
 		code->n_packed += block->n_packed;
+		code->n_numbers += block->n_numbers;
 		if (block->packed_width > code->packed_width)
 			code->packed_width = block->packed_width;
 		code->stored_width |= block->stored_width;

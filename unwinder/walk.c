@@ -73,13 +73,15 @@ static bool walk_may_have_no_frame(const struct walk *walk, uint32_t recipe)
 	return step_ra_register(recipes, isa, &recipes->recipes.at[recipe]) != REG_NONE;
 }
 
-/* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own. */
+/* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own, and
+ * where stacks are changed. */
 static bool walk_has_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
 	uint64_t sp, next = attempt->step.cfa;
 
-	if (walk_is_signal_frame(walk, attempt->recipe) || !cursor_reg(&walker->cursor, walker->isa->sp, &sp))
+	if (walk_is_signal_frame(walk, attempt->recipe) || walk->here.place.leaves_stack ||
+	    !cursor_reg(&walker->cursor, walker->isa->sp, &sp))
 		return true;
 	if (attempt->recipe == walker->managed[MANAGED_HOTSPOT_INTERPRETED])
 		return walk_has_interpreter_progress(walk, attempt);

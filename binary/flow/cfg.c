@@ -198,6 +198,7 @@ static void cfg_note_loop(struct builder *b, size_t index)
 		unsigned width = isa->packed_width(insn), stored = width ? 0 : isa->stored_width(insn);
 		unsigned accesses = is_loop ? isa->accesses(insn) : 0;
 		block->n_packed += width > 0;
+		block->n_numbers += !width && isa->takes_number && isa->takes_number(insn);
 		block->packed_width = width > block->packed_width ? (uint8_t)width : block->packed_width;
 		block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
 		if (accesses)

@@ -48,6 +48,7 @@ struct cfg_block {
 	uint8_t n_padding; /* bytes at the end that align what is behind */
 	/* Of blocks that may be in a loop: */
 	uint32_t n_packed;    /* instructions that compute several values at once */
+	uint32_t n_numbers;   /* that take a single one out of a vector register */
 	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
 	uint8_t stored_width; /* bytes of the widest vector register that is stored, but for the stack; 0 =
 				 none is */

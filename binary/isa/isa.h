@@ -159,6 +159,10 @@ struct isa {
 	/* Arithmetic on several values at once, what vectorised loops consist of: on how many bytes
 	 * (packed.h); 0 if it is none. Whole instructions only. */
 	unsigned (*packed_width)(struct bytes code);
+	/* Does the instruction take a single number out of a vector register? NULL = compilers compute none
+	 * there.
+	 */
+	bool (*takes_number)(struct bytes code);
 	/* The same of a store of a whole vector register: what loops that copy or fill consist of. */
 	unsigned (*stored_width)(struct bytes code);
 	/* How many registers it loads from memory or stores to it. */

@@ -215,6 +215,14 @@ unsigned x86_stored_width(struct bytes code)
 	return is_float || is_integer ? op.width : 0;
 }
 
+bool x86_takes_number(struct bytes code)
+{
+	struct opcode op;
+
+	return packed_find_opcode(code, &op) && op.map == 1 && op.prefix == PREFIX_66 && op.byte == 0x7e &&
+	       op.modrm >> 6 == 3;
+}
+
 /* Does a two-byte opcode stand without operands in memory? Branches, bswap, cpuid, nop, prefetch ... */
 static bool packed_is_bare(uint8_t byte)
 {

@@ -14,6 +14,8 @@
 /* 0 = it is not. */
 unsigned a64_packed_width(struct bytes code);
 unsigned x86_packed_width(struct bytes code);
+/* movd, movq from a vector register to a general one. */
+bool x86_takes_number(struct bytes code);
 /* Of a store of a whole vector register to memory that is not the stack's: its bytes; 0 = it is none. */
 unsigned a64_stored_width(struct bytes code);
 unsigned x86_stored_width(struct bytes code);

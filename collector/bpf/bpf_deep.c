@@ -14,26 +14,51 @@ static struct deep_bpf *bpf_deep_of(const struct bpf_deep *deep)
 	return (struct deep_bpf *)deep;
 }
 
+static int bpf_deep_put(const struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
+}
+
+/* At the end of each call the program runs, and then the one that sends the call. */
+static int bpf_deep_follow(struct deep_bpf *skeleton, const struct bpf_trace *calls)
+{
+	const uint32_t zero = 0;
+	int sender = bpf_trace_sender(calls),
+	    error = bpf_deep_put(skeleton->maps.cpprof_next, &zero, &sender);
+
+	return error ? error : bpf_trace_go_through(calls, bpf_program__fd(skeleton->progs.cpprof_deep_call));
+}
+
 static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *options, uint32_t n_cpus,
-			 bool with_waits)
+			 const struct bpf_deep_use *use)
 {
 	skeleton->rodata->options = *options;
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
 	if (!error)
-		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep_wait, with_waits);
-	return error ? error : deep_bpf__load(skeleton);
+		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep, !use->calls);
+	if (!error)
+		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep_wait, use->waits);
+	if (!error)
+		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep_call, use->calls != NULL);
+	if (!error && use->calls)
+		error = bpf_program__set_expected_attach_type(
+			skeleton->progs.cpprof_deep_call,
+			(enum bpf_attach_type)bpf_trace_attach_type(use->calls));
+	if (!error)
+		error = deep_bpf__load(skeleton);
+	return error || !use->calls ? error : bpf_deep_follow(skeleton, use->calls);
 }
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
-		  struct text *ret_log, struct diag *diag)
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, const struct bpf_deep_use *use,
+		  struct bpf_deep **ret, struct text *ret_log, struct diag *diag)
 {
 	struct bpf_load load;
 
 	bpf_load_begin(&load);
 	struct deep_bpf *skeleton = deep_bpf__open_opts(&load.options);
-	int error = skeleton ? bpf_deep_load(skeleton, options, n_cpus, with_waits) : -errno;
+	int error = skeleton ? bpf_deep_load(skeleton, options, n_cpus, use) : -errno;
 	error = bpf_load_end(&load, error, ret_log, diag);
 	if (error)
 		deep_bpf__destroy(skeleton);
@@ -57,11 +82,6 @@ int bpf_deep_wait_program(const struct bpf_deep *deep)
 	const struct bpf_program *program = bpf_deep_of(deep)->progs.cpprof_deep_wait;
 
 	return bpf_program__autoload(program) ? bpf_program__fd(program) : -1;
-}
-
-static int bpf_deep_put(const struct bpf_map *map, const void *key, const void *value)
-{
-	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
 }
 
 int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)

@@ -9,17 +9,23 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "collector/bpf/bpf_trace.h"
 #include "collector/bpf/deep_layout.h"
 
 struct bpf_deep;
 
+/* Whose stacks are copied beside those of sampling events. */
+struct bpf_deep_use {
+	bool waits;                    /* of waits */
+	const struct bpf_trace *calls; /* of traced calls, and of nothing else; NULL = of none */
+};
+
 /*
  * -EPERM, -EACCES: not permitted; -EOPNOTSUPP: cpprof was built without libbpf; others: a kernel that cannot.
- * The diag says what was refused; ret_log, which may be NULL, gets the verifier's log. with_waits: also the
- * program for waits.
+ * The diag says what was refused; ret_log, which may be NULL, gets the verifier's log.
  */
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
-		  struct text *ret_log, struct diag *diag);
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, const struct bpf_deep_use *use,
+		  struct bpf_deep **ret, struct text *ret_log, struct diag *diag);
 void bpf_deep_close(struct bpf_deep *deep);
 
 /* The program's descriptor, to be attached to sampling events. */

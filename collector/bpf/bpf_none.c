@@ -11,10 +11,10 @@
 #include "collector/bpf/bpf_trace.h"
 #include "collector/bpf/bpf_waits.h"
 
-int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, bool with_waits, struct bpf_deep **ret,
-		  struct text *ret_log, struct diag *diag)
+int bpf_deep_open(const struct deep_options *options, uint32_t n_cpus, const struct bpf_deep_use *use,
+		  struct bpf_deep **ret, struct text *ret_log, struct diag *diag)
 {
-	(void)options, (void)n_cpus, (void)with_waits, (void)ret, (void)ret_log;
+	(void)options, (void)n_cpus, (void)use, (void)ret, (void)ret_log;
 	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
 	diag_why(diag, "deep stacks need it");
 	return -EOPNOTSUPP;
@@ -75,10 +75,15 @@ int bpf_symbol_ask(const struct bpf_symbol *symbol, struct symbol_question *ques
 	return -EOPNOTSUPP;
 }
 
-int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
-		   struct text *ret_log, struct diag *diag)
+bool bpf_trace_can_set_many(void)
 {
-	(void)options, (void)n_cpus, (void)ret, (void)ret_log;
+	return false;
+}
+
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, bool sets_many,
+		   struct bpf_trace **ret, struct text *ret_log, struct diag *diag)
+{
+	(void)options, (void)n_cpus, (void)sets_many, (void)ret, (void)ret_log;
 	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
 	diag_why(diag, "tracing needs it");
 	return -EOPNOTSUPP;

@@ -36,7 +36,7 @@ struct trace_link_attr {
 	uint32_t zero;
 };
 
-static bool trace_kernel_has_multi(void)
+bool bpf_trace_can_set_many(void)
 {
 	struct utsname name;
 	unsigned major, minor;
@@ -54,9 +54,10 @@ static int trace_load(struct bpf_trace *trace, const struct trace_options *optio
 
 	skeleton->rodata->options = *options;
 	trace->program = options->every ? skeleton->progs.cpprof_alloc : skeleton->progs.cpprof_trace;
-	if (trace->is_multi)
-		bpf_program__set_expected_attach_type(trace->program,
-						      (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
+	bpf_program__set_expected_attach_type(trace->program,
+					      (enum bpf_attach_type)bpf_trace_attach_type(trace));
+	bpf_program__set_expected_attach_type(skeleton->progs.cpprof_send,
+					      (enum bpf_attach_type)bpf_trace_attach_type(trace));
 	bpf_program__set_autoload(skeleton->progs.cpprof_switch, sees_waits);
 	bpf_program__set_autoload(skeleton->progs.cpprof_trace, !options->every);
 	bpf_program__set_autoload(skeleton->progs.cpprof_alloc, options->every != 0);
@@ -84,13 +85,13 @@ static int trace_open_once(struct bpf_trace *trace, const struct trace_options *
 	return error;
 }
 
-int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
-		   struct text *ret_log, struct diag *diag)
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, bool sets_many,
+		   struct bpf_trace **ret, struct text *ret_log, struct diag *diag)
 {
 	struct bpf_trace *trace = alloc_zero(1, sizeof(*trace));
 	struct diag ignored = { 0 };
 
-	trace->is_multi = trace_kernel_has_multi();
+	trace->is_multi = sets_many;
 	bool sees_waits = !options->every;
 	int error = trace_open_once(trace, options, n_cpus, sees_waits, NULL, &ignored);
 	if (!error && sees_waits)
@@ -125,6 +126,24 @@ int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event)
 	int map = bpf_map__fd(trace->skeleton->maps.cpprof_output);
 
 	return bpf_map_update_elem(map, &cpu, &event, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int bpf_trace_attach_type(const struct bpf_trace *trace)
+{
+	return trace->is_multi ? ATTACH_UPROBE_MULTI : 0;
+}
+
+int bpf_trace_sender(const struct bpf_trace *trace)
+{
+	return bpf_program__fd(trace->skeleton->progs.cpprof_send);
+}
+
+int bpf_trace_go_through(const struct bpf_trace *trace, int program)
+{
+	const uint32_t zero = 0;
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_next);
+
+	return bpf_map_update_elem(map, &zero, &program, BPF_ANY) < 0 ? -errno : 0;
 }
 
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function)

@@ -15,15 +15,22 @@
 
 struct bpf_trace;
 
-/* As bpf_deep_open. */
-int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, struct bpf_trace **ret,
-		   struct text *ret_log, struct diag *diag);
+/* Can this kernel set many probes at once? Linux 6.6. */
+bool bpf_trace_can_set_many(void);
+/* As bpf_deep_open. sets_many: probes are set many at once; else one by one, as on any kernel. */
+int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, bool sets_many,
+		   struct bpf_trace **ret, struct text *ret_log, struct diag *diag);
 /* Every probe is gone when this returns. */
 void bpf_trace_close(struct bpf_trace *trace);
 /* Does it know how long threads wait? Not on a kernel without type information. */
 bool bpf_trace_sees_waits(const struct bpf_trace *trace);
 /* Records made on this CPU go through this event. 0 or -errno. */
 int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
+/* What a program must have been loaded as to run at its probes; the one that sends a call; a program that
+ * runs before it, 0 or -errno. */
+int bpf_trace_attach_type(const struct bpf_trace *trace);
+int bpf_trace_sender(const struct bpf_trace *trace);
+int bpf_trace_go_through(const struct bpf_trace *trace, int program);
 /* Sums over all CPUs. */
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
 /* One call of the function stands for so many from now on. */
@@ -55,7 +62,7 @@ struct bpf_trace_places {
 };
 /*
  * Probes at all places, or at none: they are gone when the descriptor is closed. Returns it, or -errno:
- * -EINVAL where one of the places cannot be probed, -EOPNOTSUPP on a kernel that cannot set many at once.
+ * -EINVAL where one of the places cannot be probed, -EOPNOTSUPP if many are not set at once.
  */
 int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places);
 /* One probe, on any kernel; place: its index. The same. */

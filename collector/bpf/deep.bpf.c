@@ -116,6 +116,14 @@ struct {
 	__type(value, __u32);
 } cpprof_samples SEC(".maps");
 
+/* What runs when the stack of a traced call is copied: it sends the call. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_next SEC(".maps");
+
 /* What the loop over pages works on. */
 struct loop {
 	void *context;
@@ -400,15 +408,17 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 
 #include "collector/bpf/hidden.bpf.h"
 
-/* has_regs: the context is the registers at the sample. */
-static __always_inline void copy_stack(void *context, int has_regs)
+/* has_regs: the context is the registers at the sample. is_call: what probes hide is none of its business,
+ * and most stacks end within the snapshot. */
+static __always_inline void copy_stack(void *context, int has_regs, int is_call)
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
 
-	write_probes(context, sp, has_regs && !pc);
-	if (!stack.end)
+	if (!is_call)
+		write_probes(context, sp, has_regs && !pc);
+	if (!stack.end || (is_call && stack.end - sp <= options.snapshot))
 		return;
 	stack.start = snapshot_end(sp, stack.end);
 	follow_hint(loop.thread, sp, &stack);
@@ -429,7 +439,7 @@ static __always_inline void copy_stack(void *context, int has_regs)
 SEC("perf_event")
 int cpprof_deep(void *context)
 {
-	copy_stack(context, 1);
+	copy_stack(context, 1, 0);
 	return 1;
 }
 
@@ -439,7 +449,16 @@ int cpprof_deep_wait(void *context)
 {
 	__u64 nothing = 0;
 
-	copy_stack(context, 0);
+	copy_stack(context, 0, 0);
 	bpf_perf_event_output(context, &cpprof_samples, BPF_F_CURRENT_CPU, &nothing, sizeof(nothing));
+	return 0;
+}
+
+/* At the end of a call: trace.bpf.c has measured it, and sends it when this is done. */
+SEC("kprobe")
+int cpprof_deep_call(void *context)
+{
+	copy_stack(context, 1, 1);
+	bpf_tail_call(context, &cpprof_next, 0);
 	return 0;
 }

@@ -102,6 +102,15 @@ struct {
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
 
+/* What runs at the end of a call in place of write_call, and then cpprof_send: the program that copies deep
+ * stacks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cpprof_next SEC(".maps");
+
 /* ---- what is read of the context ---------------------------------------------------------------------- */
 
 /* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
@@ -268,7 +277,7 @@ static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
 	record->n_hidden = n;
 }
 
-static __always_inline void send(void *context, struct trace_call *record, struct trace_count *count)
+static __always_inline void write_call(void *context, struct trace_call *record, struct trace_count *count)
 {
 	__u64 n = record->n_hidden;
 
@@ -278,6 +287,26 @@ static __always_inline void send(void *context, struct trace_call *record, struc
 				  __builtin_offsetof(struct trace_call, hidden) +
 					  n * sizeof(struct trace_hidden)))
 		count->dropped++;
+}
+
+SEC("kprobe")
+int cpprof_send(void *context)
+{
+	__u32 zero = 0;
+	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
+	__u32 function = record ? record->function : 0;
+	struct trace_count *count = bpf_map_lookup_elem(&cpprof_counts, &function);
+
+	if (record && count)
+		write_call(context, record, count);
+	return 0;
+}
+
+/* The last thing that is done. */
+static __always_inline void send(void *context, struct trace_call *record, struct trace_count *count)
+{
+	bpf_tail_call(context, &cpprof_next, 0);
+	write_call(context, record, count);
 }
 
 #include "collector/bpf/paths.bpf.h"

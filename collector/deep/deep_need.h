@@ -22,6 +22,8 @@
 
 /* Of a thread that nothing is known of, unless it is on its process's first stack. */
 #define DEEP_PAGES_FIRST 64
+/* The same where every single stack counts: of traced calls. */
+#define DEEP_PAGES_CALLS 512
 
 /* Limits have keys: a thread as the kernel names it, or a place or code in its process (deep_place_key,
  * deep_code_key). */

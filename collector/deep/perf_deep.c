@@ -53,15 +53,15 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 	struct deep_options options = {
 		.snapshot = want->snapshot,
 		.n_pages = (uint32_t)(n_pages < DEEP_PAGES_MAX ? n_pages : DEEP_PAGES_MAX),
-		.n_first = DEEP_PAGES_FIRST,
+		.n_first = want->use.calls ? DEEP_PAGES_CALLS : DEEP_PAGES_FIRST,
 		.first_stack = (uintptr_t)&n_pages - FIRST_STACKS,
 		.n_written = (uint32_t)(want->ring_bytes / 2 / DEEP_PAGE),
 		.is_x86 = want->isa->elf_machine == EM_X86_64,
 	};
 
 	deep_find_members(&options.members);
-	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), want->with_waits,
-			     &deep->program, ret_log, diag);
+	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), &want->use, &deep->program,
+			     ret_log, diag);
 }
 
 /* ---- its way out ---------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ struct perf_deep_want {
 		*like;             /* a sampling event: its clock and the fields common to all records */
 	const int *cpus, *anchors; /* whose rings to write into */
 	size_t n_cpus;
-	bool with_waits;     /* also the program for waits */
+	struct bpf_deep_use use;
 	uint64_t ring_bytes; /* of one of them */
 };
 

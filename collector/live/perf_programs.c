@@ -21,7 +21,8 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 				       .cpus = events->cpus.at,
 				       .anchors = events->anchors.at,
 				       .n_cpus = events->cpus.n,
-				       .with_waits = events->wait_attr != SIZE_MAX,
+				       .use = { .waits = events->wait_attr != SIZE_MAX,
+						.calls = events->probe.program },
 				       .ring_bytes = drain_ring_bytes(events->drain) };
 	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
 

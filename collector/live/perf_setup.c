@@ -395,12 +395,12 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		return error;
 	setup_describe(live, options, &setup);
 	drain_set_rate(live->drain, setup_nominal_rate(live));
-	if (options->is_traced) {
+	if (options->is_traced)
 		error = setup_add_probe(live, options, diag);
-	} else {
+	if (!error)
 		setup_add_deep(live, options);
+	if (!options->is_traced)
 		setup_time_waits(live, options, &setup.want);
-	}
 	info->has_run_delays = options->with_waits && !info->has_timed_waits;
 	if (options->with_waits)
 		source_info_add_waits(info);

@@ -21,7 +21,7 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 
 	if (used->has_jit)
 		live->pace.hurry_until_ns = event->time_ns + HURRY_NS;
-	if (live->events.probe.program && used->is_cut_off)
+	if (live->events.probe.program && !live->events.deep.program && used->is_cut_off)
 		perf_probe_deepen(&live->events.probe, sample->stack.len, PERF_STACK_MAX);
 	/* A snapshot that was not filled reached to the stack's end. */
 	if (!live->events.deep.program || (!sample->n_deep && !sample->stack_was_full && !use.hint))

@@ -96,8 +96,8 @@ int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want
 					       .every = probe_scale(want->every) };
 
 	*probe = (struct perf_probe){ 0 };
-	int error = bpf_trace_open(&options, probe_highest(want->cpus, want->n_cpus), &probe->program,
-				   ret_log, diag);
+	int error = bpf_trace_open(&options, probe_highest(want->cpus, want->n_cpus),
+				   bpf_trace_can_set_many(), &probe->program, ret_log, diag);
 	probe_links_init(&probe->links, probe->program);
 	if (!error && (error = probe_open_outputs(probe, want)))
 		diag_set(diag, error, "cannot open an event for a BPF program");

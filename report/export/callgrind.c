@@ -167,6 +167,13 @@ static void callgrind_add_entry(struct callgrind *c, struct callgrind_entry entr
 
 typedef void put_entry(struct callgrind *c, struct callgrind_entry entry);
 
+/* How many calls a node stands for: those that were seen, at least; of a profile in which nobody counted
+ * them, the samples taken during them. */
+static uint64_t callgrind_calls(const struct callgrind *c, uint32_t node)
+{
+	return c->seen->by_scope.n ? c->seen->by_scope.at[node] : document_inclusive(c->document, node, 0);
+}
+
 /* The call that a node other than the root is. */
 static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 {
@@ -191,7 +198,7 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 		put(c, entry);
 	}
 	entry.column = m;
-	entry.value = document_inclusive(document, node, 0);
+	entry.value = callgrind_calls(c, node);
 	put(c, entry);
 }
 
@@ -258,9 +265,11 @@ void callgrind_add_up(struct callgrind *c, uint32_t function)
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-void callgrind_init(struct callgrind *c, const struct document *document, uint32_t first_metric)
+void callgrind_init(struct callgrind *c, const struct document *document, const struct scope_calls *seen,
+		    uint32_t first_metric)
 {
 	*c = (struct callgrind){ .document = document,
+				 .seen = seen,
 				 .n_columns = document->n_metrics + 1,
 				 .first = first_metric };
 	c->function = alloc_zero(document->frames.n + 1, sizeof(*c->function));

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "report/tree/document.h"
+#include "report/tree/scope_calls.h"
 
 #define NO_CALL 0 /* in entry.callee: the cost is the function's own; else the callee + 1 */
 
@@ -34,9 +35,10 @@ struct callgrind_nodes {
 
 struct callgrind {
 	const struct document *document;
-	uint32_t n_columns; /* the metrics, and after them the number of calls */
-	uint32_t first;     /* metric of the first column: readers sort by it */
-	uint32_t *function; /* of each frame */
+	uint32_t n_columns;             /* the metrics, and after them the number of calls */
+	uint32_t first;                 /* metric of the first column: readers sort by it */
+	const struct scope_calls *seen; /* borrowed: calls that were seen, at least */
+	uint32_t *function;             /* of each frame */
 	struct callgrind_function *functions;
 	uint32_t n_functions;
 	uint64_t *file_from; /* of a function without a file: the callee and file of the first place that has
@@ -48,7 +50,8 @@ struct callgrind {
 	size_t settle_at;                    /* so many entries are added up before more come */
 };
 
-void callgrind_init(struct callgrind *callgrind, const struct document *document, uint32_t first_metric);
+void callgrind_init(struct callgrind *callgrind, const struct document *document,
+		    const struct scope_calls *seen, uint32_t first_metric);
 void callgrind_done(struct callgrind *callgrind);
 /* Fills entries with the lines to write for one function, each place and column once. */
 void callgrind_add_up(struct callgrind *callgrind, uint32_t function);

@@ -148,7 +148,10 @@ static void callgrind_file_write_header(struct callgrind_writer *w)
 	fputs("# callgrind format\nversion: 1\n", w->to);
 	fprintf(w->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
 	write_line_of(w->to, "cmd", profile_text(profile, profile->run.command_line));
-	fputs("desc: calls are numbers of samples taken during the call\n", w->to);
+	fputs(w->graph.seen->by_scope.n
+		      ? "desc: calls are those that were seen, at least; 1 where they are not counted\n"
+		      : "desc: calls are numbers of samples taken during the call\n",
+	      w->to);
 	limit_note(w->graph.document->tree, profile, &folded);
 	if (folded.len)
 		fprintf(w->to, "desc: %s\n", folded.at);
@@ -177,10 +180,12 @@ static int write_callgrind(const struct export_input *input, const struct export
 {
 	struct document document;
 	struct callgrind_writer w = { .to = to };
+	struct scope_calls calls;
 
 	(void)diag;
+	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
-	callgrind_init(&w.graph, &document, options->metric);
+	callgrind_init(&w.graph, &document, &calls, options->metric);
 	w.is_named_file = alloc_zero(input->profile->strings.strings.n + 1, sizeof(bool));
 	w.is_named_image = alloc_zero(input->profile->images.n + 1, sizeof(bool));
 	callgrind_file_write_header(&w);
@@ -191,6 +196,7 @@ static int write_callgrind(const struct export_input *input, const struct export
 	free(w.is_named_image);
 	callgrind_done(&w.graph);
 	document_done(&document);
+	scope_calls_done(&calls);
 	return 0;
 }
 
@@ -200,5 +206,6 @@ const struct exporter exporter_callgrind = {
 	.summary = "a call graph with lines, for KCachegrind and callgrind_annotate",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_METRICS | CARRIES_LINES | CARRIES_CALL_SITES,
 	.needs_lines = true,
+	.needs_calls = true,
 	.write = write_callgrind,
 };

@@ -281,6 +281,10 @@ static void put_quality(const struct profile *profile, struct json *json)
 	json_number_of(json, "complete_percent", quality_percent(quality));
 	json_uint_of(json, "lost", quality->lost);
 	json_uint_of(json, "throttled", quality->throttled);
+	if (quality_missing(profile)) { /* and why */
+		json_number_of(json, "between_samples_percent", quality_between(profile));
+		json_text_of(json, "between_samples", quality_missing(profile));
+	}
 	json_uint_of(json, "unsymbolized", quality->unsymbolized);
 	json_uint_of(json, "without_lines", quality->without_lines);
 	json_number_of(json, "rate_hz", quality_rate(profile));

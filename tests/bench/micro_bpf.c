@@ -31,8 +31,8 @@ int main(void)
 		struct diag diag = { 0 };
 		double start = cpu_seconds();
 
-		if (bpf_deep_open(&options, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), false, &deep, NULL,
-				  &diag) < 0) {
+		if (bpf_deep_open(&options, (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+				  &(struct bpf_deep_use){ 0 }, &deep, NULL, &diag) < 0) {
 			printf("skipped: %s: %s\n", diag.what, diag.why);
 			return 77;
 		}

@@ -4,6 +4,11 @@
  * first, so that somebody can attach. usage: calls [PLUGIN]
  *
  * PLUGIN: a shared library with a function plugged(int), loaded later.
+ *
+ * With CALLS_TIMES in the environment, that file says of some paths: how many calls, how many nanoseconds
+ * passed between the first and the last statement of the function, how many between the statements before and
+ * behind the call, and how often the thread was kept from running meanwhile. What is measured from outside
+ * lies between.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +25,56 @@
 static volatile unsigned sink;
 static jmp_buf out;
 
+struct times {
+	const char *path;
+	long n, kept;
+	long long inside, outside;
+};
+static struct times times[] = { { .path = "main>alpha>target" },
+				{ .path = "main>beta>target" },
+				{ .path = "main>outer_sleeper>sleeper" },
+				{ .path = "main>burner" },
+				{ .path = "main>uneven" } };
+static struct times *timed; /* of the present call */
+
+static long long now(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	return at.tv_sec * 1000000000ll + at.tv_nsec;
+}
+
+static long kept_from_running(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* One call on a path. */
+#define TIMED(index, call)                          \
+	do {                                        \
+		timed = &times[index];              \
+		timed->kept -= kept_from_running(); \
+		long long before = now();           \
+		(call);                             \
+		timed->outside += now() - before;   \
+		timed->kept += kept_from_running(); \
+		timed->n++;                         \
+	} while (0)
+
+static void write_times(const char *path)
+{
+	FILE *to = path ? fopen(path, "w") : NULL;
+
+	for (size_t i = 0; to && i < sizeof(times) / sizeof(*times); i++)
+		fprintf(to, "%s %ld %lld %lld %ld\n", times[i].path, times[i].n, times[i].inside,
+			times[i].outside, times[i].kept);
+	if (to)
+		fclose(to);
+}
+
 OWN static void pause_ms(int ms)
 {
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L }, NULL);
@@ -26,19 +82,28 @@ OWN static void pause_ms(int ms)
 
 OWN int target(int n)
 {
+	long long start = now();
+
 	for (int i = 0; i < 100 * n; i++)
 		sink += (unsigned)i;
+	timed->inside += now() - start;
 	return n + 1;
 }
 
 OWN int alpha(int n)
 {
-	return target(n) + 1;
+	int got;
+
+	TIMED(0, got = target(n));
+	return got + 1;
 }
 
 OWN int beta(int n)
 {
-	return target(n) + 2;
+	int got;
+
+	TIMED(1, got = target(n));
+	return got + 2;
 }
 
 OWN int recurse(int depth)
@@ -71,28 +136,35 @@ OWN int leave_somehow(int n)
 
 OWN int sleeper(int ms)
 {
+	long long start = now();
+
 	pause_ms(ms);
+	timed->inside += now() - start;
 	return ms;
 }
 
 /* Nearly always short. */
 OWN int uneven(int n)
 {
+	long long start = now();
+
 	pause_ms(n % 20 == 19 ? 60 : 2);
-	sink++;
+	timed->inside += now() - start;
 	return n;
 }
 
 OWN int burner(int ms)
 {
-	struct timespec now;
+	long long start = now();
+	struct timespec used;
 	double end;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	end = (double)now.tv_sec + (double)now.tv_nsec / 1e9 + ms / 1e3;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	end = (double)used.tv_sec + (double)used.tv_nsec / 1e9 + ms / 1e3;
 	do
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	while ((double)now.tv_sec + (double)now.tv_nsec / 1e9 < end);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	while ((double)used.tv_sec + (double)used.tv_nsec / 1e9 < end);
+	timed->inside += now() - start;
 	return ms;
 }
 
@@ -122,7 +194,10 @@ OWN int outer_toucher(void)
 /* Another traced function inside: its time is not this one's. */
 OWN int outer_sleeper(int ms)
 {
-	return sleeper(ms) + 1;
+	int got;
+
+	TIMED(2, got = sleeper(ms));
+	return got + 1;
 }
 
 OWN int threaded(int n)
@@ -177,13 +252,14 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 20; i++)
 		outer_sleeper(2);
 	for (int i = 0; i < 20; i++)
-		burner(2);
+		TIMED(3, burner(2));
 	for (int i = 0; i < 40; i++)
-		uneven(i);
+		TIMED(4, uneven(i));
 	for (int i = 0; i < 10; i++)
 		outer_toucher();
 	run_threads();
 	run_plugin(argc > 1 ? argv[1] : NULL);
+	write_times(getenv("CALLS_TIMES"));
 	puts("done");
 	return 0;
 }

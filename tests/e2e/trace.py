@@ -4,14 +4,16 @@
 usage: trace.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import trace_permission
+
 CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
+DEEP = os.path.join(BUILD, "tests", "e2e", "deep_calls")
 PLUGIN = os.path.join(BUILD, "tests", "e2e", "libcalls_plugin.so")
 SLOW = float(os.environ.get("SLOW", "1"))  # of an emulated machine
 passed = failed = 0
@@ -62,12 +64,7 @@ def values(name, metric):
 
 def permitted():
     tried = subprocess.run([CPPROF, "trace", "-q", "-f", "main", "-o", "probe.data", "--", CALLS], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    # What the kernel's verifier refuses looks like a lack of permission: EACCES.
-    is_refused = re.search("cannot load a BPF program: (?!.*(permi|Permi))", tried.stderr)
-    if is_refused or (tried.returncode != 3 and "without libbpf" not in tried.stderr):
-        return check("a first trace", tried.returncode in (0, 5), tried.stderr)
-    print("skipped: probes may not be set here: " + tried.stderr.strip().replace("\n", " "))
-    sys.exit(77)
+    trace_permission.ask(tried.returncode, tried.stderr, check)
 
 
 def check_counts(exits):
@@ -135,6 +132,38 @@ def check_times(exits):
         check("and is not its caller's", wall["main>outer_sleeper"] < 0.2 * wall[slept], wall)
     check("CPU time", 38e6 <= cpu[burnt] and (SLOW > 1 or cpu[burnt] <= 100e6), cpu)
     check("wall is both", all(abs(wall[key] - off.get(key, 0) - cpu.get(key, 0)) < 1000 for key in wall), (wall, off, cpu))
+
+
+def check_deep(exits):
+    """At the bottom of stacks of up to 900 KB, in two threads."""
+    ran = subprocess.run([CPPROF, "trace", "--exits", exits, "-f", "measured", "-o", "d.data", "--", DEEP], capture_output=True, text=True)
+    check("trace ends well", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
+    report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", "d.data"], capture_output=True, text=True)
+    got = {}
+    for row in json.loads(report.stdout)["rows"]:
+        path = row["path"].split(" > ")
+        got[("main" in path, path.count("work"), path.count("dig"))] = row["calls"]
+    check(f"exits {exits}: deep stacks are whole", got == {(first, 1, depth): 3 for first in (True, False) for depth in (8, 100, 300, 900)}, (got, ran.stderr))
+
+
+def check_clocks(exits):
+    """The program's own clock, read inside of each call and around it: what trace says lies between, and is nearly what passed inside."""
+    os.environ["CALLS_TIMES"] = os.path.abspath("times")
+    for attempt in range(10):
+        code, errors = trace("--exits", exits, "-f", "target", "-f", "sleeper", "-f", "burner", "-f", "uneven")
+        lines = [line.split() for line in open("times")]
+        if not any(int(kept) for path, _, _, _, kept in lines if path.endswith("target")):
+            break  # a call of some microseconds that was kept from running between two clocks is no measure
+    del os.environ["CALLS_TIMES"]
+    check("trace ends well", code == 0, errors)
+    got = call_rows("t.data")
+    for path, n, inside, outside, kept in lines:
+        row, n, inside, outside = got.get(path, {}), int(n), int(inside), int(outside)
+        check(f"exits {exits}: every call of {path}", row.get("calls") == n, (row, n, errors))
+        said = row.get("sum_ns", 0)
+        check(f"exits {exits}: {path}: not less than inside, not more than around it", inside <= said <= outside, (inside, said, outside))
+        near = said - inside <= max(0.05 * inside, 2000 * n)
+        check(f"exits {exits}: {path}: within 5 % or 2 us a call", near or SLOW > 1 or int(kept), (inside, said, outside, kept))
 
 
 CXX = """
@@ -256,6 +285,8 @@ permitted()
 for where in ("code", "return"):
     check_counts(where)
     check_times(where)
+    check_clocks(where)
+    check_deep(where)
 check_percentiles()
 check_faults()
 check_go()

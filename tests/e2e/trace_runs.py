@@ -4,11 +4,14 @@
 usage: trace_runs.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
 import tempfile
 import time
+
+import trace_permission
 
 CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 HOT = os.path.join(BUILD, "tests", "e2e", "hot_calls")
@@ -24,9 +27,7 @@ def check(what, ok, detail=""):
 
 def permitted():
     tried = subprocess.run([CPPROF, "trace", "-q", "-f", "main", "-o", "first.data", "--", HOT, "0"], capture_output=True, text=True)
-    if tried.returncode == 3 or "without libbpf" in tried.stderr:
-        print("skipped: probes may not be set here: " + tried.stderr.strip().replace("\n", " "))
-        sys.exit(77)
+    trace_permission.ask(tried.returncode, tried.stderr, check)
 
 
 def calls(name):
@@ -109,6 +110,29 @@ def check_refresh():
     target.wait()
 
 
+def check_keys():
+    """The same commands, typed on a terminal."""
+    target = subprocess.Popen([HOT, "300", "20000"], stdout=subprocess.DEVNULL)
+    terminal, theirs = pty.openpty()
+    tracer = subprocess.Popen([CPPROF, "trace", "-f", "rare", "--refresh", "0.5", "--max-overhead", "0", "-o", "k.data", "-p", str(target.pid)],
+                              stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    for typed, answer in (("", b"p99"), ("add frequent", b"now also tracing 'frequent'"), ("", b"> frequent"), ("remove rare", b"no longer tracing 'rare'"), ("reset", b"p99"), ("quit", None)):
+        os.write(terminal, typed.encode() + b"\n" if typed else b"")
+        shown = b""
+        try:
+            while answer is None or answer not in shown:
+                shown += os.read(terminal, 65536)
+        except OSError:  # it has ended
+            check(f"'{typed}' is typed", answer is None, shown[-500:])
+    check("it ends well", tracer.wait() == 0)
+    check("what was typed is done", "frequent" in calls("k.data") and "rare" not in calls("k.data"), calls("k.data"))
+    os.close(terminal)
+    target.kill()
+    target.wait()
+
+
 def sum_of(name, metric, function):
     """What a metric has of a function itself, over all paths."""
     d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
@@ -165,6 +189,7 @@ permitted()
 check_dry_run()
 check_control()
 check_refresh()
+check_keys()
 for where in ("code", "return"):
     check_known_paths(where)
 check_budget()

@@ -14,7 +14,7 @@ marked one of the next line, for clang gives it the line of its pragma.
 line have loops, each its own.
 
 --full adds compilers for the other architecture, and sources that take long to compile. Printed per source, compiler and level: the loops marked, those found exactly and those on their first line with code, those
-missing, those that are wrong; and the sums for each compiler. Of all marked loops 97 % must be found, and of those shown no more than 3 % may be wrong.
+missing, those that are wrong; and the sums for each compiler. Of all marked loops 97 % must be found (99 % with --full), and none may be wrong.
 """
 import collections
 import os
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 SOURCES = HERE / "marked"
 MAX_LATE = 4  # lines
 ASKED = 97  # per cent
-ASKED_OF_ALL = 98  # with --full
+ASKED_OF_ALL = 99  # with --full
 
 X86 = "x86_64-linux-gnu"
 C = ["gcc", "clang", f"{X86}-gcc", f"clang --target={X86}"]
@@ -192,7 +192,7 @@ def main():
     all = sum(sums.values(), collections.Counter())
     print(f"{all['exact'] + all['late']} of {all['marked']} loops found, {all['wrong']} wrong")
     asked = ASKED_OF_ALL if "--full" in sys.argv else ASKED
-    return (all["exact"] + all["late"]) * 100 < all["marked"] * asked or all["wrong"] * 100 > all["marked"] * (100 - ASKED)
+    return (all["exact"] + all["late"]) * 100 < all["marked"] * asked or all["wrong"] > 0
 
 
 if __name__ == "__main__":

@@ -174,6 +174,7 @@ const struct isa isa_x86_64 = {
 	.reg_names = reg_names,
 	.decode = x86_64_decode,
 	.packed_width = x86_packed_width,
+	.takes_number = x86_takes_number,
 	.stored_width = x86_stored_width,
 	.accesses = x86_accesses,
 	.ends_in_call = x86_64_ends_in_call,

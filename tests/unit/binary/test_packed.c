@@ -61,6 +61,17 @@ TEST(stores_of_vector_registers_are_known)
 	CHECK_EQ(STORED(0xf2, 0x0f, 0x11, 0x00), 0);  /* movsd %xmm0, (%rax) */
 }
 
+TEST(x86_takes_numbers_out_of_vector_registers)
+{
+#define TAKES(...) x86_takes_number((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
+	CHECK(TAKES(0xc5, 0xf9, 0x7e, 0xc2));       /* vmovd %xmm0, %edx */
+	CHECK(TAKES(0x66, 0x48, 0x0f, 0x7e, 0xc0)); /* movq %xmm0, %rax */
+	CHECK(!TAKES(0xc5, 0xf9, 0x7e, 0x00));      /* vmovd %xmm0, (%rax) */
+	CHECK(!TAKES(0xc5, 0xf9, 0x6e, 0x08));      /* vmovd (%rax), %xmm1 */
+	CHECK(!TAKES(0xf3, 0x0f, 0x7e, 0xc1));      /* movq %xmm1, %xmm0 */
+	CHECK(!x86_takes_number((struct bytes){ NULL, 0 }));
+}
+
 TEST(x86_packed_is_arithmetic_on_lanes)
 {
 	CHECK(X86(0x66, 0x0f, 0x59, 0xc3));        /* mulpd %xmm3, %xmm0 */

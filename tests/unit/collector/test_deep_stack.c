@@ -402,7 +402,7 @@ static void check_loads(const struct isa *isa)
 				       .bytes = 8 << 20,
 				       .like = &like,
 				       .ring_bytes = 8 << 20,
-				       .with_waits = true };
+				       .use = { .waits = true } };
 	struct diag diag = { 0 };
 	int error = perf_deep_open(&deep, &want, NULL, &diag);
 

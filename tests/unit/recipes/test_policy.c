@@ -70,6 +70,23 @@ TEST(policy_believes_cfi_about_roots)
 	recipes_done(&w.recipes);
 }
 
+TEST(policy_does_not_believe_cfi_about_the_frame_that_a_jump_goes_to)
+{
+	struct witnesses w = witnesses();
+	struct recipe recipe = {
+		.cfa_kind = CFA_REG, .cfa_reg = 5, .n_rules = 1, .witness = WITNESS_CFI, .trust = TRUST_STATED
+	};
+	struct rule ra = { .reg = 16, .kind = RULE_REG, .from = 1 };
+	uint32_t ahead = recipes_add(&w.recipes, &recipe, &ra);
+
+	CHECK_CHOICE(UNWIND_AUTO, w.guess, ahead, w.guess, RECIPE_NONE);
+	CHECK_CHOICE(UNWIND_AUTO, RECIPE_NONE, ahead, RECIPE_NONE, RECIPE_NONE);
+	recipe.cfa_reg = 7; /* vfork's return address is in a register, too */
+	uint32_t beside = recipes_add(&w.recipes, &recipe, &ra);
+	CHECK_CHOICE(UNWIND_AUTO, w.guess, beside, beside, w.guess);
+	recipes_done(&w.recipes);
+}
+
 TEST(policy_hears_one_witness_when_told_to)
 {
 	struct witnesses w = witnesses();

@@ -57,6 +57,24 @@ TEST(every_exporter_writes_a_profile_without_samples)
 	}
 }
 
+TEST(callgrind_has_the_calls_that_were_seen)
+{
+	struct export_options options = { .metric = 1 };
+	struct fixture fixture;
+
+	fixture_init(&fixture);
+	fixture.tree.activations = fixture.tree.n_metrics++;
+	for (uint32_t scope = 1; scope < fixture.tree.scopes.n; scope++)
+		vec_push(&fixture.tree.values,
+			 ((struct scope_value){ scope, 0, fixture.tree.activations, 4000000 + scope }));
+	CLEANUP(freep) char *got = fixture_export(&fixture, "callgrind", &options, NULL);
+	CHECK(strstr(got,
+		     "\ndesc: calls are those that were seen, at least; 1 where they are not counted\n"));
+	CHECK(strstr(got, "\ncalls=4000001 "));
+	CHECK(strstr(got, "\ncalls=4000002 "));
+	fixture_done(&fixture);
+}
+
 TEST(callgrind_reads_as_its_golden_file)
 {
 	check_golden("callgrind", "callgrind");

@@ -177,6 +177,18 @@ TEST(json_reads_as_its_golden_files)
 		   (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
 }
 
+TEST(json_tells_of_time_that_no_sample_stands_for)
+{
+	OWNED struct profile *profile = sample_profile();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	profile->quality.counted = profile_sum(profile, 1) * 2;
+	render_as(render_json, profile, (struct text_options){ .view = TEXT_QUALITY, .metric = 1 }, NULL,
+		  NULL, &text);
+	CHECK(strstr(text.at, "\"between_samples_percent\":4"));
+	CHECK(strstr(text.at, "\"the sampling timer was late"));
+}
+
 TEST(one_thread_reads_as_its_golden_file)
 {
 	OWNED struct profile *profile = sample_profile();

@@ -388,6 +388,37 @@ TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
 	unmake(&m);
 }
 
+TEST(structure_does_not_take_what_an_inlined_call_leaves_behind_for_a_line_of_the_function)
+{
+	static const struct shape shape[] = {
+		{ 20, 1, 1, -1 }, { 5, 1, 2, -1 }, { 5, 1, 3, -1 }, { 30, 1, 2, 4 }, { 40, 1, -1, -1 },
+	};
+	struct made m;
+
+	make(&m, shape, 5);
+	inline_blocks(&m, "g", 3, 25, 1, 1);
+	build(&m, &(struct structure_options){ .statements = true });
+	CHECK_EQ(loop_at(&m, 0)->line, 30);
+	for (size_t i = 0; i < m.structure.statements.n; i++)
+		CHECK(m.structure.statements.at[i].line != 5 ||
+		      m.structure.statements.at[i].vaddr < START + 2 * SIZE);
+	unmake(&m);
+}
+
+TEST(structure_weighs_no_padding)
+{
+	static const struct shape shape[] = {
+		{ 15, 1, 1, -1 }, { 15, 1, 2, -1 }, { 20, 1, 1, 3 }, { 30, 1, -1, -1 }
+	};
+	struct made m;
+
+	make(&m, shape, 4);
+	m.blocks[1].n_padding = 12;
+	build(&m, NULL);
+	CHECK_EQ(loop_at(&m, 0)->line, 20);
+	unmake(&m);
+}
+
 TEST(structure_leaves_a_loop_whose_condition_is_inlined_where_it_is)
 {
 	struct made m;

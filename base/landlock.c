@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/landlock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -55,19 +56,21 @@ static struct landlock_rights landlock_known(long version, const struct landlock
 	return known;
 }
 
-/* A path that cannot be opened gets no rule: whoever opens it later is told why. */
-static void landlock_allow(int rules, const char *path, uint64_t rights, uint64_t known)
+/* A path that is not there gets no rule: whoever opens it later is told so. False: it is there, and would be
+ * refused. */
+static bool landlock_allow(int rules, const char *path, uint64_t rights, uint64_t known)
 {
 	CLEANUP(close_fd) int fd = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return;
+		return access(path, F_OK) < 0;
 	if (!S_ISDIR(st.st_mode))
 		rights &= FILE_WRITE | FILE_READ | FILE_TRUNCATE;
 	struct landlock_beneath rule = { rights & known, fd };
-	if (rule.allowed)
-		syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0);
+	/* A pipe in no folder has no rules, and needs none. */
+	return !rule.allowed || syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0) == 0 ||
+	       errno == EBADFD;
 }
 
 bool landlock_restrict(const struct landlock_files *files)
@@ -84,12 +87,13 @@ bool landlock_restrict(const struct landlock_files *files)
 	int rules = (int)syscall(LANDLOCK_CREATE, &known, sizes[version < 6 ? version : 6], 0);
 	if (rules < 0)
 		return false;
+	bool is_made = true;
 	for (size_t i = 0; files->reads && i < files->n_reads; i++)
-		landlock_allow(rules, files->reads[i], FILE_READ | FOLDER_READ, known.files);
+		is_made &= landlock_allow(rules, files->reads[i], FILE_READ | FOLDER_READ, known.files);
 	for (size_t i = 0; i < files->n_writes; i++)
-		landlock_allow(rules, files->writes[i],
-			       FILE_WRITE | FILE_READ | FOLDER_READ | FILE_TRUNCATE | FOLDER_MAKE_FILE |
-				       FOLDER_MAKE_FOLDER | FOLDER_REMOVE_FILE,
-			       known.files);
-	return syscall(LANDLOCK_RESTRICT, rules, 0) == 0;
+		is_made &= landlock_allow(rules, files->writes[i],
+					  FILE_WRITE | FILE_READ | FOLDER_READ | FILE_TRUNCATE |
+						  FOLDER_MAKE_FILE | FOLDER_MAKE_FOLDER | FOLDER_REMOVE_FILE,
+					  known.files);
+	return is_made && syscall(LANDLOCK_RESTRICT, rules, 0) == 0;
 }

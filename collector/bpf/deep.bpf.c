@@ -30,6 +30,14 @@ char cpprof_license[] SEC("license") = "GPL";
 const volatile struct deep_options options = { 0 };
 __u64 has_hints; /* set by cpprof with the first hint */
 
+/* Where these members are differs from kernel to kernel: the loader finds out. */
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+struct task_struct {
+	struct mm_struct *mm;
+} __attribute__((preserve_access_index));
+
 struct cpu_state {
 	__u64 window, n_written;
 };
@@ -274,6 +282,14 @@ static __always_inline int find_range(__u64 addr, struct range *ret)
 	return addr >= ret->start && addr < ret->end;
 }
 
+/* Where the frames of a process's first stack end: what follows are its arguments and its environment. */
+static __always_inline __u64 first_stack_end(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	return task->mm ? task->mm->start_stack : 0;
+}
+
 /* End of the mapping that holds sp: the thread's as remembered, if sp still lies in it; 0 = there is none. */
 static __always_inline __u64 find_end(__u64 thread, __u64 sp)
 {
@@ -284,6 +300,9 @@ static __always_inline __u64 find_end(__u64 thread, __u64 sp)
 		return known->end;
 	if (!find_range(sp, &range))
 		return 0;
+	__u64 end = first_stack_end();
+	if (end > sp && end < range.end)
+		range.end = end;
 	bpf_map_update_elem(&cpprof_threads, &thread, &range, BPF_ANY);
 	return range.end;
 }

@@ -66,10 +66,10 @@ QUICK = [
            bare=Bare(99, ("bad_read", "snapshot_ended"))),
     c_case("holes", "-pthread", "holes.c", bare=Bare(99, ("bad_read", "snapshot_ended"))),
     # In the switch itself, between two stacks, there is no telling: less than 0.3 % of the samples.
-    c_case("coroutines", "", "coroutines.c"),
-    c_case("coroutines-no-tables", NO_TABLES, "coroutines.c"),
-    c_case("fibers", "", "fibers.c fiber.S"),
-    c_case("fibers-no-tables", NO_TABLES, "fibers.c fiber.S", after="strip -s {name}"),
+    c_case("coroutines", "-DFROM_HEAP", "coroutines.c"),
+    c_case("coroutines-no-tables", NO_TABLES + " -DFROM_HEAP", "coroutines.c"),
+    c_case("fibers", "-DFROM_HEAP", "fibers.c fiber.S"),
+    c_case("fibers-no-tables", NO_TABLES + " -DFROM_HEAP", "fibers.c fiber.S", after="strip -s {name}"),
     c_case("jit", "", "jit.c"),
     c_case("split-stack", "-fsplit-stack", lacks="the compiler has no split stacks"),
 ]

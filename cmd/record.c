@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ struct record {
 	struct relatives *relatives; /* of the targets of attach; NULL for a command and the whole machine */
 	pthread_t watcher;
 	bool is_watched;
+	atomic_bool is_named; /* then the watcher has nothing left to do */
 	bool shows_progress;
 	int status;       /* of the command, as waitpid gives it */
 	int fault;        /* the exit code of one that did not end the recording; 0 = none */
@@ -96,9 +98,8 @@ static void *record_watch(void *context)
 	struct record *r = context;
 	int number = 0;
 
-	if (sigwait(&r->signals, &number) != 0)
+	if (sigwait(&r->signals, &number) != 0 || atomic_load(&r->is_named))
 		return NULL;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	fprintf(stderr,
 		"cpprof: interrupted while looking up names: the profile was written without them\n"
 		"        add them with: cpprof resolve %s\n",
@@ -111,6 +112,7 @@ static void record_saved(void *context, const char *path)
 	struct record *r = context;
 
 	r->saved = path;
+	atomic_store(&r->is_named, false);
 	r->is_watched = pthread_create(&r->watcher, NULL, record_watch, r) == 0;
 }
 
@@ -120,7 +122,8 @@ static void record_named(void *context)
 
 	if (!r->is_watched)
 		return;
-	pthread_cancel(r->watcher); /* which waits for a signal, or is about to end us */
+	atomic_store(&r->is_named, true);
+	pthread_kill(r->watcher, SIGTERM); /* it waits for a signal, or is about to end us */
 	pthread_join(r->watcher, NULL);
 	r->is_watched = false;
 }

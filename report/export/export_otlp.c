@@ -304,7 +304,7 @@ static void otlp_put_length(struct text *to, unsigned field, size_t len)
 
 static bool otlp_write(struct text *text, FILE *to)
 {
-	bool is_written = fwrite(text->at, 1, text->len, to) == text->len;
+	bool is_written = !text->len || fwrite(text->at, 1, text->len, to) == text->len;
 
 	text_done(text);
 	return is_written;

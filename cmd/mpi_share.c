@@ -84,7 +84,8 @@ static void mpi_shares_down(struct mpi_shares *shares)
 
 	if (shares->job->rank != 0) {
 		mpi_receive(&numbers, shares->parent);
-		merge_numbers_parse(writer_bytes(&numbers), &shares->mine);
+		if (merge_numbers_parse(writer_bytes(&numbers), &shares->mine) < 0)
+			merge_numbers_done(&shares->mine); /* so that the first misses our values */
 	}
 	for (size_t i = 0; i < shares->children.n; i++) {
 		struct mpi_child *child = &shares->children.at[i];

@@ -382,8 +382,8 @@ static void report_cmd_confine(const char *file, const struct report_request *re
 		browser_prepare(request->html, request->program);
 	else if (!request->html && request->pager)
 		pager_prepare(request->program);
-	confine(&(struct confine_options){ .inputs = &file,
-					   .n_inputs = 1,
+	confine(&(struct confine_options){ .inputs = (const char *const[]){ file, request->counts },
+					   .n_inputs = request->counts ? 2 : 1,
 					   .reads_all = request->html || request->view == TEXT_LOOPS,
 					   .output = request->html });
 }

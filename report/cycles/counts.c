@@ -247,6 +247,7 @@ static int counts_read(struct counts_reader *r, const char *name, struct diag *d
 	cycles_counts_done(&r->current);
 	if (!is_good) {
 		diag_set(diag, -EBADMSG, "'%s' has no counts", name);
+		diag_why(diag, "it is not what `cpprof paths --format json` writes");
 		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
 		return -EBADMSG;
 	}

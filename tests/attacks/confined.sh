@@ -33,4 +33,8 @@ confined 1 raw.data "$CPPROF" import -o q.data slow # it wants to seek, and says
 grep -q "cannot be read from a pipe" err.log || fail "another error than that of a pipe"
 run 0 "$CPPROF" import -o q.data raw.data
 run 0 "$CPPROF" check out.json q.data
+# The second file that a report may read.
+echo '{}' >counts.json
+run 1 "$CPPROF" report --view tree --counts counts.json p.data
+says "has no counts"
 exit 0

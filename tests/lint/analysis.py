@@ -43,9 +43,13 @@ def commands(wanted):
     return found
 
 
-def output_of(command, folder=SOURCE):
+def output_of(command, folder=SOURCE, name=None):
+    """What the tool says; that it failed is a finding about the file `name`, so that nothing passes unseen."""
     done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False, errors="replace")
-    return done.stdout + done.stderr
+    text = done.stdout + done.stderr
+    if name and done.returncode:
+        text += f"\n{os.path.join(SOURCE, name)}:1:1: error: {command[0]} exits with {done.returncode} [-Wanalyzer-did-not-run]"
+    return text
 
 
 def relative(path, folder):
@@ -68,7 +72,7 @@ def run_cppcheck(names):
 
 def run_clang_tidy(names):
     def one(name):
-        return output_of(["clang-tidy", "-p", BUILD, "--quiet", f"--checks={TIDY}", os.path.join(SOURCE, name)])
+        return output_of(["clang-tidy", "-p", BUILD, "--quiet", f"--checks={TIDY}", os.path.join(SOURCE, name)], name=name)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for text in pool.map(one, names):
             yield from parse(text, SOURCE, r"(?P<file>[^:]+):\d+:\d+: (?:warning|error): .*\[(?P<what>[\w.-]+)")
@@ -77,7 +81,7 @@ def run_clang_tidy(names):
 def run_gcc(names):
     def one(name):
         folder, words = names[name]
-        return folder, output_of([*words, "-Wno-error", "-fanalyzer", "-c", os.path.join(SOURCE, name), "-o", os.devnull], folder)
+        return folder, output_of([*words, "-Wno-error", "-fanalyzer", "-c", os.path.join(SOURCE, name), "-o", os.devnull], folder, name)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for folder, text in pool.map(one, names):
             yield from parse(text, folder, r"(?P<file>[^:]+):\d+:\d+: (?:warning|error): .*\[-W(?P<what>analyzer[\w-]+)")
@@ -88,6 +92,8 @@ def run_valgrind(_):
         if not os.access(program, os.X_OK) or os.path.isdir(program):
             continue
         text = output_of(["valgrind", "-q", "--leak-check=full", "--error-exitcode=9", "--child-silent-after-fork=yes", program], BUILD)
+        if not re.search(r"^tally: [1-9]\d* passed, 0 failed", text, re.M):
+            yield os.path.basename(program), "did-not-pass", f"{program} does not pass: {text[-300:]}"
         for line in re.findall(r"^==\d+== ((?:Invalid|Conditional|Use of|Syscall param|Mismatched|[\d,]+ (?:\([^)]*\) )?bytes).*)", text, re.M):
             yield os.path.basename(program), re.sub(r"[\d,]+", "N", line), line
 

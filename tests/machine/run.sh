@@ -69,6 +69,20 @@ make_programs() {
 	fi
 }
 
+# Go builds for any machine, and the machine has no Go. Without it the test says that there is none.
+make_go_programs() {
+	local to=$programs/tests/stacks of=$SOURCE/tests/stacks
+	command -v go >/dev/null || return 0
+	mkdir -p "$to"
+	sh "$of/deep_go.sh" >"$folder/deep.go"
+	export GO111MODULE=off GOCACHE=$folder/go CGO_ENABLED=0 GOARCH=amd64
+	[ "$arch" = x86_64 ] || GOARCH=arm64
+	go build -o "$to/go" "$of/program.go"
+	go build -ldflags '-s -w' -o "$to/go-stripped" "$of/program.go"
+	go build -o "$to/go-clock" "$of/clock.go"
+	go build -o "$to/go-deep" "$folder/deep.go"
+}
+
 # A second disk with our programs and scripts, in the places the scripts expect.
 make_disk() {
 	local tree=$folder/disk.tree
@@ -109,6 +123,7 @@ aarch64) need qemu-system-aarch64 qemu-system-arm ;;
 esac
 make_image
 make_programs
+make_go_programs
 make_disk "$@"
 if [ -n "$script" ]; then
 	boot

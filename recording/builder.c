@@ -294,12 +294,18 @@ struct builder_place builder_last(const struct builder *builder)
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
-	const uint64_t values[] = { sums->seen,  sums->wall,   sums->off_cpu, sums->wall - sums->off_cpu,
-				    sums->calls, sums->faults, sums->arg,     sums->ret };
+	uint64_t values[8 + TRACE_COUNTERS_MAX] = { sums->seen,    sums->wall,
+						    sums->off_cpu, sums->wall - sums->off_cpu,
+						    sums->calls,   sums->faults };
+	uint32_t n = 6;
 	struct cct *cct = &builder->profile->cct;
 	struct profile_quality *quality = &builder->profile->quality;
 
-	for (uint32_t i = 0; i < ARRAY_LEN(values) && i <= builder->events.n; i++)
+	for (uint32_t i = 0; i < builder->info->n_counters && i < TRACE_COUNTERS_MAX; i++)
+		values[n++] = sums->counted[i];
+	values[n++] = sums->arg;
+	values[n++] = sums->ret;
+	for (uint32_t i = 0; i < n && i <= builder->events.n; i++)
 		if (values[i])
 			cct_add_value(cct, node, thread, i, values[i]);
 	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, sums->least);

@@ -62,9 +62,9 @@ static void add_nest(struct profile *p)
 				    .scope = 2, .header = REST, .n_blocks = 1, .start = REST, .len = 0x30 }));
 	vec_push(&p->structures, p->structures.at[0]);
 	p->structures.at[0] = s; /* by image and function */
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1 }));
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1 }));
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1, 0 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1, 0 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1, 0 }));
 }
 
 static void add_samples(struct profile *p, uint64_t vaddr, uint32_t thread, uint64_t n)

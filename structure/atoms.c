@@ -55,13 +55,15 @@ static bool is_left_over(struct contexts *contexts, const struct function_map *m
 	       contexts_of(contexts, map, row[-1].offset, &row[-1]) != atom->context;
 }
 
-/* Does control never come from the code in front of a block? */
-static bool atoms_is_behind_end(const struct cfg *cfg, uint32_t block)
+/* Is it a block of a copy or two, with no way into it from the code in front of it? */
+static bool atoms_is_aside(const struct cfg *cfg, uint32_t block)
 {
-	const struct cfg_block *before = block ? &cfg->blocks[block - 1] : NULL;
+	const struct cfg_block *own = &cfg->blocks[block], *before = block ? own - 1 : NULL;
+	bool leads_on = own->end_kind == BLOCK_RUNS_ON || own->end_kind == BLOCK_JUMPS;
 
-	return before && (!before->is_reached ||
-			  (before->end_kind != BLOCK_RUNS_ON && before->end_kind != BLOCK_BRANCHES));
+	return before && leads_on && own->n_insns <= 2 && !own->n_calls &&
+	       (!before->is_reached ||
+		(before->end_kind != BLOCK_RUNS_ON && before->end_kind != BLOCK_BRANCHES));
 }
 
 /* Does the position at an offset only continue that of the code in front of it? */
@@ -89,7 +91,7 @@ static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index
 		      const struct function_map *map, struct contexts *contexts)
 {
 	const struct cfg_block *block = &cfg->blocks[index];
-	bool is_behind_end = loop != LOOP_NONE && atoms_is_behind_end(cfg, index);
+	bool is_aside = loop != LOOP_NONE && atoms_is_aside(cfg, index);
 	uint64_t at = block->start;
 
 	while (at < block->end) {
@@ -106,8 +108,8 @@ static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index
 				atom.file = row->file;
 				atom.line = row->line;
 				atom.column = row->column;
-				atom.is_run_on = is_behind_end && at == block->start &&
-						 atoms_goes_on(map, row, offset);
+				atom.is_run_on =
+					is_aside && at == block->start && atoms_goes_on(map, row, offset);
 				if (loop != LOOP_NONE)
 					atoms_note_blocks(atoms, map, row, end - map->vaddr, index);
 			}

@@ -49,16 +49,15 @@ uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint
 	return loop;
 }
 
-/* The block that a block does no more than lead to, with copies of registers at most; that block itself else.
- */
-static uint32_t loop_test_leads_to(const struct nest *nest, uint32_t block, uint32_t statement)
+/* The block that a block without a line leads to; that block itself if it is none. */
+static uint32_t loop_test_leads_to(const struct nest *nest, uint32_t block)
 {
 	const struct cfg_block *b = &nest->cfg->blocks[block];
 
 	if (b->end_kind == BLOCK_BRANCHES || b->n_edges != 1 || b->n_calls)
 		return block;
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++)
-		if (nest->atoms->list.at[i].line && nest->atoms->list.at[i].statement != statement)
+		if (nest->atoms->list.at[i].line)
 			return block;
 	return nest->cfg->edges[b->first_edge].to;
 }
@@ -75,7 +74,7 @@ static void loop_test_find_split(struct nest *nest, const uint32_t *loop_at)
 					: UNSEEN;
 		for (uint32_t e = 0; atom != UNSEEN && e < cfg->blocks[b].n_edges; e++) {
 			uint32_t to = cfg->edges[cfg->blocks[b].first_edge + e].to;
-			uint32_t head = loop_test_leads_to(nest, to, nest->atoms->list.at[atom].statement);
+			uint32_t head = loop_test_leads_to(nest, to);
 			uint32_t loop = head == to ? LOOP_NONE : loop_at[head];
 			if (loop != LOOP_NONE && nest->test.at[loop] == UNSEEN &&
 			    loop_test_around(nest->machine, loop, to) == loop &&

@@ -34,6 +34,7 @@ struct source_event {
 struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
+	uint32_t n_counters;    /* of calls: how many of the events, behind page-faults, are counters */
 	bool is_machine;        /* whatever ran was recorded, not chosen processes */
 	uint32_t stack_size;    /* snapshot size asked for */
 	char *no_deep;          /* why deep stacks are not copied, if they were wanted; NULL = they are */

@@ -153,6 +153,8 @@ struct profile {
 	struct value_tables *tables;
 };
 
+#define HOLDER_METRIC "held by "      /* the same of waits for what such held, and so long */
+#define WOKEN_BY "[woken by]"         /* the image that paths of wakers hang under, below the wait */
 #define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */
 #define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
 

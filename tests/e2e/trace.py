@@ -129,7 +129,7 @@ def check_counters(exits):
 
 
 def check_wrong_counters():
-    for events, why in (("no_such_event", "no_such_event"), ("minor-faults,major-faults,cpu-clock,task-clock,context-switches", "cannot count more than 4 events by call")):
+    for events, why in (("no_such_event", "no_such_event"), ("minor-faults,major-faults,cpu-clock,task-clock,context-switches", "cannot count more than 4 events by call"), ("{cycles,instructions}", "leave out the braces")):
         ran = subprocess.run([CPPROF, "trace", "-f", "main", "-e", events, "-o", "w.data", "--", CALLS], input="\n", capture_output=True, text=True)
         check(f"-e {events} is refused", ran.returncode == 1 and why in ran.stderr and ran.stdout == "", (ran.returncode, ran.stderr, ran.stdout))
 

@@ -45,12 +45,13 @@ struct source_info {
 			       */
 	bool has_run_delays;  /* how long threads were kept from running is known by thread only */
 	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
-	bool has_sampled_waits;    /* records tell of all of them, and only some were sampled */
-	char *host, *kernel, *cpu; /* NULL = unknown */
-	char *cpu_id;              /* the processor by its numbers; NULL = unknown */
-	uint64_t cycle_fs;         /* how long a cycle takes; 0 = unknown */
-	char *command;             /* what was recorded */
-	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
+	bool has_sampled_waits;        /* records tell of all of them, and only some were sampled */
+	char *host, *kernel, *cpu;     /* NULL = unknown */
+	char *cpu_id;                  /* the processor by its numbers; NULL = unknown */
+	uint64_t cycle_fs;             /* how long a cycle takes; 0 = unknown */
+	char *command;                 /* what was recorded */
+	uint64_t locked_kb, raised_by; /* of a live one: memory of rings, steps of nice it was raised by */
+	VEC(char *) notes;             /* fallbacks and limits met, one sentence each, for the user */
 };
 
 /* An event by its values; UINT32_MAX if there is none. */

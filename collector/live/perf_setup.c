@@ -409,6 +409,9 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 		live->source.ops->close(&live->source);
 		return error;
 	}
+	live->source.info.raised_by = (uint64_t)(live->priority.before - live->priority.nice);
+	struct drain_stats rings = drain_stats(live->drain);
+	live->source.info.locked_kb = rings.n_rings * rings.ring_bytes >> 10;
 	drain_start_guard(live->drain);
 	*ret = &live->source;
 	return 0;

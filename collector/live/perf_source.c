@@ -49,7 +49,7 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	if (attr == live->events.wait_attr)
+	if (attr == live->events.wait_attr && !wakings_join(&live->wakings, event))
 		sample_drop_frames(sample, live->events.waits.n_own);
 	sample->round = periods_round(&live->events.periods, event->time_ns);
 	sample->weight =
@@ -108,7 +108,8 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		return false;
 	}
 	if (from->is_wait)
-		return perf_waits_read(live->record.sample.raw, ret);
+		return !wakings_take(&live->wakings, live->record.sample.raw) &&
+		       perf_waits_read(live->record.sample.raw, ret);
 	if (from->is_deep) {
 		deep_stacks_take(live->deep, live->record.tid, live->record.sample.raw);
 		return false;
@@ -373,6 +374,7 @@ static void live_close(struct source *source)
 	group_reads_done(&live->group_reads);
 	vec_done(&live->before);
 	run_delays_done(&live->run_delays);
+	wakings_done(&live->wakings);
 	source_info_done(&live->source.info);
 	free(live);
 }

@@ -18,6 +18,7 @@
 #include "collector/process/mapping.h"
 #include "collector/process/stack_top.h"
 #include "collector/wait/run_delay.h"
+#include "collector/wait/wakings.h"
 
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
@@ -49,6 +50,7 @@ struct perf_live {
 	struct group_reads group_reads;
 	VEC(struct event) before;     /* threads that waited when we came; handed out first */
 	struct run_delays run_delays; /* of waits that no program times */
+	struct wakings wakings;       /* of those that one does */
 	bool with_waits, inherits;    /* as asked for */
 	bool adds_results;            /* of traced calls */
 	uint32_t n_counters;          /* ... and events that are counted in each of them */

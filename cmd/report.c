@@ -331,7 +331,10 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	struct profile *profile = NULL;
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources, .counts = &counts },
+	struct export_choice choice = { .options = { .sources = &sources,
+						     .counts = &counts,
+						     .derived = request->derived.values.at,
+						     .n_derived = request->derived.values.n },
 					.no_join = !request->joins,
 					.mode = request->mode };
 
@@ -368,10 +371,8 @@ static int check_request(const struct command_line *line, const struct report_re
 	if (request->view >= TEXT_WAITS && request->format == FORMAT_CSV)
 		return cmd_usage("report",
 				 "--view waits, calls and allocations support the formats text, md and json");
-	if (request->html && (request->derived.values.n || request->merged))
-		return cmd_usage(
-			"report",
-			"--derive and --merge-threads are for text; the page has formulas of its own");
+	if (request->html && request->merged)
+		return cmd_usage("report", "--merge-threads is for text, not for the HTML report");
 	if ((request->columns.values.n || request->derived.values.n) &&
 	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns and --derive do not apply to this view");

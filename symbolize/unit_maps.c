@@ -273,7 +273,8 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 		else if (part->is_wanted)
 			vec_push(ret, bare_map(cache, naming, part));
 	}
-	unit_maps_add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
+	if (ret->n > first)
+		unit_maps_add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
 
 	bool is_whole = !functions.is_damaged;
 	raw_functions_done(&functions);

@@ -326,7 +326,8 @@ TEST(html_has_the_facts_of_each_loop)
 	fuse_nest(p, &tree);
 	document_init(&document, p, &tree);
 	read_counts(p, COUNTS("true"), NULL, &counts);
-	html_write_meta(file, &document, &(struct export_options){ .counts = &counts });
+	html_write_meta(file, &document, &(struct export_options){ .counts = &counts },
+			&(struct derived){ 0 });
 	fclose(file);
 	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));
 	CHECK(strstr(meta, "80% of its own cost is in vectorised code"));

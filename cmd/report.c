@@ -319,7 +319,8 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
-	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+	if (request->counts && (loop_counts_read(request->counts, &counts, &diag) < 0 ||
+				loop_counts_check(request->counts, &counts, profile, &diag) < 0))
 		return cmd_fail(&diag);
 	return report_cmd_show(path, profile, request, &counts, is_kept);
 }
@@ -344,7 +345,9 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	sources = report_cmd_sources(request, profile, file);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
-	if (index < 0)
+	if (loop_counts_check(request->counts, &counts, profile, &diag) < 0)
+		code = cmd_fail(&diag);
+	else if (index < 0)
 		code = cmd_usage("report", "'%s' has no metric '%s'", file, request->metric);
 	else if (export_to(&exporter_html, profile, &choice, request->html, &diag) < 0)
 		code = cmd_fail(&diag);

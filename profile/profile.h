@@ -92,9 +92,10 @@ struct profile_quality {
 	uint64_t without_lines;           /* ... no line */
 	uint64_t damaged_units;           /* of debug files: could not be read to their end */
 	uint64_t wakeups;
-	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
-	uint64_t unseen;  /* calls that others stand for */
-	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+	uint64_t outer;                /* samples whose stack was copied beyond the snapshot */
+	uint64_t unseen;               /* calls that others stand for */
+	uint64_t counted;              /* by event 0, with or without a sample; 0 = not known */
+	uint64_t locked_kb, raised_by; /* while recording: rings in memory, steps of nice; 0 = not known */
 	uint64_t folded_contexts,
 		folded_samples; /* what is in <other>, to bound memory: unwinder/cct_fold.h */
 };

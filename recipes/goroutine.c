@@ -34,8 +34,16 @@ struct go_range {
 	enum go_role role;
 };
 
+/* A function that is not compiled from Go. */
+struct go_odd {
+	uint64_t start, end;
+	enum go_kind kind;
+};
+
 struct go_stacks {
 	VEC(struct go_range) ranges; /* some ten */
+	VEC(struct go_odd) odd;      /* in the order of their addresses */
+	bool has_kinds;
 };
 
 /* Older programs have the calling convention in the name of an assembly function. */
@@ -54,6 +62,15 @@ static enum go_role go_role_of(const char *name)
 	return GO_ORDINARY;
 }
 
+/* A table that knows none written in assembly does not tell: every program has some. */
+static void go_stacks_add_odd(struct go_stacks *stacks, const struct go_function *f)
+{
+	stacks->has_kinds |= f->kind == GO_KIND_ASSEMBLY;
+	if (f->kind != GO_KIND_COMPILED &&
+	    (!stacks->odd.n || stacks->odd.at[stacks->odd.n - 1].end <= f->start))
+		vec_push(&stacks->odd, ((struct go_odd){ f->start, f->end, f->kind }));
+}
+
 struct go_stacks *go_stacks_read(struct image *image)
 {
 	struct gopclntab table;
@@ -63,7 +80,10 @@ struct go_stacks *go_stacks_read(struct image *image)
 	struct go_stacks *stacks = alloc_zero(1, sizeof(*stacks));
 	for (uint64_t i = 0; i < table.n_functions; i++) {
 		struct go_function f;
-		enum go_role role = gopclntab_get(&table, i, &f) ? go_role_of(f.name) : GO_ORDINARY;
+		if (!gopclntab_get(&table, i, &f))
+			continue;
+		enum go_role role = go_role_of(f.name);
+		go_stacks_add_odd(stacks, &f);
 		if (role != GO_ORDINARY)
 			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));
 	}
@@ -75,6 +95,7 @@ void go_stacks_free(struct go_stacks *stacks)
 	if (!stacks)
 		return;
 	vec_done(&stacks->ranges);
+	vec_done(&stacks->odd);
 	free(stacks);
 }
 
@@ -84,6 +105,24 @@ enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr)
 		if (vaddr >= stacks->ranges.at[i].start && vaddr < stacks->ranges.at[i].end)
 			return stacks->ranges.at[i].role;
 	return GO_ORDINARY;
+}
+
+bool go_stacks_know_goroutine(const struct go_stacks *stacks, const struct isa *isa, uint64_t vaddr)
+{
+	if (!stacks || !stacks->has_kinds)
+		return false;
+	size_t low = 0, high = stacks->odd.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (stacks->odd.at[middle].end <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct go_odd *odd = low < stacks->odd.n ? &stacks->odd.at[low] : NULL;
+	if (!odd || vaddr < odd->start)
+		return true;
+	return odd->kind == GO_KIND_ASSEMBLY && isa->is_goroutine_reserved;
 }
 
 #define PREEMPTED_PUSHED 16 /* bytes, where calls push nothing: the return address register, and padding */

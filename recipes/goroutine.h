@@ -36,6 +36,13 @@ void go_stacks_free(struct go_stacks *stacks);
 enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr);
 
 /*
+ * Does the register that is the goroutine's hold its address wherever the function that holds vaddr may be
+ * interrupted? Not in what changes stacks, nor in what the compiler puts between two calling conventions;
+ * nor in assembly, but for AArch64, whose assembler keeps the register out of reach.
+ */
+bool go_stacks_know_goroutine(const struct go_stacks *stacks, const struct isa *isa, uint64_t vaddr);
+
+/*
  * How to leave GO_PREEMPT's function: what its unwind entry says is the return address is where the goroutine
  * was interrupted, and where calls leave it in a register, the handler has pushed what that held. RECIPE_NONE
  * if that is no unwind entry's recipe.

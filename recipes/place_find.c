@@ -340,6 +340,8 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 		place_find_preempted(knowledge, code, at, ret);
 	if (role == GO_SWITCH)
 		place_find_go_switch(knowledge, code, at, ret);
+	ret->has_goroutine =
+		is_return ? role == GO_EXIT : go_stacks_know_goroutine(code->go, knowledge->isa, at);
 	if (!is_return)
 		return;
 	/* In a call that a goroutine's stack, or the runtime's own, begins with? */

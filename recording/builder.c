@@ -318,12 +318,18 @@ struct builder_place builder_last(const struct builder *builder)
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
-	const uint64_t values[] = { sums->seen,  sums->wall,   sums->off_cpu, sums->wall - sums->off_cpu,
-				    sums->calls, sums->faults, sums->arg,     sums->ret };
+	uint64_t values[8 + TRACE_COUNTERS_MAX] = { sums->seen,    sums->wall,
+						    sums->off_cpu, sums->wall - sums->off_cpu,
+						    sums->calls,   sums->faults };
+	uint32_t n = 6;
 	struct cct *cct = &builder->profile->cct;
 	struct profile_quality *quality = &builder->profile->quality;
 
-	for (uint32_t i = 0; i < ARRAY_LEN(values) && i <= builder->events.n; i++)
+	for (uint32_t i = 0; i < builder->info->n_counters && i < TRACE_COUNTERS_MAX; i++)
+		values[n++] = sums->counted[i];
+	values[n++] = sums->arg;
+	values[n++] = sums->ret;
+	for (uint32_t i = 0; i < n && i <= builder->events.n; i++)
 		if (values[i])
 			cct_add_value(cct, node, thread, i, values[i]);
 	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, sums->least);
@@ -355,14 +361,19 @@ static void builder_update_images(struct profile *profile, const struct images *
 	}
 }
 
-static void builder_update_cost(struct profile_quality *quality)
+/* Of a live recording: what it takes to read one again is no part of it, and two imports are the same bytes.
+ */
+static void builder_update_cost(const struct builder *builder, struct profile_quality *quality)
 {
 	struct rusage usage;
 
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
+	quality->locked_kb = builder->info->locked_kb;
+	quality->raised_by = builder->info->raised_by;
+	if (!quality->locked_kb || getrusage(RUSAGE_SELF, &usage) < 0)
 		return;
 	quality->own_cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
 			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	quality->own_cpu_ns -= builder->cpu_before_ns;
 	quality->own_peak_kb = (uint64_t)usage.ru_maxrss;
 }
 
@@ -371,7 +382,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	struct profile *profile = builder->profile;
 
 	builder_update_images(profile, builder->images);
-	builder_update_cost(&profile->quality);
+	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
@@ -379,7 +390,6 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
 		profile->quality.steps_by_witness[i] =
 			stats->steps_by_witness[i] - builder->before.steps_by_witness[i];
-	profile->quality.own_cpu_ns -= builder->cpu_before_ns;
 	timeline_copy(&builder->timeline, profile);
 	return profile;
 }

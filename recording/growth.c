@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define PATHS_MAX 1024  /* threads whose path in the tree is kept */
-#define CALLS_MAX 65536 /* ... that live at the same time and whose calls are told apart */
+#define CALLS_MAX 65536 /* ... and goroutines that live at the same time and whose calls are told apart */
 
 static void growth_drop_paths(struct growth *growth)
 {
@@ -22,6 +22,7 @@ void growth_done(struct growth *growth)
 		activations_done(&growth->calls.at[i].last);
 	vec_done(&growth->calls);
 	map_done(&growth->calls_of);
+	map_done(&growth->go_of);
 	map_done(&growth->wait_of);
 	map_done(&growth->woken_of);
 	map_done(&growth->block_of);
@@ -30,12 +31,15 @@ void growth_done(struct growth *growth)
 
 void growth_next(struct growth *growth, struct cct *cct)
 {
-	struct growth next = { .cct = cct, .max_bytes = growth->max_bytes, .calls_of = growth->calls_of };
+	struct growth next = { .cct = cct,
+			       .max_bytes = growth->max_bytes,
+			       .calls_of = growth->calls_of,
+			       .go_of = growth->go_of };
 
 	memcpy(&next.calls, &growth->calls, sizeof(next.calls));
 	for (size_t i = 0; i < next.calls.n; i++)
 		next.calls.at[i].thread = GROWTH_ANY;
-	growth->calls_of = (struct map){ 0 };
+	growth->calls_of = growth->go_of = (struct map){ 0 };
 	memset(&growth->calls, 0, sizeof(growth->calls));
 	growth_done(growth);
 	*growth = next;
@@ -48,47 +52,89 @@ void growth_reset(struct growth *growth)
 	vec_clear(&growth->blocks);
 }
 
-void growth_forget(struct growth *growth, pid_t tid)
+/* Of a goroutine it is not unique: who finds an entry looks whose it is. */
+static uint64_t growth_calls_key(pid_t id, uint64_t goroutine)
 {
-	uint32_t index = map_find(&growth->calls_of, (uint32_t)tid);
+	return goroutine ? 1ull << 63 | hash_u64(goroutine + ((uint64_t)id << 48)) : (uint32_t)id;
+}
 
-	if (index == MAP_NONE)
-		return;
+static void growth_forget_calls(struct growth *growth, uint32_t index)
+{
+	struct growth_calls *calls = &growth->calls.at[index], *last = &growth->calls.at[growth->calls.n - 1];
+
+	activations_done(&calls->last);
+	map_remove(&growth->calls_of, growth_calls_key(calls->id, calls->goroutine));
 	/* The last entry moves into the free one. */
-	struct growth_calls *last = &growth->calls.at[growth->calls.n - 1];
-	activations_done(&growth->calls.at[index].last);
-	map_remove(&growth->calls_of, (uint32_t)tid);
-	if (index != growth->calls.n - 1) {
-		growth->calls.at[index] = *last;
-		map_put(&growth->calls_of, (uint32_t)last->tid, index);
+	if (calls != last) {
+		*calls = *last;
+		map_put(&growth->calls_of, growth_calls_key(calls->id, calls->goroutine), index);
 	}
 	growth->calls.n--;
 }
 
-/* NULL if there are too many. */
-static struct activations *growth_last_calls(struct growth *growth, pid_t tid, uint32_t thread)
+void growth_forget(struct growth *growth, pid_t tid)
 {
 	uint32_t index = map_find(&growth->calls_of, (uint32_t)tid);
+
+	if (index != MAP_NONE)
+		growth_forget_calls(growth, index);
+	if (map_find(&growth->go_of, (uint32_t)tid) == MAP_NONE)
+		return;
+	map_remove(&growth->go_of, (uint32_t)tid);
+	for (size_t i = growth->calls.n; i-- > 0;)
+		if (growth->calls.at[i].goroutine && growth->calls.at[i].id == tid)
+			growth_forget_calls(growth, (uint32_t)i);
+}
+
+/* NULL if there are too many, or another goroutine has its key. */
+static struct growth_calls *growth_find_calls(struct growth *growth, pid_t id, uint64_t goroutine)
+{
+	uint64_t key = growth_calls_key(id, goroutine);
+	uint32_t index = map_find(&growth->calls_of, key);
 
 	if (index == MAP_NONE && growth->calls.n == CALLS_MAX)
 		return NULL;
 	if (index == MAP_NONE) {
 		index = (uint32_t)growth->calls.n;
-		vec_push(&growth->calls, ((struct growth_calls){ .tid = tid, .thread = thread }));
-		map_put(&growth->calls_of, (uint32_t)tid, index);
+		vec_push(&growth->calls, ((struct growth_calls){ .id = id, .goroutine = goroutine }));
+		growth->calls.at[index].thread = GROWTH_ANY;
+		map_put(&growth->calls_of, key, index);
+		if (goroutine)
+			map_put(&growth->go_of, (uint32_t)id, 1);
 	}
 	struct growth_calls *calls = &growth->calls.at[index];
+	return calls->id == id && calls->goroutine == goroutine ? calls : NULL;
+}
+
+static struct activations *growth_last_of_thread(struct growth *growth, pid_t tid, uint32_t thread)
+{
+	struct growth_calls *calls = growth_find_calls(growth, tid, 0);
+
+	if (!calls)
+		return NULL;
 	if (calls->thread != thread && calls->thread != GROWTH_ANY)
 		activations_done(&calls->last);
 	calls->thread = thread;
 	return &calls->last;
 }
 
-/* node: of the stack's innermost frame. */
-static void growth_add_calls(struct growth *growth, pid_t tid, uint32_t thread, uint32_t node,
-			     const struct stack *stack)
+static struct activations *growth_last_of_goroutine(struct growth *growth, const struct growth_events *events,
+						    pid_t pid, uint64_t goroutine)
 {
-	struct activations *last = growth_last_calls(growth, tid, thread);
+	struct growth_calls *calls = NULL;
+
+	if (events->n_workers <= 1 || hash_u64(goroutine) % events->n_workers == events->worker)
+		calls = growth_find_calls(growth, pid, goroutine);
+	return calls ? &calls->last : NULL;
+}
+
+/* node: of the stack's innermost frame. */
+static void growth_add_calls(struct growth *growth, const struct event *event, uint32_t thread,
+			     const struct growth_events *events, uint32_t node, const struct stack *stack)
+{
+	uint64_t goroutine = activations_goroutine(stack);
+	struct activations *last = goroutine ? growth_last_of_goroutine(growth, events, event->pid, goroutine)
+					     : growth_last_of_thread(growth, event->tid, thread);
 	size_t n_new = last ? activations_meet(last, stack) : 0;
 
 	if (!n_new)
@@ -260,7 +306,7 @@ uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t t
 		growth_add_weight(growth, event, node, thread, events);
 	if (events->has_near_waits)
 		growth_begin_wait(growth, event->tid, node);
-	growth_add_calls(growth, event->tid, thread, node, stack);
+	growth_add_calls(growth, event, thread, events, node, stack);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 	return node;

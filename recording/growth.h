@@ -18,6 +18,8 @@ struct growth_events {
 	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
 	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
 	bool held;
+	/* Of several workers, each tells the calls of its own goroutines apart: any thread may run one. */
+	uint32_t worker, n_workers;
 };
 
 /* An allocation that was sampled, and may be found not freed at the end. */
@@ -32,9 +34,11 @@ struct growth {
 	struct cct *cct;    /* borrowed */
 	struct map path_of; /* tid -> paths */
 	VEC(struct cct_path) paths;
-	struct map calls_of; /* tid -> calls */
+	struct map calls_of; /* tid, or a goroutine's key -> calls */
+	struct map go_of;    /* pid -> 1: there are goroutines of the process */
 	VEC(struct growth_calls {
-		pid_t tid;
+		pid_t id;           /* tid; of a goroutine the pid */
+		uint64_t goroutine; /* its address; 0 = it is a thread */
 		uint32_t thread; /* the row: numbers are used again; GROWTH_ANY: of a new profile, not known
 				    yet */
 		struct activations last;
@@ -60,7 +64,7 @@ struct growth_events growth_events_of(const struct source_info *info);
 /* Returns the node. */
 uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
 		    const struct growth_events *events, const struct stack *stack);
-/* The thread is gone, or what it runs. */
+/* The thread is gone, or what it runs; so are the goroutines of the process that it was the first one of. */
 void growth_forget(struct growth *growth, pid_t tid);
 /* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
 bool growth_keep_bound(struct growth *growth, const struct cct_since *since);

@@ -53,6 +53,8 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	uint64_t max_bytes = options->max_memory / (2 * wanted); /* the merged tree is as large as all */
 	for (bool goes_on = true; goes_on;) {
+		events.worker = (uint32_t)workers->all.n;
+		events.n_workers = wanted;
 		struct worker *worker =
 			worker_new(images, info->isa, &options->unwinding, options->code, &events, max_bytes);
 		bool is_started = wanted > 1 && worker_start(worker) == 0;

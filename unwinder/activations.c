@@ -13,39 +13,60 @@ static const struct frame *activations_frame(const struct stack *stack, size_t i
 	return &stack->frames.at[stack->frames.n - 1 - i];
 }
 
+uint64_t activations_goroutine(const struct stack *stack)
+{
+	bool has_frames = stack->frames.n > stack->n_kernel;
+
+	return has_frames && activations_frame(stack, 0)->cfa == FRAME_OF_COROUTINE
+		       ? activations_frame(stack, 0)->held
+		       : 0;
+}
+
+/* Of a goroutine it is that of its first function, which returns to nobody. */
 static uint64_t activations_base(const struct stack *stack)
 {
-	for (size_t i = 0; i < stack->frames.n - stack->n_kernel; i++)
+	for (size_t i = activations_goroutine(stack) ? 1 : 0; i < stack->frames.n - stack->n_kernel; i++)
 		if (activations_frame(stack, i)->cfa)
 			return activations_frame(stack, i)->cfa;
 	return 0;
 }
 
-/* Is the frame still in the call that it was in? */
-static bool activation_stands(const struct activation *last, const struct frame *now)
+static struct activation activation_of(const struct frame *frame, uint64_t base)
 {
-	if (!last->cfa || !now->cfa)
+	bool has_place = frame->cfa && frame->cfa != FRAME_OF_COROUTINE;
+
+	return (struct activation){ has_place ? base - frame->cfa + 1 : 0, frame->pc, frame->held };
+}
+
+/* Is the frame still in the call that it was in? */
+static bool activation_stands(const struct activation *last, const struct activation *now)
+{
+	if (!last->depth || !now->depth)
 		return true;
 	return last->pc == now->pc && (!last->held || !now->held || last->held == now->held);
 }
 
 /*
  * How many of the outermost frames are calls that the last stack had. What it did not know is forgotten:
- * calls inside of a frame are compared with the last stack that had them, and so must the frame be.
+ * calls inside of a frame are compared with the last stack that had them, and so must the frame be. When a
+ * stack has moved, registers that point into it have changed without a call.
  */
-static size_t activations_count_same(struct activations *last, const struct stack *stack, size_t n)
+static size_t activations_count_same(struct activations *last, const struct stack *stack, uint64_t base)
 {
+	size_t n = stack->frames.n - stack->n_kernel;
 	bool is_next = stack->n_shared && stack->shared_serial == last->serial;
 	size_t i = is_next && stack->n_shared <= n && stack->n_shared <= last->frames.n ? stack->n_shared : 0;
 
 	for (; i < n && i < last->frames.n; i++) {
 		struct activation *before = &last->frames.at[i];
-		const struct frame *now = activations_frame(stack, i);
-		if (before->cfa && now->cfa && before->cfa != now->cfa)
+		struct activation now = activation_of(activations_frame(stack, i), base);
+		if (before->depth && now.depth && before->depth != now.depth)
 			return i;
-		if (!activation_stands(before, now))
+		if (last->base != base)
+			before->held = 0;
+		if (!activation_stands(before, &now))
 			return i + 1;
-		before->held = now->held;
+		before->held = now.held;
 	}
 	return i;
 }
@@ -55,7 +76,7 @@ bool activations_take(const struct activations *last, const struct stack *stack)
 	uint64_t base = activations_base(stack);
 
 	return stack->end == STACK_COMPLETE && !stack->has_callee && base && base != FRAME_OF_COROUTINE &&
-	       (!last->base || last->base == base);
+	       (!last->base || last->base == base || activations_goroutine(stack));
 }
 
 size_t activations_meet(struct activations *last, const struct stack *stack)
@@ -64,13 +85,12 @@ size_t activations_meet(struct activations *last, const struct stack *stack)
 
 	if (!activations_take(last, stack))
 		return 0;
-	size_t n_same = activations_count_same(last, stack, n);
-	last->base = activations_base(stack);
+	uint64_t base = activations_base(stack);
+	size_t n_same = activations_count_same(last, stack, base);
+	last->base = base;
 	last->serial = stack->serial;
 	last->frames.n = n_same ? n_same - 1 : 0; /* the last of them may be in another call now */
-	for (size_t i = last->frames.n; i < n; i++) {
-		const struct frame *frame = activations_frame(stack, i);
-		vec_push(&last->frames, ((struct activation){ frame->cfa, frame->pc, frame->held }));
-	}
+	for (size_t i = last->frames.n; i < n; i++)
+		vec_push(&last->frames, activation_of(activations_frame(stack, i), base));
 	return n - n_same;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * activations: which frames of a stack are calls that the thread's last stack did not show.
+ * activations: which frames of a stack are calls that the thread's last stack did not show, or the
+ * goroutine's.
  *
  * Two stacks of a thread often show the same functions at the same addresses. They are different calls for
  * sure if the frame's CFA differs, or if its caller is not where it was: at another return address, or with
  * another value in a register that it has saved, and so uses itself (a loop's counter is often there). A call
  * that differs makes all calls inside of it different. Where none of this can be seen a call counts as the
  * same: what is found is a lower bound.
+ *
+ * The stack of a goroutine moves when it grows, and any thread may run it. So frames are compared by how far
+ * they are from the outermost one, and a goroutine has a last stack of its own.
  */
 #pragma once
 
@@ -15,17 +19,20 @@
 
 /* What is remembered of a frame. */
 struct activation {
-	uint64_t cfa, pc, held; /* as in struct frame; cfa 0 = it may be any */
+	uint64_t depth;    /* 1 + how far its CFA is below the base; 0 = it may be any */
+	uint64_t pc, held; /* as in struct frame */
 };
 
-/* A thread's last stack; start with zeros. */
+/* A thread's last stack, or a goroutine's; start with zeros. */
 struct activations {
-	uint64_t base;                 /* CFA of its outermost frame: another one is a coroutine's */
-	uint64_t serial;               /* as in struct stack */
+	uint64_t base;   /* CFA of its outermost frame: of a thread, another one is a coroutine's */
+	uint64_t serial; /* as in struct stack */
 	VEC(struct activation) frames; /* outermost first */
 };
 
-/* Can anything be said of the stack? Not of incomplete ones, nor of those of coroutines. */
+/* The goroutine that the stack is of, by its address; 0 = a thread's own stack, or nothing can be said. */
+uint64_t activations_goroutine(const struct stack *stack);
+/* Can anything be said of the stack? Not of incomplete ones, nor of those of other coroutines. */
 bool activations_take(const struct activations *last, const struct stack *stack);
 /* How many of the innermost user frames are new calls; the stack becomes the last one. 0 also if nothing can
  * be said. */

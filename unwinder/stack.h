@@ -37,7 +37,8 @@ struct frame {
 	/* What tells one call of a function from the next, activations.h; 0 = not known. */
 	uint64_t cfa;  /* FRAME_OF_COROUTINE: of an outermost frame, whose stack may move or change threads */
 	uint64_t held; /* of the registers that the frame has saved, and uses itself: their values, as one
-			* number */
+			* number; of an outermost frame of a coroutine, which of the process's goroutines it
+			* is */
 	image_id image;
 	bool is_return;  /* look things up at vaddr - 1: a call may be the last instruction of its function */
 	uint8_t witness; /* that led from this frame to its caller; WITNESS_NONE for the last one */

@@ -386,6 +386,8 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	walk->is_interrupted = recipe->is_signal_frame;
 	cursor_advance(&walker->cursor);
 	walk->here = attempt->caller;
+	if (walk->is_interrupted)
+		walk_note_goroutine(walk);
 }
 
 /* Is the rest of the stack that of the thread's last one? Then it is appended. */
@@ -402,6 +404,7 @@ static bool walk_meets_last(struct walk *walk)
 
 	if (!walk->can_recall || !recalls_meet(walker->recalls, &state, walk->stack, steps))
 		return false;
+	walk_check_goroutine(walk, n_before);
 	walker->stats.frames += walk->stack->frames.n - n_before;
 	for (size_t i = 0; i < WITNESS_N; i++)
 		walker->stats.steps_by_witness[i] += steps[i];
@@ -476,6 +479,8 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	walk.can_recall = has_memory && recalls_begin(walker->recalls, event->tid, scope, &walker->cursor);
 	if (walker->depend)
 		depend_begin(walker->depend, &walker->cursor);
+	if (walk.is_interrupted)
+		walk_note_goroutine(&walk);
 	ret->end = walk_run(&walk);
 	if (walker->depend)
 		depend_end(walker->depend, walker->isa, &walker->cursor,

@@ -21,6 +21,7 @@ struct walk {
 	bool can_recall;     /* the last stack of the thread may be known: looks are noted */
 	bool has_lost_regs;  /* a frame's code need not keep registers for its caller, or did not tell */
 	bool has_guessed;    /* a frame pointer alone led on where it may have skipped a caller */
+	uint64_t goroutine;  /* that is interrupted; 0 = it is not known */
 	uint64_t
 		elsewhere; /* address of the saved sp of an interrupted stack that was not copied; 0 = none */
 };
@@ -116,6 +117,10 @@ uint32_t walk_find_entry_recipe(struct walk *walk);
 
 /* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);
+/* The present frame is interrupted: notes in which goroutine. */
+void walk_note_goroutine(struct walk *walk);
+/* All but the first n_before frames are the last stack's: notes whose they are now. */
+void walk_check_goroutine(struct walk *walk, size_t n_before);
 /* The stack begins here. No call leads to where a goroutine's does, nor a fiber's: that is noted. */
 void walk_note_coroutine(struct walk *walk);
 

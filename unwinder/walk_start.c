@@ -54,8 +54,36 @@ const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct ste
 	return start_is_coroutine(walk, recipe, step) ? "this is the outermost frame of a coroutine" : NULL;
 }
 
+void walk_note_goroutine(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+
+	if (!walk->here.place.has_goroutine ||
+	    !cursor_reg(&walker->cursor, walker->isa->goroutine, &walk->goroutine))
+		walk->goroutine = 0;
+}
+
 void walk_note_coroutine(struct walk *walk)
 {
-	if (walk->here.place.is_trampoline)
-		walk->stack->frames.at[walk->stack->frames.n - 1].cfa = FRAME_OF_COROUTINE;
+	struct frame *frame = &walk->stack->frames.at[walk->stack->frames.n - 1];
+
+	if (!walk->here.place.is_trampoline)
+		return;
+	frame->cfa = FRAME_OF_COROUTINE;
+	frame->held = walk->here.place.has_goroutine ? walk->goroutine : 0;
+}
+
+/* Who was interrupted last is known, unless that was by a signal in the part that is recalled. */
+void walk_check_goroutine(struct walk *walk, size_t n_before)
+{
+	struct stack *stack = walk->stack;
+	size_t last = stack->frames.n - 1;
+
+	if (stack->frames.at[last].cfa != FRAME_OF_COROUTINE ||
+	    stack->frames.at[last].held == walk->goroutine)
+		return;
+	stack->frames.at[last].held = walk->goroutine;
+	for (size_t i = n_before + 1; i < last; i++)
+		if (!stack->frames.at[i].is_return)
+			stack->frames.at[last].held = 0;
 }

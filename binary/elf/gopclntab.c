@@ -8,6 +8,10 @@ enum go_magic {
 	GO_1_20 = 0xfffffff1,
 };
 
+#define KIND_AT_1_18 36u /* behind nine numbers; 1.20 has a tenth, the first line */
+#define KIND_AT_1_20 40u
+#define FLAG_ASSEMBLY 4u
+
 static uint64_t gopclntab_number_at(struct bytes table, uint64_t offset, unsigned size)
 {
 	struct reader r = reader_of(bytes_slice(table, offset, size));
@@ -57,6 +61,7 @@ bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret)
 		reader_skip(&r, 3u * size);
 		ret->functions = read_uint(&r, size);
 		ret->entry_size = 4;
+		ret->kind_at = magic == GO_1_20 ? KIND_AT_1_20 : KIND_AT_1_18;
 		if (ret->text_start == 0)
 			ret->text_start = text; /* position-independent: filled in when the program starts */
 		break;
@@ -66,6 +71,18 @@ bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret)
 	/* Every function has an entry: the count cannot exceed what fits. */
 	return !r.failed && ret->n_functions < table.len / ret->entry_size && ret->functions < table.len &&
 	       ret->names < table.len;
+}
+
+static enum go_kind gopclntab_kind(const struct gopclntab *table, uint64_t record)
+{
+	struct reader r = reader_of(bytes_slice(table->table, record + table->kind_at, 2));
+	uint8_t number = read_u8(&r), flags = read_u8(&r);
+
+	if (!table->kind_at || r.failed)
+		return GO_KIND_UNKNOWN;
+	if (number)
+		return GO_KIND_SPECIAL;
+	return flags & FLAG_ASSEMBLY ? GO_KIND_ASSEMBLY : GO_KIND_COMPILED;
 }
 
 bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_function *ret)
@@ -88,6 +105,7 @@ bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_func
 		return false;
 	uint32_t name = (uint32_t)gopclntab_number_at(table->table, base + record + start_size, 4);
 	struct reader names = reader_of(bytes_from(table->table, table->names + name));
-	*ret = (struct go_function){ table->text_start + start, table->text_start + end, read_cstr(&names) };
+	*ret = (struct go_function){ table->text_start + start, table->text_start + end, read_cstr(&names),
+				     gopclntab_kind(table, base + record) };
 	return !names.failed && ret->end > ret->start && ret->name[0];
 }

@@ -7,9 +7,18 @@
 
 #include "binary/elf/image.h"
 
+/* What the runtime needs to know of a function. */
+enum go_kind {
+	GO_KIND_UNKNOWN,  /* the table is of a version before 1.18 */
+	GO_KIND_COMPILED, /* from Go */
+	GO_KIND_ASSEMBLY,
+	GO_KIND_SPECIAL, /* one that changes stacks, or that the compiler has put between two others */
+};
+
 struct go_function {
 	uint64_t start, end;
 	const char *name; /* inside the table */
+	enum go_kind kind;
 };
 
 struct gopclntab {
@@ -19,6 +28,7 @@ struct gopclntab {
 	uint64_t names, functions; /* offsets in the table */
 	uint8_t entry_size;        /* of half an entry */
 	uint8_t pointer_size;
+	uint8_t kind_at; /* where the record of a function has its kind; 0 = it has none */
 };
 
 /* Go 1.2 to 1.25. False if the image is not a Go program, or of a version we do not know. */

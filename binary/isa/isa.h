@@ -86,7 +86,9 @@ struct insn {
 	bool is_padding;   /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
-	bool is_address;   /* the constant it sets was counted from pc: the address of something */
+	bool is_signed;  /* retaa, braa: checks the signature of the address that it goes to. No kernel probes
+			    it */
+	bool is_address; /* the constant it sets was counted from pc: the address of something */
 	bool writes_flags; /* the last EFFECT_COMPARE before this instruction no longer says what a branch
 			      asks */
 };
@@ -128,12 +130,14 @@ struct isa {
 	const char *name;
 	uint16_t elf_machine;
 	uint8_t sp, fp, ra, pc,
-		n_regs;         /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
-	uint8_t min_insn;       /* 1 or 4: code alignment */
-	bool call_pushes_ra;    /* else the call leaves it in ra */
-	uint64_t callee_saved;  /* mask; sp is not in it */
-	uint64_t argument_regs; /* mask: live at a function's entry */
-	uint64_t probe_regs;    /* mask: a stack probe finds the size of the frame here, and leaves it */
+		n_regs;      /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
+	uint8_t min_insn;    /* 1 or 4: code alignment */
+	bool call_pushes_ra; /* else the call leaves it in ra */
+	uint8_t goroutine;   /* the register in which Go keeps the address of what it runs */
+	bool is_goroutine_reserved; /* ... in assembly, too */
+	uint64_t callee_saved;      /* mask; sp is not in it */
+	uint64_t argument_regs;     /* mask: live at a function's entry */
+	uint64_t probe_regs;        /* mask: a stack probe finds the size of the frame here, and leaves it */
 	const char *const *reg_names;
 
 	/* 0, or -EBADMSG for what is no instruction. */

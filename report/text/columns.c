@@ -2,6 +2,7 @@
 #include "report/text/columns.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 enum column_kind {
@@ -242,7 +243,7 @@ static struct cell calls_cell(const struct text_report *report, const struct col
 	if (is_function && !calls && scope.kind == SCOPE_FUNCTION && !(scope.flags & SCOPE_KERNEL))
 		calls = 1;
 	if (!is_function || !calls)
-		return (struct cell){ .type = CELL_INDEX, .number = UINT32_MAX };
+		return (struct cell){ .type = CELL_REAL, .real = NAN }; /* nothing; null in JSON */
 	struct cell cell = { .type = CELL_CALLS,
 			     .number = calls,
 			     .is_every = calls >= facts->total_samples - facts->total_samples / 10 };

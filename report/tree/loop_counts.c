@@ -10,7 +10,7 @@
 void loop_counts_done(struct loop_counts *counts)
 {
 	for (size_t i = 0; i < counts->modules.n; i++)
-		free(counts->modules.at[i]);
+		free(counts->modules.at[i].name);
 	vec_done(&counts->modules);
 	vec_done(&counts->headers);
 }
@@ -22,7 +22,7 @@ static const struct header_count *loop_counts_header(const struct loop_counts *c
 	size_t at = search_first(i, counts->headers.n, list[i].vaddr >= vaddr);
 
 	for (; at < counts->headers.n && list[at].vaddr == vaddr; at++)
-		if (strcmp(counts->modules.at[list[at].module], module) == 0)
+		if (strcmp(counts->modules.at[list[at].module].name, module) == 0)
 			return &list[at];
 	return NULL;
 }

@@ -16,9 +16,15 @@ struct header_count {
 	bool has_back;    /* `back` has all jumps back to it */
 };
 
+/* The file that a function's counts are of. */
+struct counted_module {
+	char *name;
+	char build_id[2 * BUILD_ID_MAX + 1]; /* hex; "" = not said */
+};
+
 struct loop_counts {
 	VEC(struct header_count) headers; /* by address */
-	VEC(char *) modules;
+	VEC(struct counted_module) modules;
 };
 
 struct loop_rounds {

@@ -79,8 +79,10 @@ static void aarch64_jump(const struct a64_fields *f, enum a64_kind kind, struct 
 		insn->flow = FLOW_RETURN;
 		insn->through = A64_LINK;
 		insn->reads |= BIT(A64_LINK) | BIT(A64_SP);
+		insn->is_signed = true;
 		break;
 	default:
+		insn->is_signed = a64_bits(f->word, 11, 11);
 		insn->flow = kind == A64_RETURN          ? FLOW_RETURN
 			     : kind == A64_CALL_REGISTER ? FLOW_CALL_INDIRECT
 							 : FLOW_JUMP_INDIRECT;
@@ -256,6 +258,8 @@ const struct isa isa_aarch64 = {
 	.n_regs = ARRAY_LEN(reg_names),
 	.min_insn = INSN_SIZE,
 	.call_pushes_ra = false,
+	.goroutine = 28,
+	.is_goroutine_reserved = true,
 	.callee_saved = 0x3ff80000, /* x19 to x29 */
 	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
 	.probe_regs = 1u << 15,

@@ -166,6 +166,7 @@ const struct isa isa_x86_64 = {
 	.n_regs = X86_N_REGS,
 	.min_insn = 1,
 	.call_pushes_ra = true,
+	.goroutine = X86_R14,
 	.callee_saved =
 		BIT(X86_RBX) | BIT(X86_RBP) | BIT(X86_R12) | BIT(X86_R13) | BIT(X86_R14) | BIT(X86_R15),
 	.argument_regs = BIT(X86_RDI) | BIT(X86_RSI) | BIT(X86_RDX) | BIT(X86_RCX) | BIT(X86_R8) |

@@ -119,3 +119,44 @@ TEST(gopclntab_of_unknown_versions_is_not_read)
 	CHECK(!gopclntab_parse(writer_bytes(&w), 0, &table));
 	writer_done(&w);
 }
+
+/* One function, whose record has its kind behind `n` numbers. */
+static enum go_kind kind_in(uint32_t magic, unsigned n, uint8_t number, uint8_t flags)
+{
+	const uint64_t names = 8 + 8 * 8, functions = names + 8;
+	struct writer w = { 0 };
+	struct gopclntab table;
+	struct go_function f = { 0 };
+
+	write_u32(&w, magic);
+	write_u32(&w, 0x08040000);
+	write_u64(&w, 1);
+	write_u64(&w, 1);
+	write_u64(&w, 0x10000);
+	write_u64(&w, names);
+	for (int i = 0; i < 3; i++)
+		write_u64(&w, 0);
+	write_u64(&w, functions);
+	write_bytes(&w, (struct bytes){ (const uint8_t *)"f\0\0\0\0\0\0", 8 });
+	const uint32_t entries[] = { 0x400, 12, 0x420 };
+	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
+		write_u32(&w, entries[i]);
+	for (unsigned i = 0; i < n; i++)
+		write_u32(&w, i ? 0 : 0x400);
+	write_u8(&w, number);
+	write_u8(&w, flags);
+	CHECK(gopclntab_parse(writer_bytes(&w), 0, &table));
+	CHECK(gopclntab_get(&table, 0, &f));
+	writer_done(&w);
+	return f.kind;
+}
+
+TEST(gopclntab_knows_what_is_written_in_assembly)
+{
+	CHECK_EQ(kind_in(0xfffffff0, 9, 0, 0), GO_KIND_COMPILED);
+	CHECK_EQ(kind_in(0xfffffff0, 9, 0, 6), GO_KIND_ASSEMBLY);
+	CHECK_EQ(kind_in(0xfffffff0, 9, 11, 4), GO_KIND_SPECIAL);
+	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 4), GO_KIND_ASSEMBLY);
+	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 3), GO_KIND_COMPILED);
+	CHECK_EQ(kind_in(0xfffffff1, 9, 0, 4), GO_KIND_UNKNOWN); /* the record is cut off */
+}

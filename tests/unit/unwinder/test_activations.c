@@ -103,3 +103,22 @@ TEST(activations_what_is_shared_is_not_looked_at_again)
 	CHECK_EQ(last.serial, 6);
 	end();
 }
+
+TEST(activations_of_a_goroutine_are_compared_by_their_distance_from_its_first_frame)
+{
+	const uint64_t of = FRAME_OF_COROUTINE, g = 0x4000;
+
+	CHECK_EQ(MEET({ of, 1, g }, { 900, 2, 7 }, { 800, 3, 8 }), 3);
+	CHECK_EQ(activations_goroutine(&stack), g);
+	/* The stack has moved, and with it what points into it. */
+	CHECK_EQ(MEET({ of, 1, g }, { 5900, 2, 77 }, { 5800, 3, 88 }), 0);
+	CHECK_EQ(MEET({ of, 1, g }, { 5900, 2, 78 }, { 5800, 3, 88 }), 1);
+	CHECK_EQ(MEET({ of, 1, g }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
+	CHECK_EQ(MEET({ of, 1, g }, { 5900, 4, 77 }, { 5790, 3, 88 }), 1);
+	/* Of a coroutine that nobody knows by a number nothing is said. */
+	CHECK_EQ(MEET({ of, 1, 0 }, { 900, 2, 7 }, { 700, 3, 8 }), 0);
+	CHECK_EQ(activations_goroutine(&stack), 0);
+	stack_clear(&stack);
+	CHECK_EQ(activations_goroutine(&stack), 0);
+	end();
+}

@@ -6,6 +6,7 @@
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"
+#include "unwinder/activations.h"
 #include "unwinder/unwinder.h"
 
 #define TEXT 0x1000u
@@ -27,6 +28,11 @@ enum {
 static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall",
 				     "main.work", "runtime.nanotime1.abi0" };
 
+#define RECORD 40u /* bytes of a function's record */
+
+/* As the linker says of them: number and flags. What is interrupted in WORK has its goroutine in x28. */
+static const uint8_t kinds[ARRAY_LEN(names)][2] = { { 7, 4 }, { 11, 4 }, { 2, 4 }, { 0, 0 }, { 0, 4 } };
+
 static void write_table(struct writer *w)
 {
 	const uint64_t names_at = 8 + 8 * 8, functions = names_at + ARRAY_LEN(names) * 32;
@@ -47,12 +53,17 @@ static void write_table(struct writer *w)
 	}
 	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
 		write_u32(w, i * 0x40);
-		write_u32(w, 8 * ARRAY_LEN(names) + 4 + i * 8);
+		write_u32(w, 8 * ARRAY_LEN(names) + 4 + i * RECORD);
 	}
 	write_u32(w, TEXT_END - TEXT);
 	for (uint32_t i = 0; i < ARRAY_LEN(names); i++) {
 		write_u32(w, i * 0x40);
 		write_u32(w, i * 32);
+		for (int j = 0; j < 7; j++)
+			write_u32(w, 0);
+		write_u8(w, kinds[i][0]);
+		write_u8(w, kinds[i][1]);
+		write_u16(w, 0);
 	}
 }
 
@@ -117,9 +128,29 @@ TEST(goroutine_roles_are_known_by_name)
 	images_free(images);
 }
 
+TEST(goroutine_is_in_a_register_where_go_code_is_interrupted)
+{
+	struct images *images = images_new();
+	image_id id;
+	struct go_stacks *stacks = go_stacks_read(program(images, &id));
+
+	CHECK(go_stacks_know_goroutine(stacks, &isa_aarch64, WORK));
+	CHECK(go_stacks_know_goroutine(stacks, &isa_x86_64, WORK + 0x3f));
+	/* In assembly, too, where the assembler does not give the register away. */
+	CHECK(go_stacks_know_goroutine(stacks, &isa_aarch64, CLOCK));
+	CHECK(!go_stacks_know_goroutine(stacks, &isa_x86_64, CLOCK));
+	/* What changes stacks changes the register at another time. */
+	CHECK(!go_stacks_know_goroutine(stacks, &isa_aarch64, MCALL + 8));
+	CHECK(!go_stacks_know_goroutine(NULL, &isa_aarch64, WORK));
+	go_stacks_free(stacks);
+	images_free(images);
+}
+
 struct sampled {
 	uint64_t pc, fp, ra, words[12];
 };
+
+static uint64_t last_goroutine; /* of the last stack */
 
 static enum stack_end end_of_sample(const struct sampled *sampled, size_t *ret_frames)
 {
@@ -140,10 +171,12 @@ static enum stack_end end_of_sample(const struct sampled *sampled, size_t *ret_f
 	event.sample.regs.value[32] = sampled->pc;
 	event.sample.regs.value[29] = sampled->fp;
 	event.sample.regs.value[30] = sampled->ra;
+	event.sample.regs.value[28] = 0x4711;
 	event.sample.stack = (struct bytes){ (const uint8_t *)sampled->words, sizeof(sampled->words) };
 	unwinder_walk(unwinder, &event, &stack);
 	enum stack_end end = stack.end;
 	*ret_frames = stack.frames.n;
+	last_goroutine = activations_goroutine(&stack);
 	stack_done(&stack);
 	unwinder_free(unwinder);
 	images_free(images);
@@ -162,6 +195,7 @@ TEST(goroutine_begins_where_it_returns_to_goexit)
 
 	CHECK_EQ(end_of(GOEXIT + 4, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
+	CHECK_EQ(last_goroutine, 0x4711);
 }
 
 TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
@@ -170,6 +204,7 @@ TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
 
 	CHECK_EQ(end_of(MCALL + 16, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
+	CHECK_EQ(last_goroutine, 0);
 	CHECK_EQ(end_of(ASMCGOCALL + 16, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
 	/* no call stands there */
@@ -204,6 +239,7 @@ TEST(goroutine_has_its_callers_until_stacks_are_changed)
 
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
+	CHECK_EQ(last_goroutine, 0); /* the register may be the next one's by now */
 	sampled.pc = ASMCGOCALL + 4;
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);

@@ -23,12 +23,14 @@
 #define MAGIC 0x31657a6970706370u /* changes when the header does */
 #define MAX_ENTRY (1ull << 30)
 #define MAX_NAME 128
-#define UNFINISHED ".new" /* how the name of a file ends that is still being written */
-#define ABANDONED_S 3600  /* older temporary files were left by a killed process */
+#define UNFINISHED ".new"    /* how the name of a file ends that is still being written */
+#define ABANDONED_S 3600     /* older temporary files were left by a killed process */
+#define IN_REALM 0x80000000u /* in the version of a key: it belongs to a realm; no format has that many */
 
 struct store {
 	int directory;           /* -1: the channel has it */
 	struct channel *channel; /* of a fenced child; else NULL */
+	uint64_t realm;          /* of the child */
 	uint64_t limit;
 	bool has_written;
 };
@@ -111,12 +113,13 @@ int store_directory(const struct store *store)
 	return store->channel ? -1 : store->directory;
 }
 
-struct store *store_open_channel(struct channel *channel)
+struct store *store_open_channel(struct channel *channel, uint64_t realm)
 {
 	struct store *store = alloc_zero(1, sizeof(*store));
 
 	store->directory = -1;
 	store->channel = channel;
+	store->realm = realm;
 	store->limit = STORE_LIMIT;
 	return store;
 }
@@ -147,6 +150,17 @@ static void store_write_key(const struct store_key *key, struct writer *ret)
 	write_u32(ret, key->version);
 	write_u64(ret, key->id[0]);
 	write_u64(ret, key->id[1]);
+}
+
+/* The realm is all of the first number, so that no choice of the others leads out of it. */
+static struct store_key store_confine(const struct store_key *key, uint64_t realm)
+{
+	struct store_key plain = { key->kind, key->version & ~IN_REALM, { key->id[0], key->id[1] } };
+	struct store_key confined = { key->kind,
+				      key->version | IN_REALM,
+				      { realm, hash_u64(hash_u64(key->id[0]) ^ key->id[1]) } };
+
+	return realm ? confined : plain;
 }
 
 /* The file of an entry; -1 if there is none that is ours. */
@@ -194,7 +208,8 @@ struct bytes store_get(struct store *store, const struct store_key *key)
 		return (struct bytes){ 0 };
 	struct bytes bytes = { map + sizeof(found), (size_t)st.st_size - sizeof(found) };
 	memcpy(&found, map, sizeof(found));
-	expected = header_of(key, bytes);
+	struct store_key confined = store_confine(key, store->realm);
+	expected = header_of(&confined, bytes);
 	if (memcmp(&found, &expected, sizeof(found)) != 0 || bytes.len == 0) {
 		munmap(map, (size_t)st.st_size);
 		return (struct bytes){ 0 };
@@ -271,24 +286,27 @@ static bool store_read_key(struct reader *r, struct store_key *ret)
 	       strspn(ret->kind, "abcdefghijklmnopqrstuvwxyz-") == len;
 }
 
-int store_serve_get(struct store *store, struct bytes request)
+int store_serve_get(struct store *store, uint64_t realm, struct bytes request)
 {
 	struct reader r = reader_of(request);
 	struct store_key key;
 
 	if (!store || !store_read_key(&r, &key))
 		return -ENOENT;
+	key = store_confine(&key, realm);
 	int fd = store_open_entry(store, &key);
 	return fd >= 0 ? fd : -ENOENT;
 }
 
-void store_serve_put(struct store *store, struct bytes request)
+void store_serve_put(struct store *store, uint64_t realm, struct bytes request)
 {
 	struct reader r = reader_of(request);
 	struct store_key key;
 
-	if (store && store_read_key(&r, &key))
-		store_put(store, &key, read_bytes(&r, reader_left(&r)));
+	if (!store || !store_read_key(&r, &key))
+		return;
+	key = store_confine(&key, realm);
+	store_put(store, &key, read_bytes(&r, reader_left(&r)));
 }
 
 /* ---- size ---------------------------------------------------------------------------------- */

@@ -20,9 +20,9 @@ struct store;
 /* NULL if there is no directory that can be trusted. directory NULL: the user's cache. limit 0: STORE_LIMIT.
  */
 struct store *store_open(const char *directory, uint64_t limit);
-/* A fenced child's: its parent has the directory, and serves what is asked for. */
+/* A fenced child's: its parent has the directory, and serves what is asked for, in that realm (below). */
 struct channel;
-struct store *store_open_channel(struct channel *channel);
+struct store *store_open_channel(struct channel *channel, uint64_t realm);
 void store_close(struct store *store);
 /* An open folder; negative if it is not ours. */
 int store_directory(const struct store *store);
@@ -37,9 +37,15 @@ struct store_key {
 /* The bytes are valid until store_release; empty if there is no such entry. */
 struct bytes store_get(struct store *store, const struct store_key *key);
 void store_release(struct bytes bytes);
-/* The parent's part: what the child asked for, by CHANNEL_GET and CHANNEL_PUT, which is foreign input. An
- * open file or a negative errno. */
-int store_serve_get(struct store *store, struct bytes request);
-void store_serve_put(struct store *store, struct bytes request);
+/*
+ * The parent's part: what the child asked for, by CHANNEL_GET and CHANNEL_PUT, which is foreign input. An
+ * open file or a negative errno.
+ *
+ * realm: 0 for a child that has read only what nobody but us can write. Any other number is a realm of its
+ * own: a child that somebody took over finds there only what was put there, and changes nothing elsewhere,
+ * whatever keys it states.
+ */
+int store_serve_get(struct store *store, uint64_t realm, struct bytes request);
+void store_serve_put(struct store *store, uint64_t realm, struct bytes request);
 /* Replaces the entry, if it can. */
 void store_put(struct store *store, const struct store_key *key, struct bytes bytes);

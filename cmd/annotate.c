@@ -109,8 +109,15 @@ static int annotate_cmd_print_ways(const struct profile *profile, const struct a
 
 	if (!request->cycles.counts)
 		return EXIT_OK;
-	if (cycles_counts_read(request->cycles.counts, annotation->map->vaddr, &counts, &diag) < 0)
+	const struct profile_image *image = &profile->images.at[annotation->map->image];
+	int error = cycles_counts_read(request->cycles.counts, annotation->map->vaddr, &counts, &diag);
+	if (!error)
+		error = cycles_counts_check(request->cycles.counts, counts.module, counts.build_id,
+					    &image->build_id, &diag);
+	if (error) {
+		cycles_counts_done(&counts);
 		return cmd_fail(&diag);
+	}
 	ways_text(&show, &text);
 	fwrite(text.at, 1, text.len, stdout);
 	text_done(&text);

@@ -104,7 +104,7 @@ struct export_request {
 	uint64_t max_nodes, limit;
 	int loops, names, detail, weight;
 	bool inlines, no_loops, list;
-	struct option_list labels;
+	struct option_list labels, derived;
 	struct export_choice choice;
 	struct database_choice database;
 };
@@ -141,6 +141,9 @@ static int check_and_export(struct export_request *r)
 		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels, exporter));
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
 		return cmd_usage("export", "--detail is for json and ndjson, not for %s", exporter->name);
+	if (r->derived.values.n && !(exporter->carries & CARRIES_FORMULAS))
+		return cmd_usage("export", "--derive is for json, ndjson, rows, top and html, not for %s",
+				 exporter->name);
 	if (exporter->is_binary && (!r->path || strcmp(r->path, "-") == 0) && isatty(STDOUT_FILENO))
 		return cmd_usage("export", "%s is binary and is not written to a terminal; give -o FILE",
 				 exporter->name);
@@ -152,6 +155,8 @@ static int check_and_export(struct export_request *r)
 	choice->options.pyroscope_names = r->names == 1;
 	choice->options.labels = r->labels.values.at;
 	choice->options.n_labels = r->labels.values.n;
+	choice->options.derived = r->derived.values.at;
+	choice->options.n_derived = r->derived.values.n;
 	return run_export(r->file, exporter, choice, r->weight == 1 ? "samples" : r->metric, r->path);
 }
 
@@ -162,6 +167,7 @@ static const char export_examples[] =
 	"  cpprof export -o app.speedscope.json\n"
 	"  cpprof export -o app.prom --label service=app   for Prometheus\n"
 	"  cpprof export -f folded --weight samples\n"
+	"  cpprof export -f top --derive 'ipc = instructions / cycles'\n"
 	"  cpprof export --database /var/lib/cpprof --since 1d -f ndjson --wide\n";
 
 static int export_cmd_run(struct export_request *r, const struct command_line *line)
@@ -195,6 +201,8 @@ int cmd_export(int argc, char **argv)
 		  "print a table of the formats and what each contains" },
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
 		  "which metric, for formats that hold only one" },
+		{ 0, "derive", OPTION_TEXTS, &r.derived, "NAME=EXPR",
+		  "json, ndjson, rows, top, html: add a formula over metrics; repeatable" },
 		{ 0, "loops", OPTION_CHOICE, &r.loops, "default|frames|off",
 		  "write loops as frames of their own, or not at all" },
 		{ 0, "no-loops", OPTION_FLAG, &r.no_loops, NULL, NULL },
@@ -232,5 +240,6 @@ int cmd_export(int argc, char **argv)
 	if (code < 0)
 		code = export_cmd_run(&r, &line);
 	option_list_done(&r.labels);
+	option_list_done(&r.derived);
 	return code;
 }

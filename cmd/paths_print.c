@@ -318,10 +318,13 @@ static void json_put_block(struct json *json, const struct shown *s, uint32_t bl
 static void json_put_function(struct json *json, const struct shown *s)
 {
 	const struct paths_function *f = s->function;
+	char build_id[2 * BUILD_ID_MAX + 1];
 
 	json_object(json);
 	json_text_of(json, "name", f->chosen->name);
 	json_text_of(json, "module", s->image->path);
+	build_id_format(&s->image->build_id, build_id);
+	json_text_of(json, "build_id", s->image->build_id.len ? build_id : NULL);
 	json_put_address(json, "vaddr", f->chosen->vaddr);
 	json_uint_of(json, "total", f->n_ways);
 	json_uint_of(json, "possible", f->plan.ways.n);

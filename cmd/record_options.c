@@ -66,6 +66,7 @@ static const char trace_examples[] =
 	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
 	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
 	"  cpprof trace -f 'lookup(Key const&)' -- ./prog\n"
+	"  cpprof trace -f parse -e cycles,cache-misses -p 4711\n"
 	"  cpprof trace --alloc --held -p 4711 -d 60   who allocates, and what is not freed\n"
 	"  cpprof trace -f read -p 4711 --refresh 1    how it stands, every second\n"
 	"  cpprof trace -f read -p 4711 --control tell & echo add write > tell\n"
@@ -364,6 +365,8 @@ static int record_check_trace(const struct record_options *options, const char *
 		return cmd_usage(command, "--alloc and -f cannot be used together");
 	if ((options->held || options->allocators.values.n) && !options->allocations)
 		return cmd_usage(command, "--held and --alloc-function go with --alloc");
+	if (options->events.values.n && options->allocations)
+		return cmd_usage(command, "--alloc and -e cannot be used together");
 	if (options->every == 0 || options->every > TRACE_EVERY_MAX)
 		return cmd_usage(command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
 	if (options->arg > 6)
@@ -382,6 +385,8 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
 		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
 		  "add up return values that are above 0" },
+		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
+		  "also count these events in each call, such as cycles or minor-faults (at most 4)" },
 		{ 0, "alloc", OPTION_FLAG, &options->allocations, NULL,
 		  "sample memory allocations instead of calls: bytes and calls by call path" },
 		{ 0, "every", OPTION_SIZE, &options->every, "BYTES",

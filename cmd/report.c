@@ -319,7 +319,8 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
-	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
+	if (request->counts && (loop_counts_read(request->counts, &counts, &diag) < 0 ||
+				loop_counts_check(request->counts, &counts, profile, &diag) < 0))
 		return cmd_fail(&diag);
 	return report_cmd_show(path, profile, request, &counts, is_kept);
 }
@@ -330,7 +331,10 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	struct profile *profile = NULL;
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .sources = &sources, .counts = &counts },
+	struct export_choice choice = { .options = { .sources = &sources,
+						     .counts = &counts,
+						     .derived = request->derived.values.at,
+						     .n_derived = request->derived.values.n },
 					.no_join = !request->joins,
 					.mode = request->mode };
 
@@ -341,7 +345,9 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	sources = report_cmd_sources(request, profile, file);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
-	if (index < 0)
+	if (loop_counts_check(request->counts, &counts, profile, &diag) < 0)
+		code = cmd_fail(&diag);
+	else if (index < 0)
 		code = cmd_usage("report", "'%s' has no metric '%s'", file, request->metric);
 	else if (export_to(&exporter_html, profile, &choice, request->html, &diag) < 0)
 		code = cmd_fail(&diag);
@@ -365,10 +371,8 @@ static int check_request(const struct command_line *line, const struct report_re
 	if (request->view >= TEXT_WAITS && request->format == FORMAT_CSV)
 		return cmd_usage("report",
 				 "--view waits, calls and allocations support the formats text, md and json");
-	if (request->html && (request->derived.values.n || request->merged))
-		return cmd_usage(
-			"report",
-			"--derive and --merge-threads are for text; the page has formulas of its own");
+	if (request->html && request->merged)
+		return cmd_usage("report", "--merge-threads is for text, not for the HTML report");
 	if ((request->columns.values.n || request->derived.values.n) &&
 	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns and --derive do not apply to this view");

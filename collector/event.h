@@ -74,6 +74,10 @@ struct sample {
 				  files only */
 	const struct hidden_return *hidden; /* innermost first; behind them those that may be */
 	uint32_t n_hidden;
+	struct {
+		pid_t pid, tid; /* the sample is of who wakes this thread, at that moment; 0 = it is not */
+		image_id image; /* what its path hangs under, where it is counted */
+	} woken;
 };
 
 /* The innermost frames in the kernel are not the thread's, but those of who has sampled it. */
@@ -185,6 +189,10 @@ struct event {
 			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */
 			pid_t waker, waker_pid;              /* thread that ended it; 0 = none is known */
 			uint32_t woken_metric;               /* of waits that it has ended; 0 = none */
+			uint64_t woken_ns;                   /* when; 0 = not known */
+			uint64_t futex;                      /* address of what it waited for; 0 = no futex */
+			uint32_t held_metric; /* of waits for what such a thread held longest; 0 = none */
+			uint64_t held_ns;     /* for so long, of waited_ns */
 		} sw;
 		struct {
 			uint64_t addr;

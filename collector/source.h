@@ -34,6 +34,7 @@ struct source_event {
 struct source_info {
 	const struct isa *isa;
 	VEC(struct source_event) events;
+	uint32_t n_counters;    /* of calls: how many of the events, behind page-faults, are counters */
 	bool is_machine;        /* whatever ran was recorded, not chosen processes */
 	uint32_t stack_size;    /* snapshot size asked for */
 	char *no_deep;          /* why deep stacks are not copied, if they were wanted; NULL = they are */
@@ -44,12 +45,13 @@ struct source_info {
 			       */
 	bool has_run_delays;  /* how long threads were kept from running is known by thread only */
 	bool has_timed_waits; /* waits were timed in the kernel, and only some of them sampled */
-	bool has_sampled_waits;    /* records tell of all of them, and only some were sampled */
-	char *host, *kernel, *cpu; /* NULL = unknown */
-	char *cpu_id;              /* the processor by its numbers; NULL = unknown */
-	uint64_t cycle_fs;         /* how long a cycle takes; 0 = unknown */
-	char *command;             /* what was recorded */
-	VEC(char *) notes;         /* fallbacks and limits met, one sentence each, for the user */
+	bool has_sampled_waits;        /* records tell of all of them, and only some were sampled */
+	char *host, *kernel, *cpu;     /* NULL = unknown */
+	char *cpu_id;                  /* the processor by its numbers; NULL = unknown */
+	uint64_t cycle_fs;             /* how long a cycle takes; 0 = unknown */
+	char *command;                 /* what was recorded */
+	uint64_t locked_kb, raised_by; /* of a live one: memory of rings, steps of nice it was raised by */
+	VEC(char *) notes;             /* fallbacks and limits met, one sentence each, for the user */
 };
 
 /* An event by its values; UINT32_MAX if there is none. */

@@ -143,6 +143,8 @@ static void merge_quality(struct merger *m)
 	all->clipped += from->clipped;
 	all->own_cpu_ns = before + merge_own_cpu(m, m->from);
 	all->own_peak_kb = all->own_peak_kb > from->own_peak_kb ? all->own_peak_kb : from->own_peak_kb;
+	all->locked_kb = all->locked_kb > from->locked_kb ? all->locked_kb : from->locked_kb;
+	all->raised_by = all->raised_by > from->raised_by ? all->raised_by : from->raised_by;
 	all->unsymbolized += from->unsymbolized;
 	all->without_lines += from->without_lines;
 	all->damaged_units += from->damaged_units;

@@ -94,6 +94,8 @@ static void profile_join(struct profile *profile, bool joins, struct join_notes 
 	struct join_input input = { .cct = &profile->cct,
 				    .functions = profile->functions.at,
 				    .n_functions = profile->functions.n,
+				    .structures = profile->structures.at,
+				    .n_structures = profile->structures.n,
 				    .strings = &profile->strings,
 				    .process = process,
 				    .n_threads = profile->threads.n };

@@ -92,9 +92,10 @@ struct profile_quality {
 	uint64_t without_lines;           /* ... no line */
 	uint64_t damaged_units;           /* of debug files: could not be read to their end */
 	uint64_t wakeups;
-	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
-	uint64_t unseen;  /* calls that others stand for */
-	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+	uint64_t outer;                /* samples whose stack was copied beyond the snapshot */
+	uint64_t unseen;               /* calls that others stand for */
+	uint64_t counted;              /* by event 0, with or without a sample; 0 = not known */
+	uint64_t locked_kb, raised_by; /* while recording: rings in memory, steps of nice; 0 = not known */
 	uint64_t folded_contexts,
 		folded_samples; /* what is in <other>, to bound memory: unwinder/cct_fold.h */
 };
@@ -152,6 +153,8 @@ struct profile {
 	struct value_tables *tables;
 };
 
+#define HOLDER_METRIC "held by "      /* the same of waits for what such held, and so long */
+#define WOKEN_BY "[woken by]"         /* the image that paths of wakers hang under, below the wait */
 #define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */
 #define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
 

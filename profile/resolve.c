@@ -30,15 +30,18 @@ static int resolve_compare_places(const void *a, const void *b)
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-/* Every place of the tree in order, those in no image left out. */
-static struct place *places_of(const struct cct *cct, size_t *ret_n)
+/* Every place of the tree in order, without those in no image and in images that keep what they have. */
+static struct place *places_of(const struct profile *profile, const bool *is_kept, size_t *ret_n)
 {
+	const struct cct *cct = &profile->cct;
 	struct place *places = alloc_zero(cct->nodes.n, sizeof(*places));
 	size_t n = 0;
 
-	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
-		if (cct->nodes.at[i].image != IMAGE_NONE)
+	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
+		image_id image = cct->nodes.at[i].image;
+		if (image != IMAGE_NONE && (image >= profile->images.n || !is_kept[image]))
 			places[n++] = place_of(&cct->nodes.at[i]);
+	}
 	qsort(places, n, sizeof(*places), resolve_compare_places);
 	*ret_n = n;
 	return places;
@@ -235,7 +238,7 @@ void resolve_count(struct profile *profile)
 	}
 }
 
-static bool resolve_is_asked(const struct resolve_options *options, const struct images *images, image_id id)
+bool resolve_is_asked(const struct resolve_options *options, const struct images *images, image_id id)
 {
 	const struct image *image = images_get(images, id);
 	bool is_kernel = image && image->kind == IMAGE_KERNEL && !image->file.len;
@@ -245,8 +248,8 @@ static bool resolve_is_asked(const struct resolve_options *options, const struct
 		return true;
 	case RESOLVE_KERNEL:
 		return is_kernel;
-	case RESOLVE_FILES:
-		return !is_kernel;
+	case RESOLVE_OURS:
+		return !is_kernel && !options->foreign[id];
 	case RESOLVE_IMAGE:
 	case RESOLVE_BARE:
 		return id == options->image;
@@ -275,11 +278,10 @@ static bool *kept_images(const struct profile *profile, const struct images *ima
 	return is_kept;
 }
 
-/* Forgets the maps that will be looked up again, and the places of those that will not. */
-static size_t resolve_forget(struct profile *profile, const bool *is_kept, struct place *places,
-			     size_t n_places)
+/* Forgets the maps that will be looked up again. */
+static void resolve_forget(struct profile *profile, const bool *is_kept)
 {
-	size_t n = 0, n_left = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < profile->functions.n; i++) {
 		struct function_map *map = &profile->functions.at[i];
@@ -289,10 +291,6 @@ static size_t resolve_forget(struct profile *profile, const bool *is_kept, struc
 			function_map_done(map);
 	}
 	profile->functions.n = n;
-	for (size_t i = 0; i < n_places; i++)
-		if (places[i].image >= profile->images.n || !is_kept[places[i].image])
-			places[n_left++] = places[i];
-	return n_left;
 }
 
 static int resolve_compare_maps(const void *left, const void *right)
@@ -319,11 +317,11 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	struct requests requests = { .options = all,
 				     .bare = all->part == RESOLVE_BARE ? images_new() : NULL };
 	size_t n;
-	CLEANUP(freep) struct place *places = places_of(&profile->cct, &n);
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images, all);
+	CLEANUP(freep) struct place *places = places_of(profile, is_kept, &n);
 
 	(void)diag;
-	n = resolve_forget(profile, is_kept, places, n);
+	resolve_forget(profile, is_kept);
 	make_requests(images, places, n, &requests);
 	resolve_ask(profile, symbols, &requests);
 	if (profile->functions.n)

@@ -13,8 +13,8 @@
 enum resolve_part {
 	RESOLVE_ALL,
 	RESOLVE_KERNEL, /* the kernel's own word, which needs rights */
-	RESOLVE_FILES,  /* everything else: what a target or its user made */
-	RESOLVE_IMAGE,  /* one of those */
+	RESOLVE_OURS,   /* everything else, but for images that are `foreign` */
+	RESOLVE_IMAGE,  /* one of those, or one of these */
 	RESOLVE_BARE,   /* the same, without a look at its file: made-up names */
 };
 
@@ -22,6 +22,8 @@ struct resolve_options {
 	struct symbolizer_options symbolize;
 	enum resolve_part part;
 	image_id image; /* of RESOLVE_IMAGE and RESOLVE_BARE */
+	/* Of RESOLVE_OURS: by image, whether others than us made it. */
+	const bool *foreign;
 	/* The functions of an image, if the caller has them and does not need them meanwhile; NULL: they are
 	 * found out. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);
@@ -36,6 +38,7 @@ struct resolve_options {
 void resolve_count(struct profile *profile); /* the counting alone, of maps that came from elsewhere */
 int resolve(struct profile *profile, struct images *images, const struct resolve_options *options,
 	    struct diag *diag);
+bool resolve_is_asked(const struct resolve_options *options, const struct images *images, image_id id);
 /* When each part was asked about by itself: adds the code, and counts what stayed without name or line. */
 void resolve_finish(struct profile *profile, struct images *images);
 /* Adds a note, unless it is there. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "profile/resolve_take.h"
 #include "symbolize/files/debuginfod.h"
 #include "symbolize/witness/witness.h"
 
@@ -31,7 +33,9 @@ struct apart {
 	struct images *images;
 	const struct resolve_options *options; /* the caller's, in the parent */
 	struct resolve_options asked;
-	int ends[2]; /* ours, the child's */
+	int ends[2];       /* ours, the child's */
+	uint64_t realm;    /* of the store, for this child: what it says may be somebody's lie; 0 = ours */
+	uint64_t put_left; /* bytes that it may still put there */
 	bool has_result;
 };
 
@@ -75,17 +79,6 @@ static int apart_ask_fetch(void *context, const struct build_id *build_id, const
 	return is_there ? 0 : error < -1 ? error : -ENOENT;
 }
 
-/* Of our copy of the profile all is let go but what was found out. */
-static void apart_keep_names(struct profile *profile)
-{
-	profile->events.n = profile->metrics.n = profile->processes.n = profile->threads.n = 0;
-	profile->cct.nodes.n = CCT_INCOMPLETE + 1;
-	profile->cct.values.n = profile->timeline.n = profile->spread.n = profile->given.n = 0;
-	profile->codes.n = profile->code_bytes.n = 0;
-	profile->n_ranks = 0;
-	profile->packed = NULL;
-}
-
 static int apart_run(void *context, int unused)
 {
 	struct apart *apart = context;
@@ -100,7 +93,7 @@ static int apart_run(void *context, int unused)
 	channel_init(&channel, apart->ends[1]);
 	file_open_through(&channel);
 	if (symbolize->store)
-		symbolize->store = store_open_channel(&channel);
+		symbolize->store = store_open_channel(&channel, apart->realm);
 	symbolize->context = symbolize->search.context = symbolize->search.fetch_context = &channel;
 	symbolize->progress = symbolize->progress ? apart_tell_progress : NULL;
 	symbolize->search.note = symbolize->search.note ? apart_tell_note : NULL;
@@ -108,7 +101,7 @@ static int apart_run(void *context, int unused)
 	symbolize->search.fetch = apart_ask_fetch;
 	if (resolve(apart->profile, apart->images, &options, &diag) < 0)
 		return 1;
-	apart_keep_names(apart->profile);
+	resolve_take_prepare(apart->profile, apart->images, &apart->asked);
 	profile_pack_fast(apart->profile, &names);
 	return channel_tell(&channel, CHANNEL_RESULT, writer_bytes(&names)) ? 0 : 1;
 }
@@ -173,44 +166,21 @@ static void apart_fetch(const struct apart *apart, struct bytes request)
 				 : (struct bytes){ (const uint8_t *)path, strlen(path) });
 }
 
-/* The strings that both have are those that were there before; new ones follow. */
-static bool apart_agrees(const struct profile *profile, const struct profile *names)
+/* From then on its word is that of whoever can write the file. */
+static void apart_note_foreign(struct apart *apart, int fd)
 {
-	const struct intern *ours = &profile->strings, *theirs = &names->strings;
+	struct stat st;
+	uint64_t foreign = fd >= 0 && fstat(fd, &st) == 0 ? image_file_foreign(&st) : 0;
 
-	if (names->images.n != profile->images.n || theirs->strings.n < ours->strings.n)
-		return false;
-	for (size_t i = 0; i < ours->strings.n; i++)
-		if (ours->lengths.at[i] != theirs->lengths.at[i] ||
-		    memcmp(ours->strings.at[i], theirs->strings.at[i], ours->lengths.at[i]) != 0)
-			return false;
-	return true;
+	if (foreign && !apart->realm)
+		apart->realm = foreign;
 }
 
-/* Takes what was found out; the other gets what was there before, to be freed with it. */
-#define APART_SWAP(a, b)                                               \
-	do {                                                           \
-		char kept_[sizeof(a)];                                 \
-		_Static_assert(sizeof(a) == sizeof(b), "of one type"); \
-		memcpy(kept_, &(a), sizeof(a));                        \
-		memcpy(&(a), &(b), sizeof(a));                         \
-		memcpy(&(b), kept_, sizeof(a));                        \
-	} while (0)
-
-static bool apart_take(struct profile *profile, struct bytes message)
+/* One of the files that are ours led to one that is not: the child gets no more, and images are asked about
+ * one by one. */
+static bool apart_is_lost(const struct apart *apart)
 {
-	CLEANUP(profile_freep) struct profile *names = NULL;
-
-	if (profile_parse(message, "names", &names, NULL) < 0 || !apart_agrees(profile, names))
-		return false;
-	APART_SWAP(profile->strings, names->strings);
-	APART_SWAP(profile->functions, names->functions);
-	APART_SWAP(profile->structures, names->structures);
-	APART_SWAP(profile->notes, names->notes);
-	for (size_t i = 0; i < profile->images.n; i++)
-		profile->images.at[i].debug = names->images.at[i].debug;
-	profile->quality.damaged_units = names->quality.damaged_units;
-	return true;
+	return apart->asked.part == RESOLVE_OURS && apart->realm;
 }
 
 static void apart_serve(struct apart *apart, int kind, struct bytes message, const struct user *user)
@@ -220,16 +190,20 @@ static void apart_serve(struct apart *apart, int kind, struct bytes message, con
 	if (kind == CHANNEL_OPEN || kind == CHANNEL_GET) {
 		CLEANUP(close_fd)
 		int fd = kind == CHANNEL_OPEN ? file_open_serve(message, user)
-					      : store_serve_get(store, message);
-		channel_answer(apart->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
-	} else if (kind == CHANNEL_PUT) {
-		store_serve_put(store, message);
+					      : store_serve_get(store, apart->realm, message);
+		if (kind == CHANNEL_OPEN)
+			apart_note_foreign(apart, fd);
+		if (!apart_is_lost(apart))
+			channel_answer(apart->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+	} else if (kind == CHANNEL_PUT && message.len <= apart->put_left) {
+		apart->put_left -= message.len;
+		store_serve_put(store, apart->realm, message);
 	} else if (kind == CHANNEL_ASK) {
 		apart_fetch(apart, message);
 	} else if (kind == CHANNEL_TELL) {
 		apart_hear(apart, message);
 	} else if (kind == CHANNEL_RESULT && !apart->has_result) {
-		apart->has_result = apart_take(apart->profile, message);
+		apart->has_result = resolve_take(apart->profile, apart->images, &apart->asked, message);
 	}
 }
 
@@ -242,7 +216,7 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 	struct writer message = { 0 };
 	int kind = 1;
 
-	while (kind > 0) {
+	while (kind > 0 && !apart_is_lost(apart)) {
 		int n = poll(&ready, 1, LOOK_MS);
 		if (n < 0 && errno != EINTR)
 			break;
@@ -274,6 +248,17 @@ static uint64_t apart_memory_limit(void)
 #endif
 }
 
+/* Code that has no file is nothing to keep: all of it is in one realm. */
+static uint64_t apart_realm(const struct apart *apart)
+{
+	image_id id = apart->asked.image;
+
+	if (apart->asked.part != RESOLVE_IMAGE || !apart->asked.foreign[id])
+		return 0;
+	uint64_t foreign = images_get(apart->images, id)->foreign;
+	return foreign ? foreign : 1;
+}
+
 /* 0, or why there are no names: -ECHILD if the child died. */
 static int apart_ask(struct apart *apart)
 {
@@ -294,6 +279,8 @@ static int apart_ask(struct apart *apart)
 	if (error)
 		return error;
 	apart->has_result = false;
+	apart->realm = apart_realm(apart);
+	apart->put_left = STORE_LIMIT / 4;
 	setsockopt(apart->ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = STALL_S },
 		   sizeof(struct timeval));
 	error = child_start(&child, &options);
@@ -333,20 +320,30 @@ static bool apart_is_file(const struct apart *apart, image_id id)
 	return images_get(apart->images, id)->kind != IMAGE_KERNEL;
 }
 
-/* One of them is not to be read. */
-static void apart_ask_each(struct apart *apart)
+/* By image, whether others than us made its file, or its code. */
+static bool *apart_find_foreign(const struct apart *apart)
 {
-	struct profile *profile = apart->profile;
+	const struct profile *profile = apart->profile;
+	bool *foreign = alloc_zero(profile->images.n, sizeof(*foreign));
+	struct user user;
+	bool is_our_process = !profile_user(profile, &user) || image_owner_is_ours(user.uid);
 
-	profile->quality.damaged_units = 0;
 	for (image_id i = 0; i < profile->images.n; i++) {
-		apart->asked.part = RESOLVE_IMAGE;
-		apart->asked.image = i;
-		if (!apart_is_file(apart, i) || apart_ask(apart) == 0)
-			continue;
-		apart_leave(apart, i);
-		apart_note_image(profile, i);
+		const struct image *image = images_get(apart->images, i);
+		foreign[i] = image && (image->foreign || (image->pid && !is_our_process));
 	}
+	return foreign;
+}
+
+/* By a child of its own. */
+static void apart_ask_image(struct apart *apart, image_id id)
+{
+	apart->asked.part = RESOLVE_IMAGE;
+	apart->asked.image = id;
+	if (apart_ask(apart) == 0)
+		return;
+	apart_leave(apart, id);
+	apart_note_image(apart->profile, id);
 }
 
 /* No child can be had at all. */
@@ -359,6 +356,23 @@ static void apart_leave_all(struct apart *apart)
 		     "nothing has a name: no process could be started to look names up; try: cpprof resolve");
 }
 
+/* Those that nobody but us can write by one child; each of the others by one of its own. */
+static void apart_ask_files(struct apart *apart, const bool *foreign)
+{
+	apart->asked.part = RESOLVE_OURS;
+	apart->asked.foreign = foreign;
+	int error = apart_ask(apart);
+	if (error < 0 && error != -ECHILD) {
+		apart_leave_all(apart);
+		return;
+	}
+	if (error < 0)
+		apart->profile->quality.damaged_units = 0;
+	for (image_id i = 0; i < apart->profile->images.n; i++)
+		if (apart_is_file(apart, i) && (error < 0 || foreign[i]))
+			apart_ask_image(apart, i);
+}
+
 int resolve_apart(struct profile *profile, struct images *images, const struct resolve_options *options,
 		  struct diag *diag)
 {
@@ -368,12 +382,8 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	int error = resolve(profile, images, &apart.asked, diag);
 	if (error < 0)
 		return error;
-	apart.asked.part = RESOLVE_FILES;
-	error = apart_ask(&apart);
-	if (error == -ECHILD)
-		apart_ask_each(&apart);
-	else if (error < 0)
-		apart_leave_all(&apart);
+	CLEANUP(freep) bool *foreign = apart_find_foreign(&apart);
+	apart_ask_files(&apart, foreign);
 	resolve_finish(profile, images);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #define MAX_BEHIND 256  /* instructions from here back to where the frame pointer was set */
 #define MAX_PROLOGUE 16 /* ... and from there back to the entry */
+#define MAX_BODY 16384  /* instructions of a function that was called and calls others, up to here */
 
 static bool behind_get(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
 {
@@ -38,6 +39,14 @@ static bool behind_saves_ra(const struct isa *isa, const struct insn *insn)
 	return false;
 }
 
+static bool behind_sets_fp(const struct isa *isa, const struct insn *insn)
+{
+	const struct effect *e = &insn->effect[0];
+
+	return insn->n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
+	       e->index == REG_NONE;
+}
+
 /* Where the frame pointer was set from sp; 0 if that is not seen. */
 static uint64_t behind_find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
 				    bool is_return)
@@ -48,9 +57,7 @@ static uint64_t behind_find_setting(const struct isa *isa, ahead_code code, void
 		pc -= isa->min_insn;
 		if (!behind_get(isa, code, context, pc, &insn) || !behind_runs_on(&insn, is_return))
 			return 0;
-		const struct effect *e = &insn.effect[0];
-		if (insn.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
-		    e->index == REG_NONE)
+		if (behind_sets_fp(isa, &insn))
 			return pc;
 		if (behind_writes(&insn, isa->fp) || behind_saves_ra(isa, &insn))
 			return 0;
@@ -145,4 +152,25 @@ uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, ui
 	if (!p.is_plain || p.fp_at != fp || p.ra_at != fp + 8 || fp > -16 || fp < INT32_MIN / 2)
 		return RECIPE_NONE;
 	return behind_add_recipe(isa, -fp, recipes);
+}
+
+/* A function that calls others has saved its return address, and sets its frame pointer behind that if at
+ * all. */
+bool behind_points_to_frame(const struct isa *isa, ahead_code code, void *context, uint64_t pc)
+{
+	struct insn insn;
+
+	if (isa->call_pushes_ra || isa->min_insn == 1)
+		return false;
+	pc -= pc % isa->min_insn; /* it may lie in the call that has not returned */
+	for (unsigned n = 0; n < MAX_BODY; n++) {
+		pc -= isa->min_insn;
+		if (!behind_get(isa, code, context, pc, &insn) || insn.is_entry_mark)
+			return false;
+		if (behind_sets_fp(isa, &insn))
+			return true;
+		if (behind_saves_ra(isa, &insn))
+			return false;
+	}
+	return false;
 }

@@ -20,3 +20,10 @@
  */
 uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
 		       struct recipes *recipes);
+
+/*
+ * Does the function that pc is in point its frame pointer to the caller's and the return address? Told from
+ * the nearest code above that saves a return address. For code whose entry is not known, where a recipe says
+ * how far these lie from sp.
+ */
+bool behind_points_to_frame(const struct isa *isa, ahead_code code, void *context, uint64_t pc);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "recipes/behind.h"
 #include "recipes/knowledge_private.h"
 #include "recipes/template.h"
 
@@ -177,14 +178,20 @@ static void knowledge_work_out_holds(struct knowledge *knowledge, struct code *c
 	ret->number = entry && entry->start == a;
 }
 
+static struct bytes knowledge_code(void *context, uint64_t vaddr)
+{
+	return image_code(context, vaddr);
+}
+
 static void knowledge_work_out_sp_from_fp(struct knowledge *knowledge, struct code *code, uint64_t a,
 					  uint64_t b, struct answer *ret)
 {
 	int64_t distance;
 
-	(void)knowledge, (void)b;
 	if (analysis_sp_from_fp(code_analysis(code), a, &distance))
 		ret->number = (uint64_t)distance;
+	else if (b && behind_points_to_frame(knowledge->isa, knowledge_code, code->image, a))
+		ret->number = -b;
 }
 
 static void knowledge_work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,

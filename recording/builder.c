@@ -19,7 +19,7 @@ struct builder {
 	struct growth growth; /* of the profile's tree */
 	struct growth_events events;
 	struct builder_place last;
-	struct map waker_of;            /* name -> metric */
+	struct map waker_of, holder_of; /* name -> metric */
 	size_t max_bytes;               /* of the tree; 0 = any */
 	bool has_started;               /* run.start_ns is known */
 	uint64_t last_ns;               /* of the latest event */
@@ -62,6 +62,8 @@ static void builder_begin(struct builder *builder, uint64_t start_ns)
 	struct profile *profile = profile_new();
 
 	builder->profile = profile;
+	map_done(&builder->waker_of);
+	map_done(&builder->holder_of);
 	builder->growth.max_bytes = builder->max_bytes;
 	growth_next(&builder->growth, &profile->cct);
 	timeline_init(&builder->timeline);
@@ -108,6 +110,7 @@ void builder_free(struct builder *builder)
 	timeline_done(&builder->timeline);
 	growth_done(&builder->growth);
 	map_done(&builder->waker_of);
+	map_done(&builder->holder_of);
 	profile_free(builder->profile);
 	free(builder);
 }
@@ -242,7 +245,9 @@ void builder_wait(struct builder *builder, const struct event *event)
 	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
 }
 
-uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid)
+/* One for each name: known has those that there are. */
+static uint32_t builder_name_metric(struct builder *builder, struct map *known, const char *what, pid_t pid,
+				    pid_t tid)
 {
 	struct profile *profile = builder->profile;
 	uint32_t thread = tasks_find(&builder->tasks, pid, tid);
@@ -250,15 +255,34 @@ uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid)
 	if (thread == MAP_NONE)
 		return 0;
 	uint32_t comm = profile->threads.at[thread].comm;
-	uint32_t metric = map_find(&builder->waker_of, comm);
-	if (metric != MAP_NONE || builder->waker_of.n >= WAKERS_MAX)
+	uint32_t metric = map_find(known, comm);
+	if (metric != MAP_NONE || known->n >= WAKERS_MAX)
 		return metric != MAP_NONE ? metric : 0;
 
-	CLEANUP(freep) char *name = alloc_printf(WAKER_METRIC "%s", intern_text(&profile->strings, comm));
+	CLEANUP(freep) char *name = alloc_printf("%s%s", what, intern_text(&profile->strings, comm));
 	metric = (uint32_t)profile->metrics.n;
-	builder_add_metric(profile, name, "ns", UINT32_MAX);
-	map_put(&builder->waker_of, comm, metric);
+	builder_add_metric(profile, name, "ns", (uint32_t)profile->events.n);
+	vec_push(&profile->events, ((struct profile_event){ .name = intern_add(&profile->strings, name),
+							    .unit = intern_add(&profile->strings, "ns"),
+							    .period = 1 }));
+	map_put(known, comm, metric);
 	return metric;
+}
+
+uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid)
+{
+	return builder_name_metric(builder, &builder->waker_of, WAKER_METRIC, pid, tid);
+}
+
+uint32_t builder_holder_metric(struct builder *builder, pid_t pid, pid_t tid)
+{
+	return builder_name_metric(builder, &builder->holder_of, HOLDER_METRIC, pid, tid);
+}
+
+void builder_waker(struct builder *builder, const struct event *event, const struct stack *stack)
+{
+	builder_since_start(builder, event->time_ns);
+	growth_add_waker(&builder->growth, event, stack);
 }
 
 uint64_t builder_last_ns(const struct builder *builder)
@@ -294,12 +318,18 @@ struct builder_place builder_last(const struct builder *builder)
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
-	const uint64_t values[] = { sums->seen,  sums->wall,   sums->off_cpu, sums->wall - sums->off_cpu,
-				    sums->calls, sums->faults, sums->arg,     sums->ret };
+	uint64_t values[8 + TRACE_COUNTERS_MAX] = { sums->seen,    sums->wall,
+						    sums->off_cpu, sums->wall - sums->off_cpu,
+						    sums->calls,   sums->faults };
+	uint32_t n = 6;
 	struct cct *cct = &builder->profile->cct;
 	struct profile_quality *quality = &builder->profile->quality;
 
-	for (uint32_t i = 0; i < ARRAY_LEN(values) && i <= builder->events.n; i++)
+	for (uint32_t i = 0; i < builder->info->n_counters && i < TRACE_COUNTERS_MAX; i++)
+		values[n++] = sums->counted[i];
+	values[n++] = sums->arg;
+	values[n++] = sums->ret;
+	for (uint32_t i = 0; i < n && i <= builder->events.n; i++)
 		if (values[i])
 			cct_add_value(cct, node, thread, i, values[i]);
 	cct_add_value(cct, node, thread, CCT_DURATION_LEAST, sums->least);
@@ -331,14 +361,19 @@ static void builder_update_images(struct profile *profile, const struct images *
 	}
 }
 
-static void builder_update_cost(struct profile_quality *quality)
+/* Of a live recording: what it takes to read one again is no part of it, and two imports are the same bytes.
+ */
+static void builder_update_cost(const struct builder *builder, struct profile_quality *quality)
 {
 	struct rusage usage;
 
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
+	quality->locked_kb = builder->info->locked_kb;
+	quality->raised_by = builder->info->raised_by;
+	if (!quality->locked_kb || getrusage(RUSAGE_SELF, &usage) < 0)
 		return;
 	quality->own_cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
 			      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+	quality->own_cpu_ns -= builder->cpu_before_ns;
 	quality->own_peak_kb = (uint64_t)usage.ru_maxrss;
 }
 
@@ -347,7 +382,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	struct profile *profile = builder->profile;
 
 	builder_update_images(profile, builder->images);
-	builder_update_cost(&profile->quality);
+	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;
 	memcpy(profile->quality.by_end, builder->growth.by_end, sizeof(profile->quality.by_end));
@@ -355,7 +390,6 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	for (size_t i = 0; stats && i < WITNESS_N; i++)
 		profile->quality.steps_by_witness[i] =
 			stats->steps_by_witness[i] - builder->before.steps_by_witness[i];
-	profile->quality.own_cpu_ns -= builder->cpu_before_ns;
 	timeline_copy(&builder->timeline, profile);
 	return profile;
 }

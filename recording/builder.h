@@ -57,6 +57,10 @@ void builder_wait(struct builder *builder, const struct event *event);
 /* The metric of time that threads of this name have ended waits after; 0 if it is a thread that is not
  * recorded, or there are too many names. */
 uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid);
+/* The same of waits for what threads of this name held. */
+uint32_t builder_holder_metric(struct builder *builder, pid_t pid, pid_t tid);
+/* A sample of who wakes a thread, and its stack: it hangs below the wait. */
+void builder_waker(struct builder *builder, const struct event *event, const struct stack *stack);
 /* The row of an event's thread. */
 uint32_t builder_find(struct builder *builder, const struct event *event);
 /* When the latest event was. */

@@ -139,6 +139,15 @@ static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
 	       !isa_is_emulated(isa, &insn);
 }
 
+/* A return or a jump that checks a signature, which no kernel probes. */
+static bool chosen_is_refused(const struct image *image, uint64_t vaddr)
+{
+	const struct isa *isa = isa_for_machine(image->elf_machine);
+	struct insn insn;
+
+	return isa && isa->decode(image_bytes(image, vaddr), vaddr, &insn) == 0 && insn.is_signed;
+}
+
 /*
  * endbr64 is stepped over, what follows it often emulated. sp is still the same there; but nothing may jump
  * to it, or it would be taken for one more call. On AArch64 the mark may be paciasp: behind it the return
@@ -188,6 +197,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 		if (leaves && (block->is_reached || block->is_guess)) {
 			vec_push(&ret->exits, chosen_offset(image, block->last));
 			is_stepped |= chosen_is_stepped(image, block->last);
+			is_sure &= !chosen_is_refused(image, block->last);
 		}
 	}
 	if (flow.verdict == FLOW_PASSES)

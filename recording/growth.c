@@ -24,6 +24,7 @@ void growth_done(struct growth *growth)
 	map_done(&growth->calls_of);
 	map_done(&growth->go_of);
 	map_done(&growth->wait_of);
+	map_done(&growth->woken_of);
 	map_done(&growth->block_of);
 	vec_done(&growth->blocks);
 }
@@ -170,6 +171,7 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
 	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
 	growth_drop_paths(growth);
 	map_renumber(&growth->wait_of, place);
+	map_renumber(&growth->woken_of, place);
 	free(place);
 	/* Where folding does not help, it is not tried with every sample. */
 	growth->fold_at = 2 * cct_bytes(growth->cct);
@@ -198,6 +200,18 @@ struct growth_events growth_events_of(const struct source_info *info)
 static void growth_begin_wait(struct growth *growth, pid_t tid, uint32_t node)
 {
 	map_put(&growth->wait_of, (uint32_t)tid, node);
+	if (growth->woken_of.n)
+		map_remove(&growth->woken_of, (uint32_t)tid);
+}
+
+void growth_add_waker(struct growth *growth, const struct event *event, const struct stack *stack)
+{
+	uint32_t tid = (uint32_t)event->sample.woken.tid, node = map_find(&growth->wait_of, tid);
+
+	if (node == MAP_NONE || !stack->frames.n)
+		return;
+	node = cct_child(growth->cct, node, event->sample.woken.image, 0, 0);
+	map_put(&growth->woken_of, tid, cct_add_frames(growth->cct, node, stack));
 }
 
 static void growth_add_weight(struct growth *growth, const struct event *event, uint32_t node,
@@ -298,6 +312,17 @@ uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t t
 	return node;
 }
 
+/* Below the wait, if the one who ended it was sampled. */
+static uint32_t growth_take_waker(struct growth *growth, pid_t tid, uint32_t node)
+{
+	uint32_t waker = growth->woken_of.n ? map_find(&growth->woken_of, (uint32_t)tid) : MAP_NONE;
+
+	if (waker == MAP_NONE)
+		return node;
+	map_remove(&growth->woken_of, (uint32_t)tid);
+	return node == CCT_INCOMPLETE ? node : waker;
+}
+
 /* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */
 static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
 				const struct growth_events *events)
@@ -312,8 +337,11 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.longest_ns);
 	if (!event->sw.is_rest && !event->sw.is_lost)
 		cct_add_value(growth->cct, node, thread, events->sampled, 1);
+	if (event->sw.held_metric)
+		cct_add_value(growth->cct, node, thread, event->sw.held_metric, event->sw.held_ns);
 	if (event->sw.woken_metric)
-		cct_add_value(growth->cct, node, thread, event->sw.woken_metric, event->sw.waited_ns);
+		cct_add_value(growth->cct, growth_take_waker(growth, event->tid, node), thread,
+			      event->sw.woken_metric, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

@@ -44,8 +44,9 @@ struct growth {
 		struct activations last;
 	})
 	calls;
-	struct map wait_of; /* tid -> the node in which it waits, or was last sampled where that is all we
-			       know */
+	struct map wait_of;  /* tid -> the node in which it waits, or was last sampled where that is all we
+				know */
+	struct map woken_of; /* tid -> the node of who has woken it, and it has not run since */
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */
 	VEC(struct growth_block) blocks;
@@ -70,6 +71,8 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread is back from where it was last sampled leaving its CPU. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);
+/* A sample of who wakes a thread that waits: its path hangs below the wait. */
+void growth_add_waker(struct growth *growth, const struct event *event, const struct stack *stack);
 /* Nothing was added so far; the tree has no values. */
 void growth_reset(struct growth *growth);
 /* These blocks are held. */

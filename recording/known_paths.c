@@ -93,7 +93,7 @@ static void known_paths_add_class(void *context, uint32_t number, uint32_t class
 /* All of them only rise, but the shortest and the longest. */
 static struct trace_sums known_paths_new(const struct trace_sums *now, const struct trace_sums *told)
 {
-	return (struct trace_sums){ .seen = now->seen - told->seen,
+	struct trace_sums fresh = { .seen = now->seen - told->seen,
 				    .calls = now->calls - told->calls,
 				    .wall = now->wall - told->wall,
 				    .off_cpu = now->off_cpu - told->off_cpu,
@@ -103,6 +103,10 @@ static struct trace_sums known_paths_new(const struct trace_sums *now, const str
 				    .duration = now->duration - told->duration,
 				    .least = now->least,
 				    .most = now->most };
+
+	for (size_t i = 0; i < ARRAY_LEN(fresh.counted); i++)
+		fresh.counted[i] = now->counted[i] - told->counted[i];
+	return fresh;
 }
 
 void known_paths_fetch(struct known_paths *known, struct builder *builder, uint64_t now)

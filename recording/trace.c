@@ -266,9 +266,10 @@ static void trace_refuse_exits(struct trace *trace, const struct chosen_function
 			       const struct image *image, const char *no_returns)
 {
 	CLEANUP(freep)
-	char *why = alloc_printf("its code does not show all places where it returns%s%s",
-				 trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
-				 trace->exits == CALL_EXITS_CODE ? "" : no_returns);
+	char *why = alloc_printf(
+		"its code does not show all places where it returns, or one cannot be probed%s%s",
+		trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
+		trace->exits == CALL_EXITS_CODE ? "" : no_returns);
 
 	trace_refuse(trace, f, image, why);
 }

@@ -98,6 +98,10 @@ static void worker_grow(struct worker *worker, struct batch_item *item)
 {
 	const struct stack *stack = worker_walk(worker, &item->event);
 
+	if (item->event.sample.woken.tid) {
+		growth_add_waker(&worker->growth, &item->event, stack);
+		return;
+	}
 	item->use = (struct stack_use){ stack->end, stack->reach, stack->elsewhere, stack->has_jit };
 	growth_add(&worker->growth, &item->event, item->thread, &worker->events, stack);
 }
@@ -266,7 +270,8 @@ void worker_reap(struct worker *worker, void (*tell)(void *context, const struct
 	for (; worker->n_reaped != n_done; worker->n_reaped++) {
 		struct batch *batch = &worker->batches[worker->n_reaped % N_BATCHES];
 		for (size_t i = 0; i < batch->items.n; i++)
-			if (batch->items.at[i].event.kind == EVENT_SAMPLE)
+			if (batch->items.at[i].event.kind == EVENT_SAMPLE &&
+			    !batch->items.at[i].event.sample.woken.tid)
 				tell(context, &batch->items.at[i]);
 		batch_clear(batch);
 	}

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/pool.h"
 #include "collector/waits.h"
+#include "recording/holders.h"
 #include "recording/worker.h"
 
 #define FEW_CPUS 16 /* one worker keeps up with what these can run */
@@ -24,6 +25,7 @@ struct workers {
 	uint32_t off_cpu; /* the event of waits; UINT32_MAX = none */
 	bool has_near_waits, has_timed_waits;
 	struct waits waits;
+	struct holders holders;
 	uint64_t n_cut;    /* waits that were told not to have ended */
 	uint64_t n_before; /* that had begun before the recording */
 };
@@ -75,6 +77,7 @@ void workers_free(struct workers *workers)
 		worker_free(workers->all.at[i]);
 	vec_done(&workers->all);
 	waits_done(&workers->waits);
+	holders_done(&workers->holders);
 	builder_free(workers->builder);
 	free(workers);
 }
@@ -135,6 +138,43 @@ static bool workers_send_sample(struct workers *workers, const struct event *eve
 
 /* ---- waits -------------------------------------------------------------------------------------- */
 
+/* Who wakes a thread is counted where that waits: by the same worker. */
+static bool workers_take_waker(struct workers *workers, const struct event *event)
+{
+	struct event told = *event;
+
+	told.sample.woken.image = images_add_pseudo(workers->images, IMAGE_UNKNOWN, WOKEN_BY, NULL);
+	if (workers->is_alone) {
+		builder_waker(workers->builder, &told, worker_walk(workers->all.at[0], &told));
+		return false;
+	}
+	struct event woken = { .pid = event->sample.woken.pid,
+			       .tid = event->sample.woken.tid,
+			       .time_ns = event->time_ns };
+	uint32_t thread = builder_find(workers->builder, &woken);
+	workers->is_holding = true;
+	return worker_send(workers->all.at[thread % workers->all.n], &told, ++workers->n_samples, thread);
+}
+
+/* Who held the futex that it waited for: of all waits that this one stands for, as of this one. */
+static void workers_find_holder(struct workers *workers, struct event *wait)
+{
+	struct holders_wait it = { .pid = wait->pid,
+				   .futex = wait->sw.futex,
+				   .since_ns = wait->sw.since_ns,
+				   .woken_ns = wait->sw.woken_ns,
+				   .waker_pid = wait->sw.waker_pid,
+				   .waker = wait->sw.waker };
+	uint64_t ns = it.woken_ns > it.since_ns ? it.woken_ns - it.since_ns : 0;
+	struct holder holder = ns ? holders_end(&workers->holders, &it) : (struct holder){ 0 };
+
+	if (!holder.ns)
+		return;
+	wait->sw.held_metric = builder_holder_metric(workers->builder, holder.pid, holder.tid);
+	wait->sw.held_ns = (uint64_t)((double)holder.ns / (double)ns *
+				      (double)(wait->sw.waited_ns - wait->sw.runnable_ns));
+}
+
 /* The thread is back; it waited where it was last sampled, by the same worker. */
 static bool workers_give_wait(struct workers *workers, const struct event *event)
 {
@@ -171,6 +211,8 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	if (event->sw.waker)
 		told.sw.woken_metric =
 			builder_waker_metric(workers->builder, event->sw.waker_pid, event->sw.waker);
+	if (event->sw.waker && event->sw.futex)
+		workers_find_holder(workers, &told);
 	return workers_give_wait(workers, &told);
 }
 
@@ -209,7 +251,8 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
 		return waits_forget(&workers->waits, event->tid, &wait) && workers_end_wait(workers, &wait);
-	bool is_sample = event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu;
+	bool is_sample = event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu &&
+			 !event->sample.woken.tid;
 	if (workers->has_timed_waits && is_sample)
 		waits_see(&workers->waits, event->pid, event->tid, event->time_ns);
 	if (workers->has_timed_waits)
@@ -280,7 +323,9 @@ void workers_event(struct workers *workers, const struct event *event)
 	switch (event_route(event->kind)->unwinders) {
 	case EVENT_UNWINDERS_ONE:
 		workers_add_images(workers, &event->sample);
-		if (workers->is_alone)
+		if (event->sample.woken.tid)
+			is_sent |= workers_take_waker(workers, event);
+		else if (workers->is_alone)
 			workers_walk(workers, event);
 		else
 			is_sent |= workers_send_sample(workers, event);

@@ -51,6 +51,13 @@ static void label_region(const struct profile *profile, const struct scope *scop
 	label_place(profile, scope->file, scope->line, ret);
 }
 
+/* No code, but what the path of a waker hangs under. */
+static bool label_is_mark(const struct profile *profile, const struct scope *scope)
+{
+	return !scope->vaddr && scope->image < profile->images.n &&
+	       strcmp(label_image(profile, scope->image), WOKEN_BY) == 0;
+}
+
 void label_scope(const struct profile *profile, const struct scope *scope, struct text *ret)
 {
 	const char *name = intern_text(&profile->strings, scope->name);
@@ -77,6 +84,8 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 	}
 	if (*name)
 		text_printf(ret, "%s", name);
+	else if (label_is_mark(profile, scope))
+		text_printf(ret, WOKEN_BY);
 	else if (scope->image < profile->images.n)
 		text_printf(ret, "%s+0x%llx", label_image(profile, scope->image),
 			    (unsigned long long)scope->vaddr);

@@ -99,7 +99,7 @@ static struct alike names_alike(struct names *names, const char *name)
 		names_learn(names);
 	skeleton = names_skeleton(name);
 	size_t first = search_first(i, names->all.n, names->all.at[i].skeleton >= skeleton);
-	struct alike alike = { names->all.at + first, 0, 0 };
+	struct alike alike = { names->all.n ? names->all.at + first : NULL, 0, 0 };
 	while (first + alike.n < names->all.n && alike.at[alike.n].skeleton == skeleton)
 		alike.n++;
 	while (alike.own < alike.n && strcmp(alike.at[alike.own].name, name) != 0)

@@ -112,8 +112,7 @@ double quality_rate(const struct profile *profile)
 	return ns ? (double)samples * 1e9 / (double)ns : 0;
 }
 
-/* "snapshot_ended" as people write it. */
-static void add_words(struct text *ret, const char *name)
+void quality_add_words(struct text *ret, const char *name)
 {
 	for (; *name; name++)
 		text_add(ret, *name == '_' ? " " : name, 1);
@@ -137,7 +136,7 @@ static void add_ends(const struct profile_quality *quality, struct text *ret)
 		is_shown[most] = true;
 		text_printf(ret, "%s%s ", before,
 			    number_percent(number_share(quality->by_end[most], quality->samples), number));
-		add_words(ret, stack_end_name((enum stack_end)most));
+		quality_add_words(ret, stack_end_name((enum stack_end)most));
 		before = ", ";
 	}
 	if (strcmp(before, ", ") == 0)
@@ -219,95 +218,6 @@ void quality_line(const struct profile *profile, struct text *ret)
 	add_cost(profile, ret);
 	if (profile->run.is_checkpoint)
 		text_printf(ret, ", checkpoint: the end of the recording is missing");
-}
-
-static void quality_add_row(struct text *ret, const char *what, uint64_t value, uint64_t whole)
-{
-	char count[NUMBER_MAX], share[NUMBER_MAX];
-
-	text_printf(ret, "  ");
-	size_t start = ret->len;
-	add_words(ret, what);
-	text_printf(ret, "%*s%14s", (int)(26 - (ret->len - start)), "", number_count(value, count));
-	if (whole)
-		text_printf(ret, "  %7s", number_percent(number_share(value, whole), share));
-	text_printf(ret, "\n");
-}
-
-static void add_time_row(struct text *ret, const char *what, double ns, uint64_t whole)
-{
-	char time[NUMBER_MAX], share[NUMBER_MAX];
-
-	text_printf(ret, "  %-26s%s%*s  %7s\n", what, ns < 0 ? "-" : "", ns < 0 ? 13 : 14,
-		    number_time((uint64_t)(ns < 0 ? -ns : ns), time),
-		    number_percent(100 * ns / (double)whole, share));
-}
-
-/* Every part of the time, so that what is missing is seen. */
-static void add_account(const struct profile *profile, struct text *ret)
-{
-	struct quality_account account;
-
-	if (!quality_account(profile, &account))
-		return;
-	text_printf(ret, "CPU time\n");
-	add_time_row(ret, "counted by the kernel", (double)account.counted, account.counted);
-	add_time_row(ret, "in samples", (double)account.sampled, account.counted);
-	add_time_row(ret, "lost with samples", (double)account.lost, account.counted);
-	add_time_row(ret, account.between < 0 ? "too much in samples" : "between samples",
-		     (double)account.between, account.counted);
-}
-
-static void add_tallies(const struct profile *profile, struct text *ret)
-{
-	const struct profile_quality *quality = &profile->quality;
-	uint64_t steps = 0;
-
-	text_printf(ret, "how stacks ended\n");
-	for (int end = 0; end < STACK_END_N; end++)
-		if (quality->by_end[end] || end == STACK_COMPLETE)
-			quality_add_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end],
-					quality->samples);
-	for (int witness = 0; witness < WITNESS_N; witness++)
-		steps += quality->steps_by_witness[witness];
-	if (steps)
-		text_printf(ret, "frames unwound by\n");
-	for (int witness = 0; witness < WITNESS_N; witness++)
-		if (quality->steps_by_witness[witness])
-			quality_add_row(ret, witness_name((enum witness)witness),
-					quality->steps_by_witness[witness], steps);
-}
-
-void quality_table(const struct profile *profile, const struct style *style, struct text *ret)
-{
-	const struct profile_quality *quality = &profile->quality;
-	char number[NUMBER_MAX];
-
-	text_printf(ret, "samples\n");
-	quality_add_row(ret, "received", quality->samples, 0);
-	quality_add_row(ret, "lost", quality->lost, quality->samples + quality->lost);
-	quality_add_row(ret, "times throttled", quality->throttled, 0);
-	quality_add_row(ret, "stack copies cut short", quality->clipped, quality->samples);
-	if (quality->outer)
-		quality_add_row(ret, "deeper than --stack-size", quality->outer, quality->samples);
-	if (profile->run.is_resolved) {
-		quality_add_row(ret, "without a name", quality->unsymbolized, quality->samples);
-		quality_add_row(ret, "without a line", quality->without_lines, quality->samples);
-	}
-	add_account(profile, ret);
-	add_tallies(profile, ret);
-	text_printf(ret, "cost\n");
-	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
-	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory",
-		    number_value(quality->own_peak_kb * 1024, "bytes", number));
-	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
-	if (quality->damaged_units)
-		quality_add_row(ret, "corrupt debug units", quality->damaged_units, 0);
-	for (size_t i = 0; i < profile->notes.n; i++) {
-		text_printf(ret, "%snote: ", i ? "" : "\n");
-		style_safe(ret, style, intern_text(&profile->strings, profile->notes.at[i]));
-		text_printf(ret, "\n");
-	}
 }
 
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value),

@@ -59,9 +59,16 @@ const char *quality_missing(const struct profile *profile);
  */
 void quality_line(const struct profile *profile, struct text *ret);
 
-/* The same in full, a line each: every end, every witness, cost, notes. */
-void quality_table(const struct profile *profile, const struct style *style, struct text *ret);
+struct scope_tree;
+struct costs;
+/* The same in full, a line each: every end, where stacks ended (if tree and costs are not NULL), every
+ * witness, cost, what was changed on the machine, notes. */
+void quality_table(const struct profile *profile, const struct scope_tree *tree, const struct costs *costs,
+		   const struct style *style, struct text *ret);
 
+/* What recording took from the target, about, and changed on the machine; nothing of an import. */
+void quality_changes_each(const struct profile *profile,
+			  void (*put)(void *context, const char *name, uint64_t value), void *context);
 /* The same for programs: put(context, "by_end.complete", 85) for each fact, in a fixed order. */
 void quality_each(const struct profile *profile, void (*put)(void *context, const char *name, double value),
 		  void *context);
@@ -72,3 +79,6 @@ const char *quality_hint(const struct profile *profile);
 
 /* Why a recording has no samples, as far as can be told: one sentence, static. */
 const char *quality_no_samples(const struct profile *profile);
+
+/* "snapshot_ended" as people write it. */
+void quality_add_words(struct text *ret, const char *name);

@@ -48,9 +48,22 @@ static bool is_control(const char *at, size_t len)
 	       ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6));
 }
 
+/* How many bytes at the start are plain ASCII: nearly always all of them. */
+static size_t plain_len(const char *at)
+{
+	size_t len = 0;
+
+	while (at[len] >= 0x20 && at[len] < 0x7f)
+		len++;
+	return len;
+}
+
 void style_safe(struct text *to, const struct style *style, const char *name)
 {
-	text_add(to, "", 0);
+	size_t n_plain = plain_len(name);
+
+	text_add(to, name, n_plain);
+	name += n_plain;
 	while (*name) {
 		size_t len = character_len(name);
 		if (len == 0 || is_control(name, len) || (len > 1 && !style->utf8))

@@ -34,6 +34,28 @@ static bool waits_is_kernel(const struct profile *profile, const struct scope_fr
 	return frame->image < profile->images.n && profile->images.at[frame->image].kind == IMAGE_KERNEL;
 }
 
+bool wait_is_waking(const struct profile *profile, const struct scope_tree *tree, uint32_t scope)
+{
+	const struct scope_frame *frame = scope_frame(tree, scope);
+
+	return frame->image < profile->images.n && profile->images.at[frame->image].kind == IMAGE_UNKNOWN &&
+	       strcmp(intern_text(&profile->strings, profile->images.at[frame->image].path), WOKEN_BY) == 0;
+}
+
+/* What the path of a waker hangs under, if the scope is in one; else 0. */
+static uint32_t waits_find_waking(const struct profile *profile, const struct scope_tree *tree,
+				  uint32_t scope)
+{
+	while (scope && !wait_is_waking(profile, tree, scope))
+		scope = tree->scopes.at[scope].parent;
+	return scope;
+}
+
+static uint32_t waits_leave_line(const struct scope_tree *tree, uint32_t scope)
+{
+	return scope && scope_kind(tree, scope) == SCOPE_LINE ? tree->scopes.at[scope].parent : scope;
+}
+
 /* From the kernel's innermost function out to the program, and what it waits for on the way. */
 static struct wait_row waits_place(const struct profile *profile, const struct scope_tree *tree,
 				   uint32_t scope)
@@ -45,8 +67,7 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 					  intern_text(&profile->strings, scope_frame(tree, row.scope)->name));
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
-	if (row.scope && scope_kind(tree, row.scope) == SCOPE_LINE)
-		row.scope = tree->scopes.at[row.scope].parent;
+	row.scope = waits_leave_line(tree, row.scope);
 	return row;
 }
 
@@ -60,28 +81,44 @@ static int waits_compare(const void *left, const void *right)
 				    : (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+static const char *waits_metric_name(const struct profile *profile, uint32_t metric)
+{
+	return intern_text(&profile->strings, profile->metrics.at[metric].name);
+}
+
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row)
 {
-	if (!row->waker)
-		return NULL;
-	return intern_text(&profile->strings, profile->metrics.at[row->waker].name) + strlen(WAKER_METRIC);
+	return row->waker ? waits_metric_name(profile, row->waker) + strlen(WAKER_METRIC) : NULL;
 }
 
-static bool waits_is_waker(const struct profile *profile, uint32_t metric)
+const char *wait_row_holder(const struct profile *profile, const struct wait_row *row)
+{
+	return row->holder ? waits_metric_name(profile, row->holder) + strlen(HOLDER_METRIC) : NULL;
+}
+
+static bool waits_metric_is(const struct profile *profile, uint32_t metric, const char *what)
 {
 	return metric < profile->metrics.n &&
-	       strncmp(intern_text(&profile->strings, profile->metrics.at[metric].name), WAKER_METRIC,
-		       strlen(WAKER_METRIC)) == 0;
+	       strncmp(waits_metric_name(profile, metric), what, strlen(what)) == 0;
 }
 
-/* Of each row, what threads of each name have ended. */
+/* ---- who ended them ---------------------------------------------------------------------------- */
+
+/* What threads of one name have ended of a row in one place. */
+struct wait_waker {
+	uint32_t row, metric, scope;
+	uint64_t ns;
+};
+
+/* Of each row, what threads of each name have ended, in all and in each place, and what they held. */
 struct wait_wakers {
 	struct map at; /* row << 16 | metric -> ns */
 	VEC(uint64_t) ns;
+	struct map place_at; /* scope << 16 | metric -> places */
+	VEC(struct wait_waker) places;
 };
 
-static void waits_add_waker(struct wait_wakers *wakers, uint32_t index, uint32_t metric, uint64_t ns,
-			    struct wait_row *row)
+static uint64_t waits_sum_of(struct wait_wakers *wakers, uint32_t index, uint32_t metric, uint64_t ns)
 {
 	uint64_t key = (uint64_t)index << 16 | metric;
 	uint32_t at = map_find(&wakers->at, key);
@@ -90,12 +127,58 @@ static void waits_add_waker(struct wait_wakers *wakers, uint32_t index, uint32_t
 		map_put(&wakers->at, key, at = (uint32_t)wakers->ns.n);
 		vec_push(&wakers->ns, 0);
 	}
-	wakers->ns.at[at] += ns;
-	if (wakers->ns.at[at] > row->woken_by || row->waker == metric) {
-		row->woken_by = wakers->ns.at[at];
-		row->waker = metric;
+	return wakers->ns.at[at] += ns;
+}
+
+static void waits_add_waker(struct wait_wakers *wakers, uint32_t index, const struct scope_value *value,
+			    struct wait_row *row)
+{
+	uint64_t sum = waits_sum_of(wakers, index, value->metric, value->value);
+
+	if (sum > row->woken_by || row->waker == value->metric) {
+		row->woken_by = sum;
+		row->waker = value->metric;
 	}
 }
+
+static void waits_add_holder(struct wait_wakers *wakers, uint32_t index, const struct scope_value *value,
+			     struct wait_row *row)
+{
+	uint64_t sum = waits_sum_of(wakers, index, value->metric, value->value);
+
+	if (sum > row->held_by || row->holder == value->metric) {
+		row->held_by = sum;
+		row->holder = value->metric;
+	}
+}
+
+static void waits_add_place(struct wait_wakers *wakers, uint32_t index, const struct scope_value *value,
+			    uint32_t scope)
+{
+	uint64_t key = (uint64_t)scope << 16 | value->metric;
+	uint32_t at = map_find(&wakers->place_at, key);
+
+	if (at == MAP_NONE) {
+		map_put(&wakers->place_at, key, at = (uint32_t)wakers->places.n);
+		vec_push(&wakers->places, ((struct wait_waker){ index, value->metric, scope, 0 }));
+	}
+	wakers->places.at[at].ns += value->value;
+}
+
+/* Where the threads that ended most of a row did most of that. */
+static void waits_choose_places(const struct wait_wakers *wakers, wait_rows *ret)
+{
+	for (size_t i = 0; i < wakers->places.n; i++) {
+		const struct wait_waker *place = &wakers->places.at[i];
+		struct wait_row *row = &ret->at[place->row];
+		if (place->metric != row->waker || place->ns <= row->woken_in_ns)
+			continue;
+		row->woken_in = place->scope;
+		row->woken_in_ns = place->ns;
+	}
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
 
 static struct wait_row *waits_row(struct map *rows, struct wait_row row, wait_rows *ret)
 {
@@ -141,6 +224,27 @@ static void waits_add_longest(const struct profile *profile, const struct scope_
 	}
 }
 
+/* What somebody has ended, or held. */
+static void waits_add_named(const struct profile *profile, const struct scope_tree *tree,
+			    const struct scope_value *value, struct map *rows, struct wait_wakers *wakers,
+			    wait_rows *ret)
+{
+	uint32_t waking = waits_find_waking(profile, tree, value->scope);
+	struct wait_row place =
+		waits_place(profile, tree, waking ? tree->scopes.at[waking].parent : value->scope);
+
+	if (place.kind == WAIT_RUNNABLE || place.kind == WAIT_SLEEP) /* a clock ends it */
+		return;
+	struct wait_row *row = waits_row(rows, place, ret);
+	uint32_t index = (uint32_t)(row - ret->at);
+	if (waits_metric_is(profile, value->metric, HOLDER_METRIC))
+		waits_add_holder(wakers, index, value, row);
+	else
+		waits_add_waker(wakers, index, value, row);
+	if (waking)
+		waits_add_place(wakers, index, value, waits_leave_line(tree, value->scope));
+}
+
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
 		    wait_rows *ret)
 {
@@ -152,23 +256,23 @@ void wait_rows_find(const struct profile *profile, const struct scope_tree *tree
 		const struct scope_value *value = &tree->values.at[i];
 		bool is_of_waits = value->metric == metrics.off_cpu || value->metric == metrics.waits ||
 				   (metrics.runnable && value->metric == metrics.runnable);
-		bool is_waker = metrics.runnable && waits_is_waker(profile, value->metric);
-		if ((!is_of_waits && !is_waker) || (is_kept && !is_kept[value->thread]))
+		bool is_named = metrics.runnable && (waits_metric_is(profile, value->metric, WAKER_METRIC) ||
+						     waits_metric_is(profile, value->metric, HOLDER_METRIC));
+		if (is_kept && !is_kept[value->thread])
 			continue;
-		struct wait_row place = waits_place(profile, tree, value->scope);
 		if (is_of_waits)
-			waits_add(&rows, &metrics, value, place, ret);
-		if (is_waker && place.kind != WAIT_RUNNABLE &&
-		    place.kind != WAIT_SLEEP) { /* a clock ends it */
-			struct wait_row *row = waits_row(&rows, place, ret);
-			waits_add_waker(&wakers, (uint32_t)(row - ret->at), value->metric, value->value, row);
-		}
+			waits_add(&rows, &metrics, value, waits_place(profile, tree, value->scope), ret);
+		if (is_named)
+			waits_add_named(profile, tree, value, &rows, &wakers, ret);
 	}
+	waits_choose_places(&wakers, ret);
 	if (metrics.waits)
 		waits_add_longest(profile, tree, is_kept, &rows, ret);
 	map_done(&rows);
 	map_done(&wakers.at);
 	vec_done(&wakers.ns);
+	map_done(&wakers.place_at);
+	vec_done(&wakers.places);
 	if (ret->n)
 		qsort(ret->at, ret->n, sizeof(*ret->at), waits_compare);
 }

@@ -25,10 +25,18 @@ struct wait_row {
 	uint64_t longest;        /* of them; 0 = it is not known */
 	uint32_t waker;          /* the metric of the threads that ended most of it; 0 = none is known */
 	uint64_t woken_by;       /* what of it they did, with the time until the thread ran */
+	uint32_t woken_in;       /* where they did most of that; 0 = none of them was sampled then */
+	uint64_t woken_in_ns;    /* ... so much */
+	uint32_t holder;  /* of a futex: the metric of the threads that held it longest; 0 = not known */
+	uint64_t held_by; /* ... so long, of the waits for it */
 };
 typedef VEC(struct wait_row) wait_rows;
 /* The name of the threads that ended most of a row; NULL = it is not known. */
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row);
+/* The same of those that held the futex longest. */
+const char *wait_row_holder(const struct profile *profile, const struct wait_row *row);
+/* Is it what the path of a waker hangs under? */
+bool wait_is_waking(const struct profile *profile, const struct scope_tree *tree, uint32_t scope);
 /* The longest first. is_kept: by thread; NULL = all. */
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,
 		    wait_rows *ret);

@@ -22,6 +22,10 @@ static uint32_t next_change(const struct function_map *map, uint32_t offset, con
 {
 	uint32_t next = UINT32_MAX;
 
+	while (row && row + 1 < map->lines.at + map->lines.n && row[1].block != row->block &&
+	       row[1].line == row->line && row[1].file == row->file &&
+	       row[1].is_statement == row->is_statement)
+		row++;
 	if (row && row + 1 < map->lines.at + map->lines.n)
 		next = row[1].offset;
 	else if (!row && map->lines.n && map->lines.at[0].offset > offset)
@@ -51,9 +55,43 @@ static bool is_left_over(struct contexts *contexts, const struct function_map *m
 	       contexts_of(contexts, map, row[-1].offset, &row[-1]) != atom->context;
 }
 
-static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32_t index, uint32_t loop,
+/* Is it a block of a copy or two, with no way into it from the code in front of it? */
+static bool atoms_is_aside(const struct cfg *cfg, uint32_t block)
+{
+	const struct cfg_block *own = &cfg->blocks[block], *before = block ? own - 1 : NULL;
+	bool leads_on = own->end_kind == BLOCK_RUNS_ON || own->end_kind == BLOCK_JUMPS;
+
+	return before && leads_on && own->n_insns <= 2 && !own->n_calls &&
+	       (!before->is_reached ||
+		(before->end_kind != BLOCK_RUNS_ON && before->end_kind != BLOCK_BRANCHES));
+}
+
+/* Does the position at an offset only continue that of the code in front of it? */
+static bool atoms_goes_on(const struct function_map *map, const struct line_row *row, uint32_t offset)
+{
+	if (row->offset < offset)
+		return true;
+	return row > map->lines.at && !row->is_statement && row[-1].line == row->line &&
+	       row[-1].file == row->file;
+}
+
+/* Notes the numbers of a line's blocks from a row up to an offset. */
+static void atoms_note_blocks(struct atoms *atoms, const struct function_map *map, const struct line_row *row,
+			      uint64_t end, uint32_t block)
+{
+	const struct line_row *behind = map->lines.at + map->lines.n;
+
+	do
+		if (row->block)
+			vec_push(&atoms->line_blocks, ((struct line_block){ block, row->line, row->block }));
+	while (++row < behind && row->offset < end);
+}
+
+static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index, uint32_t loop,
 		      const struct function_map *map, struct contexts *contexts)
 {
+	const struct cfg_block *block = &cfg->blocks[index];
+	bool is_aside = loop != LOOP_NONE && atoms_is_aside(cfg, index);
 	uint64_t at = block->start;
 
 	while (at < block->end) {
@@ -70,6 +108,10 @@ static void cut_block(struct atoms *atoms, const struct cfg_block *block, uint32
 				atom.file = row->file;
 				atom.line = row->line;
 				atom.column = row->column;
+				atom.is_run_on =
+					is_aside && at == block->start && atoms_goes_on(map, row, offset);
+				if (loop != LOOP_NONE)
+					atoms_note_blocks(atoms, map, row, end - map->vaddr, index);
 			}
 		}
 		atom.len = (uint32_t)(end - at);
@@ -122,21 +164,59 @@ static void atoms_clear_openings(struct atoms *atoms, const struct contexts *con
 	}
 }
 
+static uint64_t atoms_key(const struct atom *atom)
+{
+	return hash_u64(hash_u64((uint64_t)atom->context << 32 | atom->file) ^ (uint64_t)atom->line << 32 ^
+			(uint64_t)atom->column << 16) ^
+	       atom->loop;
+}
+
+/*
+ * Compilers say nothing of the position of some instructions, copies between registers most of all. Behind a
+ * jump such code goes on with the line of what happens to lie in front of it. That is none if nothing else in
+ * the loop stands there, and other code in it has a line.
+ */
+static void atoms_clear_run_ons(struct atoms *atoms)
+{
+	struct map seen = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; !any && i < atoms->list.n; i++)
+		any = atoms->list.at[i].is_run_on;
+	for (size_t i = 0; any && i < atoms->list.n; i++) {
+		const struct atom *atom = &atoms->list.at[i];
+		if (atom->loop == LOOP_NONE || !atom->line || atom->is_run_on)
+			continue;
+		map_put(&seen, atoms_key(atom), 1);
+		map_put(&seen, hash_u64(atom->loop), 1);
+	}
+	for (size_t i = 0; any && i < atoms->list.n; i++) {
+		struct atom *atom = &atoms->list.at[i];
+		if (atom->is_run_on && map_find(&seen, atoms_key(atom)) == MAP_NONE &&
+		    map_find(&seen, hash_u64(atom->loop)) != MAP_NONE)
+			atom->file = atom->line = atom->column = 0;
+	}
+	map_done(&seen);
+}
+
 void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
 	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts)
 {
 	vec_clear(&atoms->list);
 	vec_clear(&atoms->first);
+	vec_clear(&atoms->line_blocks);
 	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
 		const struct cfg_block *block = &cfg->blocks[i];
 		vec_push(&atoms->first, (uint32_t)atoms->list.n);
 		if (block->is_reached)
-			cut_block(atoms, block, i, loops->innermost.at[i],
+			cut_block(atoms, cfg, i, loops->innermost.at[i],
 				  atoms_map_at(maps, n_maps, block->start), contexts);
 	}
 	vec_push(&atoms->first, (uint32_t)atoms->list.n);
-	if (loops->loops.n)
+	if (loops->loops.n) {
 		atoms_clear_openings(atoms, contexts);
+		atoms_clear_run_ons(atoms);
+	}
 	if (cfg->entry < cfg->n_blocks)
 		atoms_blur(atoms, cfg, contexts);
 }
@@ -181,6 +261,7 @@ void atoms_done(struct atoms *atoms)
 {
 	vec_done(&atoms->list);
 	vec_done(&atoms->first);
+	vec_done(&atoms->line_blocks);
 }
 
 const struct atom *atoms_at(const struct atoms *atoms, uint32_t block, uint64_t vaddr)

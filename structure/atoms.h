@@ -19,12 +19,21 @@ struct atom {
 	uint32_t column;
 	uint32_t statement; /* number of its statement, by atoms_number */
 	bool is_blurred;    /* it stands where the procedure's name does: its position tells nothing */
+	bool is_run_on;     /* its position is that of the code in front of it, which does not lead here */
+};
+
+/* Code on one of a line's blocks, as the compiler numbers them. */
+struct line_block {
+	uint32_t block; /* of the graph */
+	uint32_t line;
+	uint8_t number;
 };
 
 struct atoms {
 	VEC(struct atom) list; /* in the order of the blocks */
 	VEC(uint32_t) first;   /* per block: its first atom; one more at the end */
 	uint32_t n_statements;
+	VEC(struct line_block) line_blocks; /* of code in loops */
 };
 
 void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,

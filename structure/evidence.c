@@ -3,10 +3,10 @@
  * evidence: which code in a loop was written there, and which was only moved there.
  *
  * A statement all of whose code is in a loop is in it. One that also stands outside is sure to be in it if a
- * branch of it is, for branches are not moved; or if most of it or enough is inside: what is moved into a
- * loop is a constant or a single instruction. For the others control flow and lines decide together: what is
- * written between two sure lines of a loop is in that loop, however little of it is left there; and in the
- * innermost loop that holds all of it that is in the nest.
+ * branch of it is, for branches are not moved; if it loads or stores there each time round; or if most of it
+ * or enough is inside: what is moved into a loop is a constant or a single instruction. For the others
+ * control flow and lines decide together: what is written between two sure lines of a loop is in that loop,
+ * however little of it is left there; and in the innermost loop that holds all of it that is in the nest.
  */
 #include <stdlib.h>
 
@@ -92,6 +92,17 @@ static bool is_branch(const struct nest *nest, const struct atom *atom)
 	return block->end_kind == BLOCK_BRANCHES && block->last - atom->start < atom->len;
 }
 
+/* Does it load or store each time round a loop of one block? What is moved into a loop does neither. */
+static bool is_access(const struct nest *nest, const struct atom *atom)
+{
+	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
+
+	for (uint32_t i = 0; i < block->n_accesses; i++)
+		if (nest->cfg->accesses[block->first_access + i].vaddr - atom->start < atom->len)
+			return true;
+	return false;
+}
+
 /* What is sure; returns how many atoms speak for less than the loop they stand in. */
 static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 {
@@ -104,7 +115,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		const struct spread *spread = &spreads->list[atom->statement];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && loop != spread->common && !is_branch(nest, atom) &&
+		if (!is_most && loop != spread->common && !is_branch(nest, atom) && !is_access(nest, atom) &&
 		    evidence_weight(nest, atom) < EVIDENCE_WEIGHTY)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);

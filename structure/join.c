@@ -71,6 +71,24 @@ static void join_look(struct joiner *j)
 
 /* ---- who waits ---------------------------------------------------------------------------------- */
 
+/* Is the call made in the loop that a schedule makes? Then it asks for more work: no barrier may be in there.
+ */
+static bool join_is_scheduling(const struct joiner *j, uint32_t caller)
+{
+	const struct cct_node *node = &j->input->cct->nodes.at[caller];
+	uint32_t map = j->nodes[caller].map;
+	const struct structure *structure =
+		map == JOIN_NONE ? NULL
+				 : structures_find(j->input->structures, j->input->n_structures, node->image,
+						   j->input->functions[map].parent_vaddr);
+	uint32_t scope = structure ? structure_find(structure, node->vaddr - 1) : 0;
+
+	for (; scope; scope = structure->scopes.at[scope].parent)
+		if (structure->scopes.at[scope].flags & SCOPE_SCHEDULE)
+			return true;
+	return false;
+}
+
 /* The runtime is asked for nothing but the region itself, or for a barrier. */
 static bool join_waits(const struct joiner *j, uint32_t node)
 {
@@ -80,7 +98,9 @@ static bool join_waits(const struct joiner *j, uint32_t node)
 		return true;
 	while (at->role == OPENMP_UNNAMED)
 		at = &j->nodes[node = j->input->cct->nodes.at[node].parent];
-	return !openmp_is_runtime(at->role) || at->role == OPENMP_FORK || at->role == OPENMP_WAIT;
+	if (!openmp_is_runtime(at->role))
+		return !join_is_scheduling(j, node);
+	return at->role == OPENMP_FORK || at->role == OPENMP_WAIT;
 }
 
 /* A function of the runtime waits if it is called for that alone, and runs no code of the program meanwhile.

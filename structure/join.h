@@ -15,6 +15,7 @@
 
 #include "base/intern.h"
 #include "structure/scope.h"
+#include "structure/structure.h"
 #include "symbolize/function_map.h"
 #include "unwinder/cct.h"
 
@@ -22,6 +23,8 @@ struct join_input {
 	const struct cct *cct;
 	const struct function_map *functions; /* sorted by (image, vaddr) */
 	size_t n_functions;
+	const struct structure *structures; /* sorted by (image, function); may be fewer */
+	size_t n_structures;
 	const struct intern *strings;
 	const uint32_t *process; /* by thread; NULL = all are of one */
 	size_t n_threads;

@@ -49,6 +49,41 @@ uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint
 	return loop;
 }
 
+/* The block that a block without a line leads to; that block itself if it is none. */
+static uint32_t loop_test_leads_to(const struct nest *nest, uint32_t block)
+{
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+
+	if (b->end_kind == BLOCK_BRANCHES || b->n_edges != 1 || b->n_calls)
+		return block;
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++)
+		if (nest->atoms->list.at[i].line)
+			return block;
+	return nest->cfg->edges[b->first_edge].to;
+}
+
+/* The way back to a loop's head may lead over a block of its own: the branch in front of it decides. */
+static void loop_test_find_split(struct nest *nest, const uint32_t *loop_at)
+{
+	const struct cfg *cfg = nest->cfg;
+
+	for (uint32_t b = 0; b < cfg->n_blocks; b++) {
+		uint32_t atom = nest->machine->innermost.at[b] != LOOP_NONE &&
+						cfg->blocks[b].end_kind == BLOCK_BRANCHES
+					? atom_with_line(nest, b)
+					: UNSEEN;
+		for (uint32_t e = 0; atom != UNSEEN && e < cfg->blocks[b].n_edges; e++) {
+			uint32_t to = cfg->edges[cfg->blocks[b].first_edge + e].to;
+			uint32_t head = loop_test_leads_to(nest, to);
+			uint32_t loop = head == to ? LOOP_NONE : loop_at[head];
+			if (loop != LOOP_NONE && nest->test.at[loop] == UNSEEN &&
+			    loop_test_around(nest->machine, loop, to) == loop &&
+			    loops_contain(nest->machine, loop, b) && is_exit(nest, loop, b))
+				nest->test.at[loop] = atom;
+		}
+	}
+}
+
 /*
  * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump
  * that is written above the others goes back to the head: `for (;;)` has no other trace of its line.
@@ -78,6 +113,7 @@ static void loop_test_find_all(struct nest *nest)
 			if (*found == UNSEEN)
 				*found = atom_with_line(nest, b);
 		}
+	loop_test_find_split(nest, loop_at);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t header = nest->machine->loops.at[i].header;
 		if (nest->test.at[i] == UNSEEN && is_exit(nest, i, header))

@@ -38,10 +38,9 @@ void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 {
 	a = nest_leader(nest, a);
 	b = nest_leader(nest, b);
-	if (a < b)
-		nest->leader.at[b] = a;
-	else
-		nest->leader.at[a] = b;
+	uint32_t leader = a < b ? a : b, other = a < b ? b : a;
+	nest->leader.at[other] = leader;
+	apart_join(nest, leader, other);
 }
 
 bool nest_stands_in(const struct nest *nest, const struct atom *atom, uint32_t loop)
@@ -80,7 +79,7 @@ static void group_versions(struct nest *nest)
 			 loop_test_is_jump(nest, i);
 		uint64_t key = nest_key(&nest->atoms->list.at[nest->test.at[i]], around);
 		uint32_t other = map_find(&seen, key);
-		if (other == MAP_NONE)
+		if (other == MAP_NONE || apart_are(nest, i, other))
 			map_put(&seen, key, i);
 		else
 			nest_unite(nest, i, other);
@@ -346,6 +345,7 @@ void nest_build(struct nest *nest)
 	find_flags(nest);
 	loop_test_find(nest);
 	find_ways_in(nest);
+	apart_find(nest);
 	group_versions(nest);
 	locate(nest);
 	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
@@ -362,6 +362,7 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->test);
 	vec_done(&nest->leader);
 	vec_done(&nest->flags);
+	vec_done(&nest->marks);
 	vec_done(&nest->is_way_in);
 	vec_done(&nest->source);
 	vec_done(&nest->loops);

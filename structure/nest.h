@@ -31,6 +31,11 @@ struct source_loop {
 	uint64_t vaddr;                /* header of its first piece */
 };
 
+/* What a loop has of the blocks of lines (struct line_block), as sets of hashes. */
+struct line_marks {
+	uint64_t lines, blocks[4];
+};
+
 struct nest {
 	const struct cfg *cfg;
 	const struct loop_forest *machine;
@@ -39,6 +44,7 @@ struct nest {
 	VEC(uint32_t) test;   /* per machine loop: the atom of its test, UINT32_MAX = none with a line */
 	VEC(uint32_t) leader; /* per machine loop: union-find of those that are one source loop */
 	VEC(uint16_t) flags;  /* per machine loop: enum scope_flag */
+	VEC(struct line_marks) marks; /* per leader, inner loops included; empty if no line has such blocks */
 	VEC(bool)
 	is_way_in; /* per machine loop: control comes into it from outside the loop around it, too */
 	VEC(uint32_t) source; /* per machine loop: index into loops */
@@ -68,6 +74,12 @@ struct native_line {
 	uint32_t file, line;
 };
 struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom);
+/* Fills the marks. */
+void apart_find(struct nest *nest);
+/* Are two machine loops on a line different blocks of it? Then they are no copies of one loop. */
+bool apart_are(struct nest *nest, uint32_t a, uint32_t b);
+/* A leader has what the other had, too. */
+void apart_join(struct nest *nest, uint32_t leader, uint32_t other);
 /* Two machine loops are one; the first leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b);
 uint32_t nest_leader(struct nest *nest, uint32_t loop);

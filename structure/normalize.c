@@ -41,6 +41,10 @@ static void fuse_by(struct fusion *fusion, uint64_t key, uint32_t loop)
 	uint32_t a = fusion->member[other], b = fusion->member[loop];
 	if (nest_leader(fusion->nest, a) == nest_leader(fusion->nest, b))
 		return;
+	if (apart_are(fusion->nest, a, b)) {
+		map_put(&fusion->seen, key, loop);
+		return;
+	}
 	nest_unite(fusion->nest, a, b);
 	fusion->any = true;
 }
@@ -64,8 +68,10 @@ static void fuse_by_traces(struct fusion *fusion, const struct atom *atom, uint3
 	uint32_t known = map_find(&fusion->pairs, pair);
 	if (known == MAP_NONE)
 		map_put(&fusion->pairs, pair, atom->statement);
-	else if (known != atom->statement && nest_leader(fusion->nest, fusion->member[other]) !=
-						     nest_leader(fusion->nest, fusion->member[loop])) {
+	else if (known != atom->statement &&
+		 nest_leader(fusion->nest, fusion->member[other]) !=
+			 nest_leader(fusion->nest, fusion->member[loop]) &&
+		 !apart_are(fusion->nest, fusion->member[other], fusion->member[loop])) {
 		nest_unite(fusion->nest, fusion->member[other], fusion->member[loop]);
 		fusion->any = true;
 	}

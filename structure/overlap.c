@@ -85,7 +85,8 @@ bool normalize_overlap(struct nest *nest)
 	if (nest->loops.n)
 		qsort(spans, nest->loops.n, sizeof(*spans), compare_spans);
 	for (size_t i = 1; i < nest->loops.n; i++) {
-		if (!are_siblings(&spans[first], &spans[i]) || spans[i].from > spans[first].to) {
+		if (!are_siblings(&spans[first], &spans[i]) || spans[i].from > spans[first].to ||
+		    apart_are(nest, spans[first].member, spans[i].member)) {
 			first = i;
 			continue;
 		}

@@ -145,6 +145,22 @@ static void add_heads(const struct nest *nest, struct extent *extents)
 	}
 }
 
+/* Does the block go round the loops of this source loop again, or leave them? Then it is their test. */
+static bool place_decides(const struct nest *nest, uint32_t source, uint32_t block)
+{
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+	uint32_t loop = nest->machine->innermost.at[block];
+
+	while (loop != LOOP_NONE && nest->source.at[loop] != source)
+		loop = nest->machine->loops.at[loop].parent;
+	for (uint32_t e = 0; loop != LOOP_NONE && e < b->n_edges; e++) {
+		uint32_t to = nest->cfg->edges[b->first_edge + e].to;
+		if (to == nest->machine->loops.at[loop].header || !loops_contain(nest->machine, loop, to))
+			return true;
+	}
+	return loop == LOOP_NONE;
+}
+
 static void add_remainder_head(const struct nest *nest, struct extent *extents, uint32_t source,
 			       const struct atom *atom)
 {
@@ -154,8 +170,11 @@ static void add_remainder_head(const struct nest *nest, struct extent *extents, 
 	if (atom->context != loop->context || atom->file != extent->file || atom->line >= extent->least ||
 	    extent->least - atom->line > TOLERANCE || atom->line <= opening_line(nest, source))
 		return;
+	/* gfortran may give two loops of a nest one line; what does not decide on the outer one is the inner
+	 * one's. */
 	if (loop->parent != LOOP_NONE && nest->loops.at[loop->parent].context == loop->context &&
-	    atom->line <= extents[loop->parent].test)
+	    (atom->line < extents[loop->parent].test ||
+	     (atom->line == extents[loop->parent].test && place_decides(nest, loop->parent, atom->block))))
 		return;
 	extent->head_behind = lesser(extent->head_behind, atom->line);
 }

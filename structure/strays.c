@@ -26,6 +26,16 @@ static bool is_stray(const struct nest *nest, uint32_t stray, uint32_t home)
 	       !nest_holds(nest, stray, home) && !nest_holds(nest, home, stray);
 }
 
+/* Is the nest that the stray would belong to another one on its line? */
+static bool strays_are_apart(const struct strays *strays, uint32_t stray, uint32_t home)
+{
+	struct nest *nest = strays->nest;
+
+	while (nest->loops.at[home].parent != nest->loops.at[stray].parent)
+		home = nest->loops.at[home].parent;
+	return apart_are(nest, strays->member[stray], strays->member[home]);
+}
+
 static void strays_see(struct strays *strays, const struct atom *atom, uint32_t loop)
 {
 	const struct nest *nest = strays->nest;
@@ -38,7 +48,8 @@ static void strays_see(struct strays *strays, const struct atom *atom, uint32_t 
 	if (home == MAP_NONE || home == loop || (!is_deeper && !is_stray(nest, loop, home)))
 		return;
 	uint32_t a = strays->member[home], b = strays->member[loop];
-	if (nest_leader(strays->nest, a) == nest_leader(strays->nest, b))
+	if (nest_leader(strays->nest, a) == nest_leader(strays->nest, b) ||
+	    (is_deeper ? strays_are_apart(strays, home, loop) : strays_are_apart(strays, loop, home)))
 		return;
 	nest_unite(strays->nest, a, b);
 	strays->any = true;

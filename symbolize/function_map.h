@@ -19,7 +19,9 @@ struct line_row {
 	uint32_t file;   /* string id of the path, 0 = unknown */
 	uint32_t line;   /* 0 = no source line */
 	uint16_t column;
-	uint16_t is_statement; /* DWARF is_stmt */
+	uint8_t is_statement; /* DWARF is_stmt */
+	uint8_t block;        /* which of a line's blocks, as gfortran numbers them (DWARF discriminator); 0 =
+				 unknown */
 };
 
 /* One inlined call; parents precede children. */

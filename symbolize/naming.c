@@ -247,9 +247,13 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 		map->name = map->linkage;
 }
 
-/* "libfoo.so+0x1234" */
+/* "libfoo.so+0x1234"; of what is no code, and only stands there, "[its name]". */
 static uint32_t made_up_name(const struct naming *naming, uint64_t vaddr, struct intern *strings)
 {
+	const char *image = image_name(naming->options.image);
+
+	if (!vaddr && image[0] == '[' && naming->options.image->kind == IMAGE_UNKNOWN)
+		return intern_add(strings, image);
 	CLEANUP(freep)
 	char *name = alloc_printf("%s+0x%llx", image_name(naming->options.image), (unsigned long long)vaddr);
 

@@ -236,22 +236,34 @@ static const struct function_map *symbolizer_first_behind(const function_maps *m
 	return first < maps->n && at[first].image == id ? &at[first] : NULL;
 }
 
-/* An address that no unit described: its symbol, between the maps on either side. */
+static uint64_t symbolizer_end_of(const struct function_map *map)
+{
+	return map ? map->vaddr + map->size : 0;
+}
+
+/*
+ * An address that no unit described: its symbol, between the maps on either side. A symbol may say that it
+ * reaches over many of them, and over the end of memory.
+ */
 static void fill_gap(const struct subject *subject, uint64_t vaddr, struct intern *strings,
 		     const function_maps *entries, function_maps *ret)
 {
 	image_id id = subject->request->id;
-	const struct function_map *next = symbolizer_first_behind(entries, id, vaddr);
-	const struct function_map *before = NULL, *last = ret->n ? &ret->at[ret->n - 1] : NULL;
+	const struct function_map *at = entries->at, *last = ret->n ? &ret->at[ret->n - 1] : NULL;
+	size_t behind =
+		search_first(i, entries->n, at[i].image > id || (at[i].image == id && at[i].vaddr > vaddr));
+	const struct function_map *next = behind < entries->n && at[behind].image == id ? &at[behind] : NULL;
+	const struct function_map *before = behind && at[behind - 1].image == id ? &at[behind - 1] : NULL;
 
-	if ((next && next->vaddr <= vaddr) || (last && last->image == id && vaddr < last->vaddr + last->size))
+	last = last && last->image == id ? last : NULL;
+	if (vaddr < symbolizer_end_of(before) || vaddr < symbolizer_end_of(last))
 		return;
 	struct function_map map = naming_find(subject->naming, vaddr, strings);
-	uint64_t end = map.vaddr + map.size;
-	if (map.vaddr < vaddr)
-		before = symbolizer_first_behind(entries, id, map.vaddr);
-	if (before && before->vaddr < vaddr)
-		map.vaddr = before->vaddr + before->size;
+	uint64_t end = symbolizer_end_of(&map) > vaddr ? symbolizer_end_of(&map) : vaddr + 1;
+	if (map.vaddr < symbolizer_end_of(before))
+		map.vaddr = symbolizer_end_of(before);
+	if (map.vaddr < symbolizer_end_of(last))
+		map.vaddr = symbolizer_end_of(last);
 	map.size = (next && end > next->vaddr ? next->vaddr : end) - map.vaddr;
 	vec_push(ret, map);
 }

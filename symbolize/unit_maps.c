@@ -107,6 +107,29 @@ static void choose_parts(parts *list, struct naming *naming, const struct unit_h
 
 /* ---- one map ------------------------------------------------------------------------------- */
 
+/*
+ * Of an OpenMP region clang makes two functions where it describes them for debuggers: one with the
+ * parameters of the runtime, and one for the body, `.omp_outlined._debug__`, that it calls. Nobody wrote that
+ * call.
+ */
+static bool is_body_of_region(const struct function_map *map, const struct raw_call *raw, const char *name,
+			      const struct intern *strings)
+{
+	return raw->parent == INLINE_NONE && strstr(name, "omp_outlined") && strstr(name, "_debug__") &&
+	       strstr(intern_text(strings, map->linkage ? map->linkage : map->name), "omp_outlined");
+}
+
+/* Leaves out ranges of no call. */
+static void drop_empty_ranges(struct function_map *map)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < map->ranges.n; i++)
+		if (map->ranges.at[i].call != INLINE_NONE)
+			map->ranges.at[n++] = map->ranges.at[i];
+	map->ranges.n = n;
+}
+
 /* Turns the calls that own a range, and those around them, into the map's inlined calls. */
 static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 		       const struct raw_function *function, struct function_map *map)
@@ -129,6 +152,10 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 			origin = dwarf_cache_origin(cache, raw->dwarf, raw->origin);
 		if (!origin.name)
 			origin.name = intern_add(&cache->strings, "??");
+		if (is_body_of_region(map, raw, intern_text(&cache->strings, origin.name), &cache->strings)) {
+			renumbered.at[i] = INLINE_NONE;
+			continue;
+		}
 		renumbered.at[i] = (uint32_t)map->inlines.n;
 		vec_push(&map->inlines,
 			 (struct inline_call){ .parent = raw->parent == INLINE_NONE
@@ -144,6 +171,7 @@ static void name_calls(struct dwarf_cache *cache, const struct unit *unit,
 	}
 	for (size_t i = 0; i < map->ranges.n; i++)
 		map->ranges.at[i].call = renumbered.at[map->ranges.at[i].call];
+	drop_empty_ranges(map);
 	vec_done(&renumbered);
 }
 
@@ -245,7 +273,8 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 		else if (part->is_wanted)
 			vec_push(ret, bare_map(cache, naming, part));
 	}
-	unit_maps_add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
+	if (ret->n > first)
+		unit_maps_add_lines(cache, naming, hits->unit, ret->at + first, ret->n - first);
 
 	bool is_whole = !functions.is_damaged;
 	raw_functions_done(&functions);

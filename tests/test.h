@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -23,6 +24,14 @@ struct test_case {
 };
 void test_register(struct test_case *test);
 extern int test_skipped;
+
+/* Some things valgrind cannot do, and dies of: those tests are skipped there. */
+static inline bool test_is_in_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	return preloaded && strstr(preloaded, "vgpreload");
+}
 
 #define TEST(name)                                                     \
 	static void name(void);                                        \

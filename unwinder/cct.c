@@ -69,15 +69,18 @@ static uint32_t cct_take_step(struct cct *cct, uint32_t parent, const struct cct
 	return cct_child(cct, parent, step->image, step->vaddr, step->flags);
 }
 
-uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
+uint32_t cct_add_frames(struct cct *cct, uint32_t node, const struct stack *stack)
 {
-	uint32_t node = cct_root_of(stack);
-
 	for (size_t i = stack->frames.n; i-- > 0;) {
 		struct cct_step step = cct_step_of(stack, i);
 		node = cct_take_step(cct, node, &step);
 	}
 	return node;
+}
+
+uint32_t cct_add_stack(struct cct *cct, const struct stack *stack)
+{
+	return cct_add_frames(cct, cct_root_of(stack), stack);
 }
 
 static bool cct_is_same_step(const struct cct_step *a, const struct cct_step *b)

@@ -92,6 +92,8 @@ void cct_forget_hash(struct cct *cct);
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags);
 /* The node of a stack's innermost frame. Allocates nothing once its nodes exist. */
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack);
+/* The same below a node of the tree, whatever the stack's root. */
+uint32_t cct_add_frames(struct cct *cct, uint32_t node, const struct stack *stack);
 /*
  * The same for the stacks of one thread, each with the path of the one before: frames that they share are not
  * looked for again. The path belongs to this tree; start with an empty one.

@@ -5,6 +5,19 @@
  */
 #include "unwinder/walk_private.h"
 
+/* How far sp lies below the saved frame pointer, if the return address is saved right behind it; else 0. */
+static uint64_t walk_find_record(const struct walk *walk, const struct recipe *recipe)
+{
+	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
+	const struct rule *fp = recipe_rule(recipes, recipe, walk->walker->isa->fp);
+	const struct rule *ra = recipe_rule(recipes, recipe, walk->walker->isa->ra);
+
+	if (recipe->cfa_kind != CFA_REG || !fp || !ra || fp->kind != RULE_AT_CFA || ra->kind != RULE_AT_CFA ||
+	    ra->offset != fp->offset + (int32_t)sizeof(uint64_t) || recipe->cfa_offset < -fp->offset)
+		return 0;
+	return (uint64_t)(recipe->cfa_offset + fp->offset);
+}
+
 /*
  * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
  * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
@@ -19,7 +32,8 @@ void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_i
 	    (recipe->cfa_kind != CFA_REG && recipe->cfa_kind != CFA_DEREF) ||
 	    cursor_reg(&walker->cursor, walker->isa->sp, &sp))
 		return;
-	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at, 0);
+	uint64_t distance = knowledge_number(walker->knowledge, ASK_SP_FROM_FP, walk->here.image, at,
+					     walk_find_record(walk, recipe));
 	ret->has_sp_from_fp = distance != VADDR_NONE;
 	ret->sp_from_fp = (int64_t)distance;
 }

@@ -69,6 +69,12 @@ struct image {
 	struct image_private *private;
 };
 
+struct stat;
+/* What image->foreign is for a file. */
+uint64_t image_file_foreign(const struct stat *st);
+/* May this user's files be taken for our own: root's, ours, those of who typed sudo? */
+bool image_owner_is_ours(uid_t uid);
+
 /* The registry: owns every image, hands out ids in order of first sight. Any thread may add and look. */
 struct images;
 struct images *images_new(void);

@@ -32,7 +32,7 @@ static uint64_t owner_get_secret(void)
 }
 
 /* Root, who runs us, and who typed sudo: they could do worse without us. */
-static bool owner_is_ours(uid_t uid)
+bool image_owner_is_ours(uid_t uid)
 {
 	struct user user;
 
@@ -44,7 +44,7 @@ static bool owner_has_only_us(const struct stat *st)
 {
 	bool is_private_group = st->st_gid == 0 || st->st_gid == st->st_uid;
 
-	return owner_is_ours(st->st_uid) && !(st->st_mode & S_IWOTH) &&
+	return image_owner_is_ours(st->st_uid) && !(st->st_mode & S_IWOTH) &&
 	       (!(st->st_mode & S_IWGRP) || is_private_group);
 }
 

@@ -46,8 +46,6 @@ void image_free(struct image *image); /* NULL too */
 int image_open_file(int fd, const struct stat *st, const char *path, size_t read_limit, struct image **ret,
 		    struct diag *diag);
 int image_open_bytes(struct bytes elf, const char *name, struct image **ret, struct diag *diag);
-/* For image->foreign. */
-uint64_t image_file_foreign(const struct stat *st);
 /* Reads what was left out when the image was opened, if anything was. */
 void image_complete(struct image *image);
 

@@ -145,11 +145,11 @@ static void functions_put_in_place(struct functions *functions, size_t first, si
 	size_t n_behind = functions->n - first - n_old, n = list->list.n;
 
 	vec_reserve(&p->list, first + n + n_behind);
-	struct function *at = p->list.at + first;
+	struct function *at = p->list.at;
 	if (n_behind)
-		memmove(at + n, at + n_old, n_behind * sizeof(*at));
+		memmove(at + first + n, at + first + n_old, n_behind * sizeof(*at));
 	if (n)
-		memcpy(at, list->list.at, n * sizeof(*at));
+		memcpy(at + first, list->list.at, n * sizeof(*at));
 	p->list.n = first + n + n_behind;
 	for (size_t i = 0; i < p->list.n; i++)
 		p->list.at[i].parent = FUNCTION_NONE;
@@ -188,7 +188,7 @@ void functions_merge(struct functions *functions, size_t first, size_t end, stru
 		functions_list_start(&list, &starts->list.at[i]);
 	functions_close_open_ends(functions, &list,
 				  end < functions->n ? functions->at[end].start : UINT64_MAX);
-	functions_carry_over(&list, functions->at + first, end - first);
+	functions_carry_over(&list, end > first ? functions->at + first : NULL, end - first);
 	functions_put_in_place(functions, first, end - first, &list);
 	vec_done(&list.list);
 }

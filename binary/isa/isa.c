@@ -18,6 +18,8 @@ bool isa_is_emulated(const struct isa *isa, const struct insn *insn)
 {
 	bool is_direct = insn->flow == FLOW_JUMP || insn->flow == FLOW_BRANCH || insn->flow == FLOW_CALL;
 
+	if (insn->is_signed)
+		return false;
 	if (insn->is_padding || is_direct)
 		return true;
 	if (isa->elf_machine == EM_AARCH64)

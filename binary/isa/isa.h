@@ -86,7 +86,9 @@ struct insn {
 	bool is_padding;   /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
-	bool is_address;   /* the constant it sets was counted from pc: the address of something */
+	bool is_signed;  /* retaa, braa: checks the signature of the address that it goes to. No kernel probes
+			    it */
+	bool is_address; /* the constant it sets was counted from pc: the address of something */
 	bool writes_flags; /* the last EFFECT_COMPARE before this instruction no longer says what a branch
 			      asks */
 };

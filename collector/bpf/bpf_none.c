@@ -106,6 +106,12 @@ int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event)
 	return -EOPNOTSUPP;
 }
 
+int bpf_trace_counter(const struct bpf_trace *trace, int cpu, uint32_t counter, int event)
+{
+	(void)trace, (void)cpu, (void)counter, (void)event;
+	return -EOPNOTSUPP;
+}
+
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function)
 {
 	(void)trace, (void)function;

@@ -66,6 +66,8 @@ static int trace_load(struct bpf_trace *trace, const struct trace_options *optio
 	if (!options->held)
 		bpf_map__set_max_entries(skeleton->maps.cpprof_blocks, 1);
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
+	if (!error)
+		error = bpf_map__set_max_entries(skeleton->maps.cpprof_counters, n_cpus * TRACE_COUNTERS_MAX);
 	return error ? error : trace_bpf__load(skeleton);
 }
 
@@ -126,6 +128,14 @@ int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event)
 	int map = bpf_map__fd(trace->skeleton->maps.cpprof_output);
 
 	return bpf_map_update_elem(map, &cpu, &event, BPF_ANY) < 0 ? -errno : 0;
+}
+
+int bpf_trace_counter(const struct bpf_trace *trace, int cpu, uint32_t counter, int event)
+{
+	int map = bpf_map__fd(trace->skeleton->maps.cpprof_counters);
+	uint32_t at = (uint32_t)cpu * TRACE_COUNTERS_MAX + counter;
+
+	return bpf_map_update_elem(map, &at, &event, BPF_ANY) < 0 ? -errno : 0;
 }
 
 int bpf_trace_attach_type(const struct bpf_trace *trace)

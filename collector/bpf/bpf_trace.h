@@ -26,6 +26,8 @@ void bpf_trace_close(struct bpf_trace *trace);
 bool bpf_trace_sees_waits(const struct bpf_trace *trace);
 /* Records made on this CPU go through this event. 0 or -errno. */
 int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
+/* This event is the counter of that number on this CPU. 0 or -errno. */
+int bpf_trace_counter(const struct bpf_trace *trace, int cpu, uint32_t counter, int event);
 /* What a program must have been loaded as to run at its probes; the one that sends a call; a program that
  * runs before it, 0 or -errno. */
 int bpf_trace_attach_type(const struct bpf_trace *trace);

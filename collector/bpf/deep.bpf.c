@@ -82,6 +82,13 @@ struct {
 	__type(value, struct deep_nearby);
 } cpprof_nearby SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct deep_tail);
+} cpprof_tail SEC(".maps");
+
 /* Where a thread's stack lies. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -343,38 +350,13 @@ static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *st
 	stack->end = range.end;
 }
 
+#include "collector/bpf/goroutine.bpf.h"
+
 /* ---- the sample ------------------------------------------------------------------------------------- */
 
-/* Where struct pt_regs has the register in which Go keeps the address of its goroutine: r14, x28. */
-static __always_inline __u64 goroutine_offset(void)
-{
-	return options.is_x86 ? 1 * 8 : 28 * 8;
-}
-
-/*
- * A goroutine begins with the bounds of its stack. If sp lies within what that register says are bounds, they
- * are; in another program it holds anything. pc: 0 if the kernel was entered.
- */
-static __always_inline __u64 find_goroutine_end(void *context, int has_regs, __u64 sp, __u64 pc)
-{
-	struct range bounds;
-	__u64 goroutine = 0;
-
-	if (!pc || !has_regs) {
-		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-		bpf_probe_read_kernel(&goroutine, sizeof(goroutine), regs + goroutine_offset());
-	} else if (options.is_x86) {
-		goroutine = CONTEXT_WORD(context, 1);
-	} else {
-		goroutine = CONTEXT_WORD(context, 28);
-	}
-	if (!goroutine || bpf_probe_read_user(&bounds, sizeof(bounds), (void *)goroutine))
-		return 0;
-	return sp >= bounds.start && sp < bounds.end ? bounds.end : 0;
-}
-
 /* How many pages from the first one on are to be read at most. */
-static __always_inline __u64 find_limit(const struct loop *loop, int has_regs, __u64 sp, __u64 pc)
+static __always_inline __u64 find_limit(const struct loop *loop, const struct goroutine *goroutine, __u64 sp,
+					__u64 pc)
 {
 	__u64 thread = loop->thread;
 	const __u64 *limit = bpf_map_lookup_elem(&cpprof_limits, &thread);
@@ -389,9 +371,8 @@ static __always_inline __u64 find_limit(const struct loop *loop, int has_regs, _
 		key = deep_code_key(thread, pc);
 		limit = bpf_map_lookup_elem(&cpprof_limits, &key);
 		n = limit && *limit > n ? *limit : n;
-		__u64 end = find_goroutine_end(loop->context, has_regs, sp, pc);
-		if (end > loop->first)
-			n = (end - loop->first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
+		if (is_on_goroutine(goroutine, sp) && goroutine->stack.end > loop->first)
+			n = (goroutine->stack.end - loop->first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	}
 	return n < options.n_pages ? n : options.n_pages;
 }
@@ -425,6 +406,20 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
+/* The last bytes of the mapping, which the snapshot may lack. First stacks end with arguments, not frames. */
+static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
+{
+	struct deep_tail *tail = bpf_map_lookup_elem(&cpprof_tail, &zero);
+
+	if (options.is_x86 || !tail || end == first_stack_end())
+		return;
+	tail->magic = DEEP_MAGIC_TAIL;
+	tail->sp = sp;
+	tail->addr = end - DEEP_TAIL;
+	if (bpf_probe_read_user(tail->words, DEEP_TAIL, (void *)tail->addr) == 0)
+		bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, tail, sizeof(*tail));
+}
+
 #include "collector/bpf/hidden.bpf.h"
 
 /* has_regs: the context is the registers at the sample. is_call: what probes hide is none of its business,
@@ -434,17 +429,25 @@ static __always_inline void copy_stack(void *context, int has_regs, int is_call)
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
 	struct range stack = { .end = find_end(loop.thread, sp) };
+	struct goroutine goroutine;
 
 	if (!is_call)
 		write_probes(context, sp, has_regs && !pc);
-	if (!stack.end || (is_call && stack.end - sp <= options.snapshot))
+	if (!stack.end)
 		return;
-	stack.start = snapshot_end(sp, stack.end);
+	int is_short = is_call && stack.end - sp <= options.snapshot;
+	stack.start = is_short ? stack.end : snapshot_end(sp, stack.end);
+	if (stack.start >= stack.end)
+		write_tail(context, sp, stack.end);
+	if (is_short)
+		return;
 	follow_hint(loop.thread, sp, &stack);
+	find_goroutine(context, has_regs && pc, &goroutine);
+	int is_followed = follow_goroutine(&goroutine, sp, &stack);
 	loop.first = stack.start & -(__u64)DEEP_PAGE;
 	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
 		return;
-	limit = find_limit(&loop, has_regs, sp, pc);
+	limit = is_followed ? options.n_pages : find_limit(&loop, &goroutine, sp, pc);
 	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	n = n < limit ? n : limit;
 	if (!n)

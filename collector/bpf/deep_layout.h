@@ -13,10 +13,12 @@
 #define DEEP_MAGIC_HIDDEN 0x0164656469687063ull  /* "cphided" and a version */
 #define DEEP_MAGIC_STEPPED 0x0170657473707063ull /* "cpstep" and a version */
 #define DEEP_MAGIC_NEARBY 0x017261656e707063ull  /* "cpnear" and a version */
+#define DEEP_MAGIC_TAIL 0x016c696174707063ull    /* "cptail" and a version */
 #define DEEP_HIDDEN_MAX 64                       /* the kernel hides no more of a thread */
 #define DEEP_NEARBY_REGS 31
 #define DEEP_NEARBY_STACK 64
-#define DEEP_SLOT 16 /* no probed instruction is longer */
+#define DEEP_TAIL 256 /* bytes; the kernel leaves out fewer */
+#define DEEP_SLOT 16  /* no probed instruction is longer */
 #define DEEP_PAGE 4096
 #define DEEP_PAGE_SHIFT 12
 #define DEEP_PAGES_MAX 2048 /* 8 MiB: what most systems let a stack grow to */
@@ -68,6 +70,16 @@ struct deep_nearby {
 struct deep_stepped {
 	__u64 magic, sp;
 	__u64 copy, place; /* where the copy is; where the instruction belongs */
+};
+
+/*
+ * The last bytes of a mapping that ends within the snapshot. The kernel copies in blocks and gives up the
+ * block, and what it has read ahead, where it comes upon memory that is not there (AArch64). Written before
+ * the sample, too.
+ */
+struct deep_tail {
+	__u64 magic, sp, addr;
+	__u64 words[DEEP_TAIL / 8];
 };
 
 /* Where the kernel keeps them: offsets of members; 0 = not known. */

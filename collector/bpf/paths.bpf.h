@@ -98,5 +98,7 @@ static __always_inline int count_call(const struct trace_call *record, __u32 num
 	sums->arg += record->arg * stands;
 	sums->ret += (__s64)record->ret > 0 ? record->ret * stands : 0;
 	sums->duration += record->whole_wall * stands;
+	for (__u32 i = 0; i < options.n_counters && i < TRACE_COUNTERS_MAX; i++)
+		sums->counted[i] += record->counted[i] * stands;
 	return 1;
 }

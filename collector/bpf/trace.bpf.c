@@ -52,11 +52,14 @@ struct open_call {
 	__u64 arg;
 	__u64 entry;
 	__u64 generation, n_stands;
+	__u64 counted_start[TRACE_COUNTERS_MAX], counted[TRACE_COUNTERS_MAX]; /* the same of events */
 };
 struct thread {
-	__u64 left;                  /* when it left its CPU; 0 = it has one */
-	__u64 off_cpu;               /* all it has waited since it is known */
-	__u64 wall, off_sum, faults; /* of calls that have ended inside the present one */
+	__u64 left;                       /* when it left its CPU; 0 = it has one */
+	__u64 off_cpu;                    /* all it has waited since it is known */
+	__u64 wall, off_sum, faults;      /* of calls that have ended inside the present one */
+	__u64 inside[TRACE_COUNTERS_MAX]; /* the same of events */
+	__u64 counted[TRACE_COUNTERS_MAX], at_start[TRACE_COUNTERS_MAX]; /* until it got its CPU; then */
 	/* Of allocations: */
 	__u64 countdown;                          /* bytes until the next sample; 0 = not drawn yet */
 	__u64 last_frame, last_size, last_return; /* of the last call */
@@ -179,6 +182,8 @@ static __always_inline __u64 read_argument(void *context, __u32 arg)
 	return options.is_x86 ? read_x86_argument(context, arg) : read_a64_argument(context, arg);
 }
 
+#include "collector/bpf/counters.bpf.h"
+
 /* ---- threads ------------------------------------------------------------------------------------------ */
 
 static __always_inline struct thread *find_thread(__u32 tid)
@@ -189,6 +194,8 @@ static __always_inline struct thread *find_thread(__u32 tid)
 		struct thread fresh = { 0 };
 		bpf_map_update_elem(&cpprof_threads, &tid, &fresh, BPF_ANY);
 		thread = bpf_map_lookup_elem(&cpprof_threads, &tid);
+		if (thread)
+			start_counting(thread);
 	}
 	return thread;
 }
@@ -201,12 +208,15 @@ int cpprof_switch(__u64 *context)
 	__u32 out = (__u32)before->pid, in = (__u32)next->pid;
 	struct thread *thread = bpf_map_lookup_elem(&cpprof_threads, &out);
 
-	if (thread)
+	if (thread) {
 		thread->left = now;
+		stop_counting(thread);
+	}
 	thread = bpf_map_lookup_elem(&cpprof_threads, &in);
 	if (thread && thread->left) {
 		thread->off_cpu += now - thread->left;
 		thread->left = 0;
+		start_counting(thread);
 	}
 	return 0;
 }
@@ -249,6 +259,8 @@ static __always_inline void enter(void *context, const struct call_key *key, __u
 		count->abandoned += !is_go;
 	}
 	thread->wall = thread->off_sum = thread->faults = 0;
+	if (!is_go)
+		enter_counting(thread, &call);
 	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
 		count->dropped++;
 }
@@ -342,6 +354,7 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	thread->wall = call->wall + record->whole_wall;
 	thread->off_sum = call->off_cpu + off;
 	thread->faults = call->faults + faults;
+	leave_counting(thread, is_go ? 0 : call, record);
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
 	__u32 number;

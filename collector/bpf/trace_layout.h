@@ -8,9 +8,10 @@
 
 #include <linux/types.h>
 
-#define TRACE_MAGIC 0x02656361727470ull /* "ptrace" and a version */
+#define TRACE_MAGIC 0x03656361727470ull /* "ptrace" and a version */
 #define TRACE_FUNCTIONS_MAX 1024
 #define TRACE_ARG_NONE 255
+#define TRACE_COUNTERS_MAX 4
 #define TRACE_FUNCTION_MASK 0xffffu
 
 /* What a probe is, by its cookie: the function's number and where in it. */
@@ -89,6 +90,7 @@ struct trace_call {
 	__u64 n_hidden; /* of its callers, innermost first */
 	__u64 n_stands; /* how many calls it stands for: those that were not watched, and itself */
 	__u64 block;    /* of an allocation: its own number, and its size is arg; else 0 */
+	__u64 counted[TRACE_COUNTERS_MAX]; /* events that were asked for; as the times. Not in Go */
 	struct trace_hidden hidden[TRACE_HIDDEN_MAX];
 };
 
@@ -116,6 +118,7 @@ struct trace_sums {
 	__u64 seen, calls; /* calls: with those that others stand for */
 	__u64 wall, off_cpu, faults, arg, ret, duration;
 	__u64 least, most;
+	__u64 counted[TRACE_COUNTERS_MAX];
 };
 struct trace_class_key {
 	__u32 number, class; /* of a path; of base/log_scale.h */
@@ -134,11 +137,12 @@ struct trace_count {
 
 /* Set before the program is loaded. */
 struct trace_options {
-	__u32 is_x86; /* whose struct pt_regs it is */
-	__u32 hides;  /* probes of returns are used: return addresses must be looked up */
-	__u32 arg;    /* number of the argument to be read, from 0; TRACE_ARG_NONE = none */
-	__u32 paths;  /* paths are known again */
-	__u32 counts; /* entries are counted, and nothing else is done */
-	__u32 held;   /* of allocations: blocks are followed until they are freed */
-	__u64 every;  /* of allocations: bytes from one sample to the next, on average, times ln 2 */
+	__u32 is_x86;           /* whose struct pt_regs it is */
+	__u32 hides;            /* probes of returns are used: return addresses must be looked up */
+	__u32 arg;              /* number of the argument to be read, from 0; TRACE_ARG_NONE = none */
+	__u32 paths;            /* paths are known again */
+	__u32 counts;           /* entries are counted, and nothing else is done */
+	__u32 held;             /* of allocations: blocks are followed until they are freed */
+	__u32 n_counters, zero; /* events that are counted by call */
+	__u64 every; /* of allocations: bytes from one sample to the next, on average, times ln 2 */
 };

@@ -148,11 +148,12 @@ static __always_inline __u64 current_thread(void)
 	return bpf_get_current_pid_tgid();
 }
 
-/* An interrupt may come while any thread runs, which then has not woken anybody. One that comes while a
- * thread is in the kernel anyway is not told apart. */
-static __always_inline int is_in_system_call(void)
+#define X86_FUTEX 202
+#define A64_FUTEX 98
+
+/* The system call that the thread is in, by its number; below 0 = in none. */
+static __always_inline __s64 system_call(const void *regs)
 {
-	void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	__s64 x86_call = -1;
 	__s32 a64_call = -1;
 
@@ -160,7 +161,27 @@ static __always_inline int is_in_system_call(void)
 		bpf_probe_read_kernel(&x86_call, sizeof(x86_call), regs + 15 * 8); /* orig_ax */
 	else
 		bpf_probe_read_kernel(&a64_call, sizeof(a64_call), regs + 35 * 8); /* syscallno */
-	return x86_call >= 0 || a64_call >= 0;
+	return options.is_x86 ? x86_call : a64_call;
+}
+
+/* An interrupt may come while any thread runs, which then has not woken anybody. One that comes while a
+ * thread is in the kernel anyway is not told apart. */
+static __always_inline int is_in_system_call(void)
+{
+	return system_call((const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) >= 0;
+}
+
+/* The address of the futex that the thread is in a system call of; 0 = in none. */
+static __always_inline __u64 find_futex(void)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 futex = 0;
+
+	if (system_call(regs) != (options.is_x86 ? X86_FUTEX : A64_FUTEX))
+		return 0;
+	bpf_probe_read_kernel(&futex, sizeof(futex),
+			      regs + (options.is_x86 ? 14 * 8 : 34 * 8)); /* di, orig_x0 */
+	return futex;
 }
 
 /* ---- whom we watch --------------------------------------------------------------------------------------
@@ -245,7 +266,7 @@ static __always_inline void leave(struct waits_thread *thread, const struct task
 	thread->since = now;
 	thread->is_preempted = (__u64)is_preempted;
 	thread->delayed = task->sched_info.run_delay;
-	thread->waker = 0;
+	thread->waker = thread->woken = thread->futex = 0;
 	thread->sampled = 0;
 }
 
@@ -268,6 +289,8 @@ static __always_inline void send(void *context, struct waits_thread *thread, __u
 				       .since = since,
 				       .until = bpf_ktime_get_ns(),
 				       .waker = since ? thread->waker : 0,
+				       .woken = since ? thread->woken : 0,
+				       .futex = since ? thread->futex : 0,
 				       .sum = thread->sum };
 	struct waits_sum none = { 0 };
 
@@ -374,6 +397,7 @@ int cpprof_switch(__u64 *context)
 	thread->sampled = bpf_ktime_get_ns();
 	clock_offset = thread->sampled - now;
 	thread->thread = current_thread(); /* exec may have given it another number */
+	thread->futex = thread->is_preempted ? 0 : find_futex();
 	bpf_tail_call(context, &cpprof_next, 0);
 	write_sample(context);
 	return 0;
@@ -382,6 +406,18 @@ int cpprof_switch(__u64 *context)
 /* ---- the others -----------------------------------------------------------------------------------------
  */
 
+/* Where the thread that runs is, which wakes another: a record says so, and its sample follows. */
+static __always_inline void write_waker(void *context, const struct waits_thread *thread)
+{
+	struct waits_waking record = { .magic = WAITS_MAGIC_WAKING,
+				       .thread = thread->thread,
+				       .waker = thread->waker,
+				       .at = thread->woken };
+
+	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record)) == 0)
+		write_sample(context);
+}
+
 /* struct task_struct *p */
 SEC("tp_btf/sched_waking")
 int cpprof_waking(__u64 *context)
@@ -389,8 +425,14 @@ int cpprof_waking(__u64 *context)
 	const struct task_struct *task = (const void *)context[0];
 	struct waits_thread *thread = look_up((__u32)task->pid);
 
-	if (thread && thread->sampled && !thread->waker && is_in_system_call())
-		thread->waker = current_thread();
+	if (!thread || !thread->sampled || thread->waker || !is_in_system_call())
+		return 0;
+	thread->waker = current_thread();
+	thread->woken = bpf_ktime_get_ns();
+	if (thread->futex && find_futex() != thread->futex) /* such as the end of a thread that is joined */
+		thread->futex = 0;
+	if (look_up((__u32)bpf_get_current_pid_tgid()))
+		write_waker(context, thread);
 	return 0;
 }
 

@@ -8,8 +8,9 @@
 
 #include <linux/types.h>
 
-#define WAITS_MAGIC 0x0174696177707063ull /* "cppwait" and a version */
-#define WAITS_THREADS_MAX 65536           /* a power of two */
+#define WAITS_MAGIC 0x0274696177707063ull        /* "cppwait" and a version */
+#define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same of struct waits_waking */
+#define WAITS_THREADS_MAX 65536                  /* a power of two */
 #define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
 #define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
 
@@ -29,7 +30,20 @@ struct waits_record {
 	__u64 thread; /* process and thread, as cpprof numbers them */
 	__u64 since, until;
 	__u64 waker; /* the same of who woke it, in a system call; 0 = an interrupt, or it is not known */
+	__u64 woken; /* when; 0 = it is not known */
+	__u64 futex; /* address of what it waited for, if its waker was in a call of the same futex; else 0 */
 	struct waits_sum sum;
+};
+
+/*
+ * A watched thread wakes another whose wait was sampled: the sample that follows is of the waker, at that
+ * moment. It is on the same CPU, of the same thread, and written at once.
+ */
+struct waits_waking {
+	__u64 magic;
+	__u64 thread; /* that is woken */
+	__u64 waker;
+	__u64 at;
 };
 
 /* What is known of a thread. */
@@ -40,12 +54,13 @@ struct waits_thread {
 	__u64 is_preempted;
 	__u64 delayed; /* how long it was runnable in all, when it left */
 	__u64 waker;
-	__u64 sampled;           /* when the present wait was, by the clock of samples; 0 = it was not */
-	struct waits_sum sum;    /* of waits that no record has told of yet */
-	__u64 gap;               /* so many more are not sampled */
-	__u64 window, n, n_last; /* waits in this span of time, and in the one before */
-	__u64 unused;            /* a power of two is found faster */
-};
+	__u64 woken, futex;   /* as above, of the present wait, if it is sampled */
+	__u64 sampled;        /* when the present wait was, by the clock of samples; 0 = it was not */
+	struct waits_sum sum; /* of waits that no record has told of yet */
+	__u64 gap;            /* so many more are not sampled */
+	__u64 window;
+	__u32 n, n_last; /* waits in this window of time, and in the one before */
+};                       /* in all a power of two: that is found faster */
 #define WAITS_GONE (~0ull)
 
 enum waits_target {

@@ -221,10 +221,11 @@ bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use 
 		need->limit = DEEP_PAGES_MAX; /* a first stack has a higher one to begin with */
 	if (need->limit == 0)
 		return need_note_apart(needs, need, use, ret);
-	need->n_needed = use->n_needed > need->n_needed ? use->n_needed : need->n_needed;
+	uint32_t n_needed = use->n_needed < use->n_copied ? (uint32_t)use->n_needed : use->n_copied;
+	need->n_needed = n_needed > need->n_needed ? n_needed : need->n_needed;
 	need->n_walks += use->n_copied > 0;
-	need->n_used += use->n_copied > 0 && use->n_needed > 0;
-	need->n_wasted += use->n_copied > use->n_needed ? use->n_copied - use->n_needed : 0;
+	need->n_used += n_needed > 0;
+	need->n_wasted += use->n_copied - n_needed;
 	bool is_raised = use->is_cut_off && use->n_copied >= need->limit;
 	if (!is_raised && need->n_walks < WINDOW)
 		return false;

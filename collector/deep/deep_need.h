@@ -43,10 +43,11 @@ struct deep_use {
 	uint64_t sp;
 	uint64_t pc;       /* 0 = user mode was not interrupted */
 	uint32_t n_copied; /* pages */
-	uint32_t n_needed; /* of those, counted from the first */
-	bool is_cut_off;   /* the walk would have needed more */
-	uint64_t place;    /* its key; of a hint */
-	uint64_t hint;     /* that would have helped the walk; 0 = none */
+	uint64_t
+		n_needed; /* of those, counted from the first; more if the walk also needed what lies above */
+	bool is_cut_off;  /* the walk would have needed more */
+	uint64_t place;   /* its key; of a hint */
+	uint64_t hint;    /* that would have helped the walk; 0 = none */
 };
 struct deep_limit {
 	uint64_t key;

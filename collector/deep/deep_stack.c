@@ -55,6 +55,12 @@ struct deep_stacks {
 	uint64_t nearby_sp;
 	uint32_t n_nearby;
 	uint64_t nearby[NEARBY_MAX];
+	/* The end of a mapping, the same; the snapshot with it. */
+	pid_t tail_tid;
+	uint64_t tail_sp, tail_start;
+	size_t tail_len; /* 0 = none */
+	uint8_t tail[DEEP_TAIL];
+	VEC(uint8_t) snapshot;
 	/* A copied instruction, of a sample that is to come; magic 0 = none. */
 	pid_t stepped_tid;
 	struct deep_stepped stepped;
@@ -74,6 +80,7 @@ void deep_stacks_free(struct deep_stacks *stacks)
 	vec_done(&stacks->stored);
 	vec_done(&stacks->hashes);
 	vec_done(&stacks->pages);
+	vec_done(&stacks->snapshot);
 	map_done(&stacks->by_key);
 	free(stacks);
 }
@@ -193,6 +200,17 @@ static void deep_take_stepped(struct deep_stacks *stacks, pid_t tid, struct read
 	stacks->stepped.magic = r->failed ? 0 : DEEP_MAGIC_STEPPED;
 }
 
+static void deep_take_tail(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	stacks->tail_tid = tid;
+	stacks->tail_sp = read_u64(r);
+	stacks->tail_start = read_u64(r);
+	struct bytes bytes = read_bytes(r, DEEP_TAIL);
+	stacks->tail_len = r->failed ? 0 : bytes.len;
+	if (stacks->tail_len)
+		memcpy(stacks->tail, bytes.at, stacks->tail_len);
+}
+
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
@@ -208,6 +226,8 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_stepped(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_NEARBY)
 		deep_take_nearby(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_TAIL)
+		deep_take_tail(stacks, tid, &r);
 }
 
 /* Good for one sample. */
@@ -277,6 +297,27 @@ static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struc
 				(struct hidden_return){ it.sp, top + it.place - it.copy, false });
 }
 
+/* A snapshot that ends within the tail, where the kernel gave up, gets what it lacks. */
+static void deep_join_tail(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			   struct sample *sample)
+{
+	size_t len = stacks->tail_len, n = sample->stack.len;
+
+	stacks->tail_len = 0;
+	if (tid != stacks->tail_tid || !regs_known(&sample->regs, isa->sp) ||
+	    sample->regs.value[isa->sp] != stacks->tail_sp)
+		return;
+	uint64_t offset = stacks->tail_sp + n - stacks->tail_start;
+	if (offset >= len)
+		return;
+	vec_clear(&stacks->snapshot);
+	vec_reserve(&stacks->snapshot, n + len - offset);
+	if (n)
+		memcpy(stacks->snapshot.at, sample->stack.at, n);
+	memcpy(stacks->snapshot.at + n, stacks->tail + offset, len - offset);
+	sample->stack = (struct bytes){ stacks->snapshot.at, n + len - offset };
+}
+
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
 {
 	size_t n = stacks->hashes.n;
@@ -285,6 +326,8 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 
 	if (!sample->n_hidden)
 		deep_join_hidden(stacks, tid, isa, sample);
+	if (stacks->tail_len)
+		deep_join_tail(stacks, tid, isa, sample);
 	deep_join_stepped(stacks, tid, isa, sample);
 	if (stacks->n_nearby)
 		deep_join_nearby(stacks, tid, isa, sample);

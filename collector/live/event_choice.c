@@ -96,6 +96,27 @@ int event_choice_make(struct event_choice *choice, const struct perf_source_opti
 	return 0;
 }
 
+int event_choice_counters(struct event_choice *choice, const struct perf_source_options *options,
+			  struct source_info *info, struct diag *diag)
+{
+	for (size_t i = 0; i < options->n_events; i++) {
+		struct event_spec spec;
+		int error = event_spec_parse(options->events[i], &spec, diag);
+		if (error)
+			return error;
+		if ((error = perf_events_probe(&spec, true))) {
+			source_info_note(info, "this machine cannot count '%s' (%s): it is left out",
+					 options->events[i], strerror(-error));
+			continue;
+		}
+		if (choice->n == TRACE_COUNTERS_MAX)
+			return diag_set(diag, -E2BIG, "cannot count more than %d events by call",
+					TRACE_COUNTERS_MAX);
+		choice_add_spec(choice, &spec);
+	}
+	return 0;
+}
+
 /* Nobody lets us see where in the kernel a thread waits; that it is away, we may know. */
 static int choice_add_near_waits(const struct perf_source_options *options, struct source_info *info,
 				 struct diag *diag)

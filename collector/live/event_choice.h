@@ -17,6 +17,9 @@ struct event_choice {
 
 int event_choice_make(struct event_choice *choice, const struct perf_source_options *options,
 		      struct source_info *info, struct diag *diag);
+/* Of calls that are measured: those that this machine can count in each of them. */
+int event_choice_counters(struct event_choice *choice, const struct perf_source_options *options,
+			  struct source_info *info, struct diag *diag);
 /* That of waits, if they are asked for, comes last. info.has_near_waits: only how long they are can be seen.
  */
 int event_choice_add_waits(struct event_choice *choice, const struct perf_source_options *options,

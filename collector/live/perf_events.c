@@ -65,7 +65,7 @@ static struct perf_event_attr events_base_attr(uint32_t type, uint64_t config)
 	return attr;
 }
 
-static struct perf_event_attr events_spec_attr(const struct event_spec *spec, bool with_kernel)
+struct perf_event_attr perf_event_attr_of(const struct event_spec *spec, bool with_kernel)
 {
 	struct perf_event_attr attr = events_base_attr(spec->type, spec->config);
 
@@ -153,7 +153,7 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 			      const struct perf_want *want)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct perf_event_attr attr = events_spec_attr(&specs[i], want->with_kernel);
+		struct perf_event_attr attr = perf_event_attr_of(&specs[i], want->with_kernel);
 		events_add_sampling(&attr, want);
 		events_add_rate(&attr, &specs[i], want);
 		attr.context_switch = specs[i].is_wait || (want->has_switches && i == 0);
@@ -177,7 +177,7 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 
 int perf_events_probe(const struct event_spec *spec, bool with_kernel)
 {
-	struct perf_event_attr attr = events_spec_attr(spec, with_kernel);
+	struct perf_event_attr attr = perf_event_attr_of(spec, with_kernel);
 
 	attr.sample_period = 1u << 30; /* precise events must sample */
 	int fd = events_try(&attr);
@@ -193,7 +193,7 @@ int perf_events_probe_group(const struct event_spec *specs, size_t n, const stru
 	int error = 0;
 
 	for (size_t i = 0; !error && i < n; i++) {
-		struct perf_event_attr attr = events_spec_attr(&specs[i], want->with_kernel);
+		struct perf_event_attr attr = perf_event_attr_of(&specs[i], want->with_kernel);
 		events_add_sampling(&attr, want);
 		events_add_rate(&attr, &specs[i], want);
 		int fd = events_open_one(&attr, 0, -1, i ? fds.at[0] : NO_LEADER);

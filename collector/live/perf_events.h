@@ -79,6 +79,8 @@ struct perf_events {
 	struct drain *drain;     /* borrowed: has the rings, one a CPU */
 };
 
+/* What the kernel is asked for, but when it samples. */
+struct perf_event_attr perf_event_attr_of(const struct event_spec *spec, bool with_kernel);
 /*
  * Can this event be opened at all, and in the kernel? 0 or -errno: -ENOENT, -EOPNOTSUPP, -ENODEV where the
  * machine does not have it, -EACCES where we may not.

@@ -190,32 +190,6 @@ static void setup_describe_event(struct source_info *info, const struct perf_eve
 	vec_push(&info->events, event);
 }
 
-/* What is known of a call; live_finish_call has the same order. */
-static void setup_describe_calls(struct source_info *info, const struct perf_source_options *options)
-{
-	static const char *const names[][2] = {
-		{ "wall", "ns" },     { "off-cpu", "ns" },        { "cpu", "ns" },
-		{ "calls", "count" }, { "page-faults", "count" }, { "argument", "count" },
-		{ "result", "count" }
-	};
-	static const char *const blocks[][2] = { { "bytes", "bytes" },
-						 { "allocations", "count" },
-						 { "held-bytes", "bytes" },
-						 { "held-allocations", "count" } };
-	size_t n = options->adds_results ? 7 : options->arg ? 6 : 5;
-
-	if (options->every)
-		n = options->held ? 4 : 2;
-	for (size_t i = 0; i < n; i++) {
-		const char *const *name = options->every ? blocks[i] : names[i];
-		struct source_event event = { .period = options->every && i == 0 ? options->every : 1,
-					      .excludes_kernel = true };
-		snprintf(event.name, sizeof(event.name), "%s", name[0]);
-		snprintf(event.unit, sizeof(event.unit), "%s", name[1]);
-		vec_push(&info->events, event);
-	}
-}
-
 static void setup_describe(struct perf_live *live, const struct perf_source_options *options,
 			   const struct setup *setup)
 {
@@ -225,8 +199,6 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 
 	for (size_t i = 0; i < setup->events.n; i++)
 		setup_describe_event(info, &live->events.attrs.at[i], &setup->events.specs[i]);
-	if (options->is_traced)
-		setup_describe_calls(info, options);
 	info->is_machine = options->is_machine && !options->is_tree;
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
@@ -322,32 +294,6 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 			diag.what, diag.why);
 }
 
-/* Calls of chosen functions become samples; their probes are set later. */
-static int setup_add_probe(struct perf_live *live, const struct perf_source_options *options,
-			   struct diag *diag)
-{
-	struct perf_events *events = &live->events;
-	struct perf_probe_want want = { .isa = live->source.info.isa,
-					.arg = options->arg,
-					.every = options->every,
-					.counts = options->counts,
-					.paths = !options->every,
-					.held = options->held,
-					.like = &events->attrs.at[0],
-					.cpus = events->cpus.at,
-					.anchors = events->anchors.at,
-					.n_cpus = events->cpus.n };
-
-	live->adds_results = options->adds_results;
-	live->every = perf_probe_every(options->every);
-	live->random = live->source.info.start_ns;
-	int error = perf_probe_open(&events->probe, &want, NULL, diag);
-	if (!error && !options->every && !bpf_trace_sees_waits(events->probe.program))
-		source_info_note(&live->source.info,
-				 "this kernel does not report when threads wait: off-cpu time is shown as 0");
-	return error;
-}
-
 /* The rate into one ring, by what was asked for. */
 static uint64_t setup_nominal_rate(const struct perf_live *live)
 {
@@ -396,7 +342,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	setup_describe(live, options, &setup);
 	drain_set_rate(live->drain, setup_nominal_rate(live));
 	if (options->is_traced)
-		error = setup_add_probe(live, options, diag);
+		error = perf_live_open_calls(live, options, diag);
 	if (!error)
 		setup_add_deep(live, options);
 	if (!options->is_traced)
@@ -463,6 +409,9 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 		live->source.ops->close(&live->source);
 		return error;
 	}
+	live->source.info.raised_by = (uint64_t)(live->priority.before - live->priority.nice);
+	struct drain_stats rings = drain_stats(live->drain);
+	live->source.info.locked_kb = rings.n_rings * rings.ring_bytes >> 10;
 	drain_start_guard(live->drain);
 	*ret = &live->source;
 	return 0;

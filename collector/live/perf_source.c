@@ -5,7 +5,6 @@
 #include "collector/live/perf_source_private.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -38,62 +37,6 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
 }
 
-/* One of the two whole numbers beside it, so that on average it is the number itself. */
-static uint64_t live_round(struct perf_live *live, double number)
-{
-	live->random = live->random * 6364136223846793005u + 1442695040888963407u;
-	return (uint64_t)(number + (double)(live->random >> 11) * 0x1p-53);
-}
-
-/*
- * The metrics of an allocation. It is a sample with the chance 1 - exp(-size / every), and stands for all
- * that were none.
- */
-static void live_finish_block(struct perf_live *live, const struct trace_call *call, struct sample *sample)
-{
-	double chance = -expm1(-(double)call->arg / live->every);
-	double n = 1 / chance, bytes = (double)call->arg * n;
-
-	sample->block = call->block;
-	sample->weight = live_round(live, bytes);
-	sample->more[sample->n_more++] = live_round(live, n);
-	sample->doubts[0] = live_round(live, (1 - chance) * bytes * bytes);
-	sample->doubts[1] = live_round(live, (1 - chance) * n * n);
-}
-
-/* The metrics of a call, in the order of setup_describe_calls. */
-static bool live_finish_call(struct perf_live *live, struct sample *sample)
-{
-	struct trace_call call;
-
-	if (!perf_probe_read(live->record.sample.raw, &call))
-		return false;
-	sample->n_hidden = (uint32_t)call.n_hidden;
-	for (uint32_t i = 0; i < sample->n_hidden; i++)
-		live->hidden[i] =
-			(struct hidden_return){ call.hidden[i].stack, call.hidden[i].address, false };
-	sample->hidden = live->hidden;
-	if (call.block) {
-		live_finish_block(live, &call, sample);
-		return true;
-	}
-	sample->callee = call.site == TRACE_RETURN ? call.entry : 0;
-	sample->is_call = true;
-	uint64_t n = sample->n_stands = call.n_stands ? call.n_stands : 1;
-	sample->weight = call.wall * n;
-	sample->function = call.function;
-	sample->duration = call.whole_wall ? call.whole_wall : 1;
-	uint64_t off_cpu = call.off_cpu < call.wall ? call.off_cpu : call.wall;
-	sample->more[sample->n_more++] = off_cpu * n;
-	sample->more[sample->n_more++] = (call.wall - off_cpu) * n;
-	sample->more[sample->n_more++] = n;
-	sample->more[sample->n_more++] = call.faults * n;
-	sample->more[sample->n_more++] = call.arg * n;
-	/* Less than nothing is an error. */
-	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;
-	return true;
-}
-
 static uint32_t live_event_of(const void *by_id, uint64_t id)
 {
 	return map_find(by_id, id);
@@ -106,7 +49,7 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	if (attr == live->events.wait_attr)
+	if (attr == live->events.wait_attr && !wakings_join(&live->wakings, event))
 		sample_drop_frames(sample, live->events.waits.n_own);
 	sample->round = periods_round(&live->events.periods, event->time_ns);
 	sample->weight =
@@ -119,7 +62,7 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 		&(struct group_members){ live_event_of, &live->events.by_id,
 					 source_event_counts_all(&live->source.info, sample->event) },
 		sample);
-	if (live->events.probe.program && !live_finish_call(live, sample))
+	if (live->events.probe.program && !perf_live_finish_call(live, sample))
 		live->n_damaged++;
 	deep_stacks_join(live->deep, event->tid, isa, sample);
 	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
@@ -165,7 +108,8 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		return false;
 	}
 	if (from->is_wait)
-		return perf_waits_read(live->record.sample.raw, ret);
+		return !wakings_take(&live->wakings, live->record.sample.raw) &&
+		       perf_waits_read(live->record.sample.raw, ret);
 	if (from->is_deep) {
 		deep_stacks_take(live->deep, live->record.tid, live->record.sample.raw);
 		return false;
@@ -430,6 +374,7 @@ static void live_close(struct source *source)
 	group_reads_done(&live->group_reads);
 	vec_done(&live->before);
 	run_delays_done(&live->run_delays);
+	wakings_done(&live->wakings);
 	source_info_done(&live->source.info);
 	free(live);
 }

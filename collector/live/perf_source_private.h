@@ -18,6 +18,7 @@
 #include "collector/process/mapping.h"
 #include "collector/process/stack_top.h"
 #include "collector/wait/run_delay.h"
+#include "collector/wait/wakings.h"
 
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
@@ -49,8 +50,10 @@ struct perf_live {
 	struct group_reads group_reads;
 	VEC(struct event) before;     /* threads that waited when we came; handed out first */
 	struct run_delays run_delays; /* of waits that no program times */
+	struct wakings wakings;       /* of those that one does */
 	bool with_waits, inherits;    /* as asked for */
 	bool adds_results;            /* of traced calls */
+	uint32_t n_counters;          /* ... and events that are counted in each of them */
 	double every;                 /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
@@ -77,6 +80,14 @@ struct perf_waiting {
 void perf_live_find_waiting(struct perf_live *live, const struct perf_waiting *whose, uint64_t now_ns);
 /* The same of all targets, when samples begin later than the recording. */
 void perf_live_find_waiting_now(struct perf_live *live, uint64_t now_ns);
+
+/* ---- calls, perf_calls.c ------------------------------------------------------------------------- */
+
+/* Calls of chosen functions become samples; their probes are set later. */
+int perf_live_open_calls(struct perf_live *live, const struct perf_source_options *options,
+			 struct diag *diag);
+/* The present sample is the end of a call, or an allocation. False if it is neither. */
+bool perf_live_finish_call(struct perf_live *live, struct sample *sample);
 
 extern const struct source_ops perf_live_ops;
 

@@ -29,7 +29,7 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 	if (sample->n_deep)
 		use.thread = sample->deep_thread;
 	if (sample->n_deep && used->reach > sample->deep_start)
-		use.n_needed = (uint32_t)((used->reach - sample->deep_start + STACK_PAGE - 1) / STACK_PAGE);
+		use.n_needed = (used->reach - sample->deep_start + STACK_PAGE - 1) / STACK_PAGE;
 	use.place = deep_place_key(use.thread ? use.thread : (uint64_t)event->pid << 32, use.sp);
 	if (!deep_needs_note(live->needs, event->tid, &use, &limit))
 		return;

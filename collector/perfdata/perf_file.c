@@ -26,6 +26,7 @@
 #include "collector/perfdata/perf_kernel.h"
 #include "collector/record/perf_record.h"
 #include "collector/wait/perf_waits.h"
+#include "collector/wait/wakings.h"
 
 #define MAX_ATTRS_SECTION (16u << 20)
 #define MAX_FEATURE_SECTION (256u << 20)
@@ -39,6 +40,7 @@ struct perf_file {
 	struct order *order;
 	struct deep_stacks *deep;
 	struct group_reads group_reads;
+	struct wakings wakings;
 	struct event back;  /* tid 0 = none: the thread that the switch handed out last has let run */
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
@@ -215,6 +217,18 @@ static bool file_read_switch(struct perf_file *file, struct bytes raw, struct ev
 	return false;
 }
 
+/* Frames of the program that has taken the sample. */
+static void file_drop_frames(struct perf_file *file, struct event *event)
+{
+	const struct source_info *info = &file->source.info;
+	uint32_t number = event->sample.event;
+
+	if (number >= info->events.n ||
+	    (info->events.at[number].values == SOURCE_OFF_CPU && wakings_join(&file->wakings, event)))
+		return;
+	sample_drop_frames(&event->sample, info->events.at[number].n_own_frames);
+}
+
 /* True and the event a record stands for; false if it stands for none. */
 static bool file_make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
 {
@@ -232,9 +246,12 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 		return false;
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
-		if (ret->sample.event == PERF_NO_EVENT && file->source.info.has_timed_waits &&
-		    perf_waits_read(record.sample.raw, ret))
-			return true;
+		if (ret->sample.event == PERF_NO_EVENT && file->source.info.has_timed_waits) {
+			if (wakings_take(&file->wakings, record.sample.raw))
+				return false;
+			if (perf_waits_read(record.sample.raw, ret))
+				return true;
+		}
 		if (ret->sample.event == PERF_NO_EVENT) {
 			deep_stacks_take(file->deep, ret->tid, record.sample.raw);
 			return false;
@@ -248,9 +265,7 @@ static bool file_make_event(struct perf_file *file, struct bytes bytes, struct e
 		if (ret->sample.event == file->header.switch_event &&
 		    !file_read_switch(file, record.sample.raw, ret))
 			return ret->tid != 0;
-		if (ret->sample.event < file->source.info.events.n)
-			sample_drop_frames(&ret->sample,
-					   file->source.info.events.at[ret->sample.event].n_own_frames);
+		file_drop_frames(file, ret);
 		ret->sample.round = (uint32_t)(ret->time_ns / ROUND_NS);
 		if (order_peek(file->order, &next))
 			perf_record_prefetch(next, perf_header_layout(&file->header, next),
@@ -385,6 +400,7 @@ static void file_close(struct source *source)
 	perf_header_done(&file->header);
 	deep_stacks_free(file->deep);
 	group_reads_done(&file->group_reads);
+	wakings_done(&file->wakings);
 	source_info_done(&source->info);
 	free(file->name);
 	free(file);

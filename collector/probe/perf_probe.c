@@ -93,6 +93,7 @@ int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want
 					       .counts = want->counts,
 					       .paths = want->paths,
 					       .held = want->held,
+					       .n_counters = want->n_counters,
 					       .every = probe_scale(want->every) };
 
 	*probe = (struct perf_probe){ 0 };
@@ -111,6 +112,7 @@ void perf_probe_close(struct perf_probe *probe)
 	probe_links_done(&probe->links);
 	for (size_t i = 0; i < probe->outputs.n; i++)
 		close(probe->outputs.at[i].fd);
+	perf_counters_done(&probe->counters);
 	bpf_trace_close(probe->program);
 	vec_done(&probe->outputs);
 	*probe = (struct perf_probe){ 0 };

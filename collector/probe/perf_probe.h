@@ -19,6 +19,7 @@
 #include "binary/isa/isa.h"
 #include "collector/bpf/bpf_trace.h"
 #include "collector/event.h"
+#include "collector/probe/perf_counters.h"
 #include "collector/probe/probe_links.h"
 
 struct perf_probe_fd {
@@ -33,15 +34,17 @@ struct perf_probe {
 	VEC(struct perf_probe_fd) outputs; /* one a CPU, and more of them later, for larger stacks */
 	size_t n_cpus;
 	struct probe_links links;
+	struct perf_counters counters; /* of events that are counted by call; added by who wants them */
 };
 
 struct perf_probe_want {
 	const struct isa *isa;
-	uint64_t every; /* allocations are sampled, every so many bytes; 0 = calls are timed */
-	bool paths;     /* paths are known again, if they are learnt */
-	bool counts;    /* entries are counted, and nothing else is done */
-	bool held;      /* ... and followed until they are freed */
-	unsigned arg;   /* number of an argument to add up, from 1; 0 = none */
+	uint64_t every;      /* allocations are sampled, every so many bytes; 0 = calls are timed */
+	bool paths;          /* paths are known again, if they are learnt */
+	bool counts;         /* entries are counted, and nothing else is done */
+	bool held;           /* ... and followed until they are freed */
+	uint32_t n_counters; /* at most so many are added */
+	unsigned arg;        /* number of an argument to add up, from 1; 0 = none */
 	const struct perf_event_attr *like; /* whose clock, registers and stack samples have */
 	const int *cpus, *anchors;          /* whose rings to write into */
 	size_t n_cpus;

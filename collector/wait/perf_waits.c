@@ -170,7 +170,9 @@ static void perf_waits_tell(const struct waits_record *record, struct event *ret
 				       .runnable_ns = sum->runnable < sum->ns ? sum->runnable : sum->ns,
 				       .longest_ns = sum->longest,
 				       .waker = (pid_t)record->waker,
-				       .waker_pid = (pid_t)(record->waker >> 32) } };
+				       .waker_pid = (pid_t)(record->waker >> 32),
+				       .woken_ns = record->woken,
+				       .futex = record->futex } };
 }
 
 bool perf_waits_read(struct bytes raw, struct event *ret)

@@ -2,6 +2,7 @@
 #include "report/cycles/count_loops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/search.h"
@@ -50,7 +51,10 @@ static void loop_counts_take(void *context, const struct cycles_counts *counts)
 	size_t first = to->headers.n;
 	double sum = 0;
 
-	vec_push(&to->modules, alloc_text(counts->module));
+	struct counted_module module = { .name = alloc_text(counts->module) };
+
+	memcpy(module.build_id, counts->build_id, sizeof(module.build_id));
+	vec_push(&to->modules, module);
 	loop_counts_take_ways(to, counts);
 	for (size_t i = 0; i < counts->ways.n; i++)
 		sum += counts->ways.at[i].count;
@@ -82,4 +86,33 @@ int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *dia
 	if (ret->headers.n)
 		qsort(ret->headers.at, ret->headers.n, sizeof(*ret->headers.at), loop_counts_compare);
 	return error;
+}
+
+/* Is it of one of the profile's files of that name, or of none? */
+static int loop_counts_check_module(const char *path, const struct counted_module *module,
+				    const struct profile *profile, struct diag *diag)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < profile->images.n; i++) {
+		const struct profile_image *image = &profile->images.at[i];
+		const char *name = intern_text(&profile->strings, image->path), *slash = strrchr(name, '/');
+		if (strcmp(slash ? slash + 1 : name, module->name) != 0)
+			continue;
+		error = cycles_counts_check(path, module->name, module->build_id, &image->build_id, diag);
+		if (!error)
+			return 0;
+	}
+	return error;
+}
+
+int loop_counts_check(const char *path, const struct loop_counts *counts, const struct profile *profile,
+		      struct diag *diag)
+{
+	for (size_t i = 0; i < counts->modules.n; i++) {
+		int error = loop_counts_check_module(path, &counts->modules.at[i], profile, diag);
+		if (error)
+			return error;
+	}
+	return 0;
 }

@@ -166,6 +166,12 @@ static bool counts_function_member(struct counts_reader *r)
 			counts_module(r);
 		return true;
 	}
+	if (json_reader_is(&r->json, "build_id")) {
+		if (json_reader_next(&r->json) == JSON_STRING)
+			snprintf(r->current.build_id, sizeof(r->current.build_id), "%.*s",
+				 (int)r->json.text.len, (const char *)r->json.text.at);
+		return true;
+	}
 	if (json_reader_is(&r->json, "total")) {
 		r->current.total = json_reader_next(&r->json) == JSON_NUMBER ? counts_number(&r->json) : -1;
 		return true;
@@ -186,7 +192,7 @@ static void counts_forget(struct cycles_counts *counts)
 	vec_clear(&counts->blocks);
 	vec_clear(&counts->ways);
 	vec_clear(&counts->way_blocks);
-	counts->module[0] = 0;
+	counts->module[0] = counts->build_id[0] = 0;
 	counts->total = 0;
 	counts->is_cut = false;
 }
@@ -314,4 +320,19 @@ void cycles_counts_done(struct cycles_counts *counts)
 	vec_done(&counts->blocks);
 	vec_done(&counts->ways);
 	vec_done(&counts->way_blocks);
+}
+
+int cycles_counts_check(const char *path, const char *module, const char *counted,
+			const struct build_id *expected, struct diag *diag)
+{
+	char build_id[2 * BUILD_ID_MAX + 1];
+
+	build_id_format(expected, build_id);
+	if (!counted[0] || !expected->len || strcmp(counted, build_id) == 0)
+		return 0;
+	diag_set(diag, -EINVAL, "'%s' has counts of another build of %s", path, module);
+	diag_why(diag, "its build-id is %s there, and %s in the profile", counted, build_id);
+	diag_hint(diag, "count again: cpprof paths -f FUNCTION --format json -o FILE, with the program that "
+			"was profiled");
+	return -EINVAL;
 }

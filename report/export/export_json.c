@@ -34,9 +34,12 @@ static int write_json(const struct export_input *input, const struct export_opti
 {
 	struct document document;
 	struct scope_calls calls;
+	struct derived derived;
 	struct json json;
 
-	(void)diag;
+	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
+	if (error)
+		return error;
 	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
 	document.seen = &calls;
@@ -52,13 +55,14 @@ static int write_json(const struct export_input *input, const struct export_opti
 		json_file_write_rows(&json, &document, options->detail, rows);
 	json_name(&json, "node_values");
 	json_object(&json);
-	json_node_values(&json, &document, 0, document.n_nodes, options->totals);
+	json_node_values(&json, &document, 0, document.n_nodes, options->totals, &derived);
 	json_end_object(&json);
 	write_end(&json, &document);
 	json_end_object(&json);
 	json_line(&json);
 	document_done(&document);
 	scope_calls_done(&calls);
+	derived_done(&derived);
 	return json_done(&json);
 }
 
@@ -67,7 +71,8 @@ const struct exporter exporter_json = {
 	.suffixes = ".json .cpprof.json",
 	.summary = "the whole profile as one columnar document (cpprof schema)",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
-		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT |
+		   CARRIES_FORMULAS,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_calls = true,

@@ -48,14 +48,15 @@ static void write_batches(struct json *json, const struct document *document,
 }
 
 static void write_value_batches(struct json *json, const struct document *document,
-				const struct export_options *options)
+				const struct export_options *options, const struct derived *derived)
 {
 	size_t n = document->n_nodes;
 
 	for (size_t from = 0; from < n; from += BATCH) {
 		ndjson_begin(json, "node_values", options);
 		json_uint_of(json, "i0", from);
-		json_node_values(json, document, from, from + BATCH < n ? from + BATCH : n, options->totals);
+		json_node_values(json, document, from, from + BATCH < n ? from + BATCH : n, options->totals,
+				 derived);
 		ndjson_end(json);
 	}
 }
@@ -82,7 +83,7 @@ static void ndjson_write_costs(struct json *json, struct document_cursor *cursor
 }
 
 /* One line a node with everything resolved: nothing to join. */
-static void write_wide_node(struct json *json, struct document_cursor *cursor,
+static void write_wide_node(struct json *json, struct document_cursor *cursor, struct derived_nodes *derived,
 			    const struct export_options *options, size_t node, uint32_t depth)
 {
 	const struct document *document = cursor->document;
@@ -103,27 +104,38 @@ static void write_wide_node(struct json *json, struct document_cursor *cursor,
 	json_text_of(json, "call_file", profile_text(profile, scope.call_file));
 	json_uint_of(json, "call_line", scope.call_line);
 	ndjson_write_costs(json, cursor, node);
+	if (derived->derived->of.n) {
+		json_name(json, "derived");
+		json_object(json);
+		for (size_t i = 0; i < derived->derived->of.n; i++)
+			json_number_of(json, derived->derived->of.at[i].label,
+				       derived_node(derived, i, node));
+		json_end_object(json);
+	}
 	json_uint_of(json, "depth", depth);
 	ndjson_end(json);
 }
 
 static void write_wide(struct json *json, const struct document *document,
-		       const struct export_options *options)
+		       const struct export_options *options, const struct derived *derived)
 {
+	struct derived_nodes nodes;
 	uint32_t *depth = alloc_zero(document->n_nodes, sizeof(uint32_t));
 	struct document_cursor cursor;
 
 	document_cursor_init(&cursor, document);
+	derived_nodes_init(&nodes, derived, &cursor);
 	for (size_t i = 0; i < document->n_nodes; i++) {
 		depth[i] = i ? depth[document_parent(document, i)] + 1 : 0;
-		write_wide_node(json, &cursor, options, i, depth[i]);
+		write_wide_node(json, &cursor, &nodes, options, i, depth[i]);
 	}
+	derived_nodes_done(&nodes);
 	document_cursor_done(&cursor);
 	free(depth);
 }
 
 static void write_records(struct json *json, const struct document *document,
-			  const struct export_options *options)
+			  const struct export_options *options, const struct derived *derived)
 {
 	ndjson_begin(json, "header", options);
 	json_text_of(json, "schema", SCHEMA_NAME);
@@ -131,11 +143,11 @@ static void write_records(struct json *json, const struct document *document,
 	json_header(json, document->profile);
 	ndjson_end(json);
 	if (options->wide) {
-		write_wide(json, document, options);
+		write_wide(json, document, options, derived);
 	} else {
 		for (const struct json_rows *rows = json_rows; rows->name; rows++)
 			write_batches(json, document, options, rows);
-		write_value_batches(json, document, options);
+		write_value_batches(json, document, options, derived);
 	}
 	ndjson_begin(json, "quality", options);
 	json_name(json, "quality");
@@ -152,17 +164,21 @@ static int write_ndjson(const struct export_input *input, const struct export_op
 {
 	struct document document;
 	struct scope_calls calls;
+	struct derived derived;
 	struct json json;
 
-	(void)diag;
+	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
+	if (error)
+		return error;
 	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
 	document.seen = &calls;
 	document_index(&document);
 	json_init(&json, to);
-	write_records(&json, &document, options);
+	write_records(&json, &document, options, &derived);
 	document_done(&document);
 	scope_calls_done(&calls);
+	derived_done(&derived);
 	return json_done(&json);
 }
 
@@ -171,7 +187,8 @@ const struct exporter exporter_ndjson = {
 	.suffixes = ".ndjson .jsonl",
 	.summary = "the same as a stream, one record per line; --wide for one line per node",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
-		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT |
+		   CARRIES_FORMULAS,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_calls = true,

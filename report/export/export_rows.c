@@ -6,6 +6,7 @@
  * There is exactly one root row, first; siblings are sorted by value, as the panel lays them out.
  */
 #include "base/json.h"
+#include "report/derived.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
 #include "report/tree/children.h"
@@ -16,6 +17,8 @@ struct rows {
 	const struct document *document;
 	struct document_cursor cursor;
 	uint32_t metric;
+	struct derived derived;
+	struct derived_nodes costs;
 	struct text note; /* on what was folded, told by the root */
 };
 
@@ -36,6 +39,9 @@ static void rows_write_row(void *context, uint32_t node, uint32_t depth)
 	json_text_of(&rows->json, "kind", scope_kind_name(scope->kind));
 	json_text_of(&rows->json, "file", profile_text(document->profile, scope->file));
 	json_uint_of(&rows->json, "line", scope->line);
+	for (size_t i = 0; i < rows->derived.of.n; i++)
+		json_number_of(&rows->json, rows->derived.of.at[i].label,
+			       derived_node(&rows->costs, i, node));
 	if (limit_is_other(scope))
 		json_uint_of(&rows->json, "folded", scope->end_line);
 	if (node == 0 && rows->note.len)
@@ -50,9 +56,12 @@ static int rows_write(const struct export_input *input, const struct export_opti
 	struct children children;
 	struct rows rows = { .document = &document, .metric = options->metric };
 
-	(void)diag;
+	int error = derived_make(&rows.derived, input->profile, options->derived, options->n_derived, diag);
+	if (error)
+		return error;
 	document_init(&document, input->profile, input->tree);
 	document_cursor_init(&rows.cursor, &document);
+	derived_nodes_init(&rows.costs, &rows.derived, &rows.cursor);
 	children_of_document(&children, &document, options->metric);
 	limit_note(input->tree, input->profile, &rows.note);
 	json_init(&rows.json, to);
@@ -62,6 +71,8 @@ static int rows_write(const struct export_input *input, const struct export_opti
 	json_line(&rows.json);
 	children_done(&children);
 	text_done(&rows.note);
+	derived_nodes_done(&rows.costs);
+	derived_done(&rows.derived);
 	document_cursor_done(&rows.cursor);
 	document_done(&document);
 	return json_done(&rows.json);
@@ -71,7 +82,7 @@ const struct exporter exporter_rows = {
 	.name = "rows",
 	.suffixes = ".rows.json",
 	.summary = "flat rows in depth-first order, for Grafana and pandas",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_CONTEXT,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_CONTEXT | CARRIES_FORMULAS,
 	.loops_by_default = true,
 	.max_nodes = 5000, /* about 150 bytes a row: more is too much for a panel */
 	.write = rows_write,

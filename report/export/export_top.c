@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "report/derived.h"
 #include "report/export/exporter.h"
 #include "report/export/json_sections.h"
 #include "report/limit.h"
@@ -18,6 +19,7 @@ struct top {
 	struct json json;
 	const struct document *document;
 	uint32_t metric;
+	struct derived derived;
 	uint64_t samples, total;
 	char time[32];
 };
@@ -65,6 +67,9 @@ static void top_write_row(struct top *top, const struct flat_row *row)
 	json_number_of(&top->json, "total_pct", 100 * whole);
 	json_uint_of(&top->json, "samples", row->self[0]);
 	json_number_of(&top->json, "ci95_pct", top_interval(top, row, share));
+	for (size_t i = 0; i < top->derived.of.n; i++)
+		json_number_of(&top->json, top->derived.of.at[i].label,
+			       derived_value(&top->derived, i, top->document, row->self, row->total));
 	json_text_of(&top->json, "metric", profile_text(profile, profile->metrics.at[top->metric].name));
 	json_text_of(&top->json, "unit", profile_text(profile, profile->metrics.at[top->metric].unit));
 	json_text_of(&top->json, "time", top->time);
@@ -120,9 +125,11 @@ static int write_top(const struct export_input *input, const struct export_optio
 	time_t start = (time_t)(input->profile->run.start_unix_ns / 1000000000);
 	struct tm utc;
 
-	(void)diag;
-	document_init(&document, input->profile, input->tree);
 	struct top top = { .document = &document, .metric = options->metric };
+	int error = derived_make(&top.derived, input->profile, options->derived, options->n_derived, diag);
+	if (error)
+		return error;
+	document_init(&document, input->profile, input->tree);
 	top.samples = document_inclusive(&document, 0, 0);
 	top.total = document_inclusive(&document, 0, options->metric);
 	strftime(top.time, sizeof(top.time), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
@@ -135,6 +142,7 @@ static int write_top(const struct export_input *input, const struct export_optio
 	json_end_array(&top.json);
 	json_line(&top.json);
 	document_done(&document);
+	derived_done(&top.derived);
 	return json_done(&top.json);
 }
 
@@ -142,7 +150,7 @@ const struct exporter exporter_top = {
 	.name = "top",
 	.suffixes = ".top.json",
 	.summary = "functions, loops and lines by cost, as flat rows",
-	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES,
+	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_FORMULAS,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_spread = true,

@@ -22,7 +22,8 @@ enum carries {
 	CARRIES_BUILD_IDS = 32,
 	CARRIES_LINES = 64,
 	CARRIES_CALL_SITES = 128,
-	CARRIES_CONTEXT = 256, /* whole call paths, not only caller-callee pairs */
+	CARRIES_CONTEXT = 256,  /* whole call paths, not only caller-callee pairs */
+	CARRIES_FORMULAS = 512, /* what is worked out from metrics */
 };
 
 /* json, ndjson: how much of the profile. Each has less than the one before. */
@@ -46,6 +47,8 @@ struct export_options {
 	const struct diff
 		*diff; /* html: metrics 1 and 2 are its before and after; diff_html has more of them */
 	const struct loop_counts *counts; /* html: how often loops went round; NULL = not known */
+	char *const *derived;             /* formulas, beside the usual ones: carries CARRIES_FORMULAS */
+	size_t n_derived;
 	const struct ranks *ranks; /* html: whose metrics the slowest ranks are; NULL = it is not reduced */
 };
 

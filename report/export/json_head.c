@@ -190,13 +190,21 @@ static void write_modules_without_debug(struct json *json, const struct document
 	json_end_array(json);
 }
 
-static void write_overhead(struct json *json, const struct profile_quality *quality)
+static void json_put_change(void *context, const char *name, uint64_t value)
 {
+	json_uint_of(context, name, value);
+}
+
+static void write_overhead(struct json *json, const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+
 	json_name(json, "overhead");
 	json_object(json);
 	json_uint_of(json, "cpprof_cpu_ns", quality->own_cpu_ns);
 	json_uint_of(json, "cpprof_peak_kb", quality->own_peak_kb);
 	json_uint_of(json, "ring_wakeups", quality->wakeups);
+	quality_changes_each(profile, json_put_change, json);
 	json_end_object(json);
 }
 
@@ -240,7 +248,7 @@ void json_quality(struct json *json, const struct document *document)
 	json_number_of(json, "line_info_pct",
 		       100 - json_head_percent(quality->without_lines, quality->samples));
 	write_modules_without_debug(json, document);
-	write_overhead(json, quality);
+	write_overhead(json, document->profile);
 	write_warnings(json, document);
 	json_end_object(json);
 }

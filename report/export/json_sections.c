@@ -132,7 +132,28 @@ static void write_nodes(struct json *json, const struct document *document, size
 		COLUMN("activations", json_uint, document->seen->by_scope.at[i]);
 }
 
-void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals)
+/* By name; null where there is no value. */
+static void json_section_write_derived(struct json *json, const struct document *document, size_t from,
+				       size_t to, const struct derived *derived)
+{
+	struct document_cursor cursor;
+	struct derived_nodes nodes;
+
+	if (!derived->of.n)
+		return;
+	document_cursor_init(&cursor, document);
+	derived_nodes_init(&nodes, derived, &cursor);
+	json_name(json, "derived");
+	json_object(json);
+	for (size_t f = 0; f < derived->of.n; f++)
+		COLUMN(derived->of.at[f].label, json_number, derived_node(&nodes, f, i));
+	json_end_object(json);
+	derived_nodes_done(&nodes);
+	document_cursor_done(&cursor);
+}
+
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals,
+		      const struct derived *derived)
 {
 	struct document_cursor cursor;
 	char name[16];
@@ -146,6 +167,7 @@ void json_node_values(struct json *json, const struct document *document, size_t
 	}
 	json_end_object(json);
 	document_cursor_done(&cursor);
+	json_section_write_derived(json, document, from, to, derived);
 	if (!totals)
 		return;
 	json_name(json, "inclusive");

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "report/derived.h"
 #include "report/export/exporter.h"
 #include "report/tree/document.h"
 
@@ -33,6 +34,6 @@ extern const struct json_rows json_rows[]; /* in the order of the document; ende
 size_t json_rows_count(const struct json_rows *rows, const struct document *document,
 		       enum export_detail detail);
 
-/* node_values of [from, to), with or without inclusive values. */
-void json_node_values(struct json *json, const struct document *document, size_t from, size_t to,
-		      bool totals);
+/* node_values of [from, to), with or without inclusive values; derived: what follows from them. */
+void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals,
+		      const struct derived *derived);

@@ -91,6 +91,7 @@ struct page {
 	FILE *to;
 	const struct document *document;
 	const struct export_options *options;
+	const struct derived *derived;
 };
 
 void html_part_open(struct html_part *part, FILE *to, const char *kind, const char *name)
@@ -113,7 +114,7 @@ static void write_data(const struct page *page)
 	struct html_part part;
 
 	html_part_open(&part, page->to, "block", "meta");
-	html_write_meta(part.packed, page->document, page->options);
+	html_write_meta(part.packed, page->document, page->options, page->derived);
 	html_part_close(&part);
 	html_write_blocks(page->to, page->document);
 	html_write_texts(page->to, page->document, page->options);
@@ -156,13 +157,18 @@ static int html_write(const struct export_input *input, const struct export_opti
 	struct document document;
 	struct scope_calls calls;
 
-	(void)diag;
+	struct derived derived;
+	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
+
+	if (error)
+		return error;
 	scope_calls_take(input->tree, &calls);
 	document_init(&document, input->profile, input->tree);
 	document.seen = &calls;
-	html_write_page(&(struct page){ to, &document, options });
+	html_write_page(&(struct page){ to, &document, options, &derived });
 	document_done(&document);
 	scope_calls_done(&calls);
+	derived_done(&derived);
 	return 0;
 }
 
@@ -171,7 +177,7 @@ const struct exporter exporter_html = {
 	.suffixes = ".html .htm",
 	.summary = "an interactive report in one file, for any browser",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
-		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT,
+		   CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT | CARRIES_FORMULAS,
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_spread = true,

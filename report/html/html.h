@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "report/derived.h"
 #include "report/export/exporter.h"
 #include "report/tree/document.h"
 
@@ -23,4 +24,5 @@ void html_write_blocks(FILE *to, const struct document *document);
 /* Source text and instructions, a part for each file and function. */
 void html_write_texts(FILE *to, const struct document *document, const struct export_options *options);
 /* A JSON object of everything else. */
-void html_write_meta(FILE *to, const struct document *document, const struct export_options *options);
+void html_write_meta(FILE *to, const struct document *document, const struct export_options *options,
+		     const struct derived *derived);

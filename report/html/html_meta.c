@@ -242,7 +242,18 @@ static void write_runs(struct json *json, const struct diff *diff)
 	json_end_object(json);
 }
 
-void html_write_meta(FILE *to, const struct document *document, const struct export_options *options)
+/* Columns that are there at once. */
+static void write_formulas(struct json *json, const struct derived *derived)
+{
+	json_name(json, "formulas");
+	json_array(json);
+	for (size_t i = 0; i < derived->texts.n; i++)
+		json_text(json, derived->texts.at[i]);
+	json_end_array(json);
+}
+
+void html_write_meta(FILE *to, const struct document *document, const struct export_options *options,
+		     const struct derived *derived)
 {
 	struct json json;
 
@@ -252,6 +263,7 @@ void html_write_meta(FILE *to, const struct document *document, const struct exp
 	write_names(&json, document->profile);
 	write_short_names(&json, document);
 	json_uint_of(&json, "default_metric", options->metric);
+	write_formulas(&json, derived);
 	write_remarks(&json, document, options);
 	json_bool_of(&json, "is_diff", options->diff != NULL);
 	if (options->diff && diff_html_has_runs(options->diff))

@@ -164,6 +164,26 @@ static void json_rows_put_task(const struct text_report *report, const struct ta
 	json_end_object(json);
 }
 
+static void json_rows_put_waker(const struct text_report *report, const struct wait_row *row,
+				struct json *json)
+{
+	CLEANUP(text_done) struct text path = { 0 };
+
+	if (row->waker) {
+		json_text_of(json, "woken_by", wait_row_waker(report->profile, row));
+		json_uint_of(json, "woken_by_ns", row->woken_by);
+	}
+	if (row->woken_in) {
+		text_path(report, row->woken_in, TEXT_PATH_NAMES, &path);
+		json_text_of(json, "woken_in", path.at ? path.at : "");
+		json_uint_of(json, "woken_in_ns", row->woken_in_ns);
+	}
+	if (row->holder && row->kind == WAIT_FUTEX) {
+		json_text_of(json, "held_by", wait_row_holder(report->profile, row));
+		json_uint_of(json, "held_by_ns", row->held_by);
+	}
+}
+
 static void json_rows_put_waits(const struct text_report *report, struct json *json)
 {
 	wait_rows rows = { 0 };
@@ -180,10 +200,7 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 		if (rows.at[i].waits && rows.at[i].longest)
 			json_uint_of(json, "longest_ns", rows.at[i].longest);
 		json_text_of(json, "path", path.at ? path.at : "");
-		if (rows.at[i].waker) {
-			json_text_of(json, "woken_by", wait_row_waker(report->profile, &rows.at[i]));
-			json_uint_of(json, "woken_by_ns", rows.at[i].woken_by);
-		}
+		json_rows_put_waker(report, &rows.at[i], json);
 		json_end_object(json);
 	}
 	vec_done(&rows);

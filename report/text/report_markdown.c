@@ -124,7 +124,8 @@ static void markdown_put_view(const struct text_report *report)
 		return;
 	case TEXT_QUALITY:
 		text_printf(report->to, "~~~~text\n");
-		quality_table(report->profile, &report->options->style, report->to);
+		quality_table(report->profile, report->tree, report->costs, &report->options->style,
+			      report->to);
 		text_printf(report->to, "~~~~\n");
 		return;
 	case TEXT_WAITS:

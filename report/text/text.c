@@ -105,7 +105,8 @@ static void text_report_put_view(const struct text_report *report)
 	if (report->options->view == TEXT_SUMMARY)
 		text_report_put_summary(report);
 	else if (report->options->view == TEXT_QUALITY)
-		quality_table(report->profile, &report->options->style, report->to);
+		quality_table(report->profile, report->tree, report->costs, &report->options->style,
+			      report->to);
 	else if (report->options->view == TEXT_WAITS)
 		text_waits(report);
 	else if (report->options->view == TEXT_CALLS)

@@ -8,12 +8,16 @@
 #include "report/text/text_rows.h"
 #include "report/waits.h"
 
-/* "main > serve > lock", the innermost last. */
+/* "main > serve > lock", the innermost last; of a waker from its own outermost on. */
 void text_path(const struct text_report *report, uint32_t scope, size_t max, struct text *ret)
 {
 	VEC(uint32_t) path = { 0 };
 
 	for (; scope && (!max || path.n < max); scope = report->tree->scopes.at[scope].parent) {
+		if (wait_is_waking(report->profile, report->tree, scope)) {
+			scope = 0;
+			break;
+		}
 		unsigned kind = scope_kind(report->tree, scope);
 		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
 			vec_push(&path, scope);
@@ -26,6 +30,40 @@ void text_path(const struct text_report *report, uint32_t scope, size_t max, str
 		text_printf(ret, i ? " > " : "");
 	}
 	vec_done(&path);
+}
+
+static void text_waits_put_waker(const struct text_report *report, const struct wait_row *row)
+{
+	CLEANUP(text_done) struct text path = { 0 };
+	const char *waker = wait_row_waker(report->profile, row);
+	char ns[NUMBER_MAX];
+
+	if (!waker)
+		return;
+	struct line line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "%59s woken by ", "");
+	line_name(&line, TINT_DIM, waker);
+	line_printf(&line, TINT_DIM, " for %s of it", number_time(row->woken_by, ns));
+	if (row->woken_in) {
+		text_path(report, row->woken_in, TEXT_PATH_NAMES, &path);
+		line_printf(&line, TINT_DIM, row->woken_in_ns < row->woken_by ? ", mostly in " : ", in ");
+		line_name(&line, TINT_DIM, path.at ? path.at : "");
+	}
+	line_end(&line);
+}
+
+static void text_waits_put_holder(const struct text_report *report, const struct wait_row *row)
+{
+	const char *holder = wait_row_holder(report->profile, row);
+	char ns[NUMBER_MAX];
+
+	if (!holder || row->kind != WAIT_FUTEX)
+		return;
+	struct line line = line_start(report->to, &report->options->style);
+	line_printf(&line, TINT_DIM, "%59s held longest by ", "");
+	line_name(&line, TINT_DIM, holder);
+	line_printf(&line, TINT_DIM, ", for %s of it", number_time(row->held_by, ns));
+	line_end(&line);
 }
 
 static void text_waits_put(const struct text_report *report, const struct wait_row *row, uint64_t all)
@@ -43,14 +81,8 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
-	const char *waker = wait_row_waker(report->profile, row);
-	if (!waker)
-		return;
-	line = line_start(report->to, &report->options->style);
-	line_printf(&line, TINT_DIM, "%59s woken by ", "");
-	line_name(&line, TINT_DIM, waker);
-	line_printf(&line, TINT_DIM, " for %s of it", number_time(row->woken_by, total));
-	line_end(&line);
+	text_waits_put_waker(report, row);
+	text_waits_put_holder(report, row);
 }
 
 void text_waits(const struct text_report *report)

@@ -10,7 +10,7 @@
 void loop_counts_done(struct loop_counts *counts)
 {
 	for (size_t i = 0; i < counts->modules.n; i++)
-		free(counts->modules.at[i]);
+		free(counts->modules.at[i].name);
 	vec_done(&counts->modules);
 	vec_done(&counts->headers);
 	vec_done(&counts->functions);
@@ -31,7 +31,7 @@ const struct counted_function *counted_function_find(const struct loop_counts *c
 	for (size_t i = 0; counts && i < counts->functions.n; i++) {
 		const struct counted_function *f = &counts->functions.at[i];
 		if (f->vaddr == vaddr &&
-		    strcmp(counts->modules.at[f->module], loop_counts_module(module)) == 0)
+		    strcmp(counts->modules.at[f->module].name, loop_counts_module(module)) == 0)
 			return f;
 	}
 	return NULL;
@@ -44,7 +44,7 @@ static const struct header_count *loop_counts_header(const struct loop_counts *c
 	size_t at = search_first(i, counts->headers.n, list[i].vaddr >= vaddr);
 
 	for (; at < counts->headers.n && list[at].vaddr == vaddr; at++)
-		if (strcmp(counts->modules.at[list[at].module], module) == 0)
+		if (strcmp(counts->modules.at[list[at].module].name, module) == 0)
 			return &list[at];
 	return NULL;
 }

@@ -33,12 +33,18 @@ struct counted_function {
 	size_t first_way, n_ways; /* of ways; the most frequent first */
 };
 
+/* The file that a function's counts are of. */
+struct counted_module {
+	char *name;
+	char build_id[2 * BUILD_ID_MAX + 1]; /* hex; "" = not said */
+};
+
 struct loop_counts {
 	VEC(struct header_count) headers; /* by address */
 	VEC(struct counted_function) functions;
 	VEC(struct counted_way) ways;
 	VEC(uint64_t) way_blocks; /* addresses */
-	VEC(char *) modules;
+	VEC(struct counted_module) modules;
 };
 
 struct loop_rounds {

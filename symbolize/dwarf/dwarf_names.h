@@ -133,4 +133,5 @@ enum dw_line_opcode {
 	DW_LNE_end_sequence = 1,
 	DW_LNE_set_address = 2,
 	DW_LNE_define_file = 3,
+	DW_LNE_set_discriminator = 4,
 };

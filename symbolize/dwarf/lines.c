@@ -100,7 +100,7 @@ bool lines_open(const struct unit *unit, struct line_table *ret)
 	struct reader r = reader_of(unit->dwarf->section[DWARF_LINE]);
 	uint8_t offset_size = 4;
 
-	*ret = (struct line_table){ .unit = unit };
+	*ret = (struct line_table){ .unit = unit, .has_blocks = strstr(unit->producer, "GNU Fortran") };
 	if (!unit->has_lines)
 		return false;
 	reader_seek(&r, unit->line_offset);
@@ -210,6 +210,7 @@ struct machine {
 	uint64_t vaddr; /* registers */
 	uint64_t file;
 	uint32_t line, column;
+	uint64_t block;
 	bool is_statement;
 	uint64_t pending_vaddr;
 	struct line_row pending;
@@ -221,6 +222,7 @@ static void start_sequence(struct machine *m)
 	m->sequence++;
 	m->has_pending = m->is_dead = false;
 	m->vaddr = m->column = 0;
+	m->block = 0;
 	m->file = m->line = 1;
 	m->is_statement = m->table->is_statement;
 }
@@ -233,7 +235,7 @@ static size_t first_part_behind(const struct machine *m, uint64_t vaddr)
 static bool is_same_row(const struct line_row *a, const struct line_row *b)
 {
 	return a->file == b->file && a->line == b->line && a->column == b->column &&
-	       a->is_statement == b->is_statement;
+	       a->is_statement == b->is_statement && a->block == b->block;
 }
 
 /* The pending row holds up to `end`: give it to every part it reaches into. */
@@ -276,6 +278,8 @@ static void emit_row(struct machine *m, bool is_end)
 	m->pending.line = m->line;
 	m->pending.column = m->column > UINT16_MAX ? 0 : (uint16_t)m->column;
 	m->pending.is_statement = m->is_statement;
+	m->pending.block = m->table->has_blocks && m->block <= UINT8_MAX ? (uint8_t)m->block : 0;
+	m->block = 0;
 }
 
 static void lines_extended(struct machine *m, struct reader *r)
@@ -297,6 +301,9 @@ static void lines_extended(struct machine *m, struct reader *r)
 			vec_push(&m->table->files, file);
 		break;
 	}
+	case DW_LNE_set_discriminator:
+		m->block = read_uleb(&body);
+		break;
 	default:
 		break;
 	}

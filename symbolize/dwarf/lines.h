@@ -22,6 +22,7 @@ struct line_table {
 	uint8_t version, min_insn, line_range, opcode_base;
 	int8_t line_base;
 	bool is_statement;     /* at the start of each sequence */
+	bool has_blocks;       /* gfortran gives a statement one column, and numbers its blocks */
 	uint8_t operands[256]; /* how many LEB128 operands each standard opcode has */
 	VEC(const char *) directories;
 	VEC(struct line_file) files;

@@ -8,7 +8,7 @@
  * With CALLS_TIMES in the environment, that file says of some paths: how many calls, how many nanoseconds
  * passed between the first and the last statement of the function, how many between the statements before and
  * behind the call, and how often the thread was kept from running meanwhile. What is measured from outside
- * lies between.
+ * lies between. Its last line: how long the calls of burner have been running at most, in all.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -36,6 +36,7 @@ static struct times times[] = { { .path = "main>alpha>target" },
 				{ .path = "main>burner" },
 				{ .path = "main>uneven" } };
 static struct times *timed; /* of the present call */
+static long long burnt;
 
 static long long now(void)
 {
@@ -64,6 +65,20 @@ static long kept_from_running(void)
 		timed->n++;                         \
 	} while (0)
 
+/* How long this thread could have run and had no CPU, as the kernel adds it up, in ns; 0 where it does not.
+ */
+static long long waited_for_cpu(void)
+{
+	FILE *from = fopen("/proc/thread-self/schedstat", "r");
+	long long waited = 0;
+
+	if (from && fscanf(from, "%*s %lld", &waited) != 1)
+		waited = 0;
+	if (from)
+		fclose(from);
+	return waited;
+}
+
 static void write_times(const char *path)
 {
 	FILE *to = path ? fopen(path, "w") : NULL;
@@ -71,8 +86,10 @@ static void write_times(const char *path)
 	for (size_t i = 0; to && i < sizeof(times) / sizeof(*times); i++)
 		fprintf(to, "%s %ld %lld %lld %ld\n", times[i].path, times[i].n, times[i].inside,
 			times[i].outside, times[i].kept);
-	if (to)
+	if (to) {
+		fprintf(to, "%lld\n", burnt);
 		fclose(to);
+	}
 }
 
 OWN static void pause_ms(int ms)
@@ -251,8 +268,11 @@ int main(int argc, char **argv)
 			leave_somehow(i);
 	for (int i = 0; i < 20; i++)
 		outer_sleeper(2);
+	long long start = now(), waited = waited_for_cpu();
 	for (int i = 0; i < 20; i++)
 		TIMED(3, burner(2));
+	waited = waited_for_cpu() - waited;
+	burnt = now() - start - waited; /* more CPU time than that they cannot have had */
 	for (int i = 0; i < 40; i++)
 		TIMED(4, uneven(i));
 	for (int i = 0; i < 10; i++)

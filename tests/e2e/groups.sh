@@ -48,6 +48,28 @@ python3 - <<-'PYTHON' || fail "the ratio is wrong"
 PYTHON
 run 2 "$CPPROF" report --derive 'x = no-such-metric / 2' group.data
 says 'no such metric'
+# The same in exports that have a place for it.
+for format in json rows top ndjson; do
+	run 0 "$CPPROF" export -f $format --derive 'per-ms = page-faults / cpu-clock * 1e6' -o ratio.$format group.data
+done
+run 0 "$CPPROF" export -f ndjson --wide --derive 'per-ms = page-faults / cpu-clock * 1e6' -o wide.ndjson group.data
+run 0 "$CPPROF" check ratio.json
+python3 - <<-'PYTHON' || fail "exports have other ratios"
+	import json
+	values = json.load(open("ratio.json"))["node_values"]
+	inclusive, ours = values["inclusive"], values["derived"]["per-ms"]
+	assert ours[0] > 1
+	for clock, faults, ratio in zip(inclusive["1"], inclusive["2"], ours):
+	    assert ratio is None if not clock and not faults else abs(ratio - faults / clock * 1e6) <= 1e-6 * abs(ratio)
+	assert json.load(open("ratio.rows"))[0]["per-ms"] == ours[0]
+	assert any(row["function"] == "main" and row["per-ms"] > 1 for row in json.load(open("ratio.top")))
+	lines = [json.loads(line) for line in open("ratio.ndjson")]
+	assert [line["derived"]["per-ms"] for line in lines if line["t"] == "node_values"][0][0] == ours[0]
+	assert [line["derived"]["per-ms"] for line in map(json.loads, open("wide.ndjson")) if line["t"] == "node"] == ours
+PYTHON
+run 2 "$CPPROF" export -f folded --derive 'x = 1' group.data
+says 'not for folded'
+run 0 "$CPPROF" report --html ratio.html --derive 'per-ms = page-faults / cpu-clock * 1e6' group.data
 
 # From the raw records the same.
 run 0 "$CPPROF" record -q -e '{cpu-clock,page-faults}' --raw group.raw -o live.data -- "$FAULTS" 300

@@ -31,11 +31,11 @@ def skip(why):
     print("skipped: " + why)
 
 
-def build(name, *sources):
+def build(name, *sources, flags=()):
     for i, text in enumerate(sources):
         with open(f"{name}{i}.c", "w") as file:
             file.write(OWN + text)
-    subprocess.run(["cc", "-O2", "-g", "-fomit-frame-pointer", *(f"{name}{i}.c" for i in range(len(sources))), "-o", name], check=True)
+    subprocess.run(["cc", "-O2", "-g", "-fomit-frame-pointer", *flags, *(f"{name}{i}.c" for i in range(len(sources))), "-o", name], check=True)
 
 
 def rows(name):
@@ -72,19 +72,26 @@ def symbols(program):
     return {line.split()[-1]: int(line.split()[0], 16) for line in lines if len(line.split()) == 3}
 
 
-def check_places():
-    build("places", """
+PLACES = """
 OWN static int hidden_away(int n) { sum += n; return n; }
 OWN void one(void) { __asm__ volatile(""); }
 OWN int after(int n) { sum++; return n * 3; }
 OWN int jumps(int n) { sum += 2; return after(n + 1); }
 int main(void) { getchar(); for (int i = 0; i < 60; i++) { one(); jumps(i); hidden_away(i); } puts("done"); }
-""")
-    where = symbols("places")
+"""
+
+
+def check_all_places(program):
     for exits in ("auto", "code", "return"):
-        ran = trace("--exits", exits, "-f", "hidden_away", "-f", "one", "-f", "jumps", "-f", "after", "--", "./places")
+        ran = trace("--exits", exits, "-f", "hidden_away", "-f", "one", "-f", "jumps", "-f", "after", "--", program)
         got = {f: count("t.data", f) for f in ("hidden_away", "one", "jumps", "after")}
-        check(f"exits {exits}: static, of one instruction, ending in a jump: every call", set(got.values()) == {60} and ran.stdout == "done\n", (got, ran.stderr))
+        check(f"{program}, exits {exits}: static, of one instruction, ending in a jump: every call", set(got.values()) == {60} and ran.stdout == "done\n", (got, ran.stderr))
+
+
+def check_places():
+    build("places", PLACES)
+    where = symbols("places")
+    check_all_places("./places")
     ran = trace("-f", f"places+{where['after']:#x}", "--", "./places")
     check("by file and address", count("t.data", "after") == 60, ran.stderr)
     ran = trace("-f", f"places+{where['after'] + 2:#x}", "--", "./places")
@@ -93,6 +100,24 @@ int main(void) { getchar(); for (int i = 0; i < 60; i++) { one(); jumps(i); hidd
     check("in data", f"no code is at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", "places:one", "-f", "nothing_of_this_name", "--", "./places")
     check("one name of two is there", count("t.data", "one") == 60 and "no function is named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
+
+
+def check_signed_return():
+    """A return that authenticates its address cannot be probed (AArch64): the return address is, and what else is traced stays."""
+    if os.uname().machine != "aarch64":
+        return skip("returns are authenticated on AArch64")
+    build("protected", PLACES, flags=["-mbranch-protection=standard"])
+    check_all_places("./protected")
+    build("signed", """
+__asm__(".text\\n.globl own_end\\n.type own_end, %function\\nown_end:\\n cbz w0, 1f\\n add w0, w0, #1\\n1: .inst 0xd65f0bff\\n.size own_end, .-own_end\\n");
+int own_end(int n);
+OWN int other(int n) { sum += n; return n; }
+int main(int argc, char **argv) { (void)argv; getchar(); for (int i = 0; i < 10; i++) other(i); puts("done"); return argc > 9 ? own_end(argc) : 0; }
+""")
+    out, said = attach("./signed", "-f", "own_end", "-f", "other")
+    check("a return that cannot be probed is no obstacle", "cannot trace" not in said and "tracing 2 functions" in said and count("t.data", "other") == 10 and out == "done\n", said)
+    out, said = attach("./signed", "-f", "own_end", "-f", "other", "--exits", "code")
+    check("unless it is asked for", "cannot trace own_end" in said and "try --exits return" in said and count("t.data", "other") == 10, said)
 
 
 def check_twins():
@@ -277,7 +302,7 @@ folder = tempfile.mkdtemp()
 os.chdir(folder)
 permitted()
 build("shared", WORK)
-for one in (check_places, check_twins, check_replaced, check_forks, check_many, check_deep, check_two, check_bpftrace, check_death, check_jit, check_rust):
+for one in (check_places, check_signed_return, check_twins, check_replaced, check_forks, check_many, check_deep, check_two, check_bpftrace, check_death, check_jit, check_rust):
     one()
 print(f"tally: {passed} passed, {failed} failed, {skipped} skipped")
 sys.exit(1 if failed else 0)

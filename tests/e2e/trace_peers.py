@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`cpprof trace` beside others: the same counts as uftrace, stacks that stay whole while bpftrace probes returns, the two stories of
-examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS [SEED]]; needs CPPROF and BUILD in the environment."""
+examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS [SEED]]: with KILLS it is killed so often, and nothing
+else is tried; needs CPPROF and BUILD in the environment."""
 import json
 import os
 import random
 import re
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -78,6 +81,62 @@ def check_uftrace():
     subprocess.run([CPPROF, "trace", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
     ours = by_function("u.data")
     check("uftrace counts the same calls", len(theirs) == len(names) and all(ours.get(n) == theirs[n] for n in names), (ours, theirs, report))
+
+
+def start_bpftrace(program):
+    """None if it does not run here."""
+    peer = subprocess.Popen(["bpftrace", "-e", program + ' BEGIN { printf("ready\\n"); }'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in peer.stdout:
+        lines.append(line)
+        if "ready" in line:
+            return peer
+    peer.wait()
+    print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
+    return None
+
+
+def start_perf(pid):
+    """perf counts its own probes from when this returns; None if it does not run here."""
+    for name in ("control", "done"):
+        os.mkfifo(name)
+    peer = subprocess.Popen(["perf", "stat", "-x", ",", "-D", "-1", "--control", "fifo:control,done", "-e", "probe_calls:cpprof_in", "-e", "probe_calls:cpprof_out__return",
+                             "-p", str(pid)], stderr=subprocess.PIPE, text=True)
+    said = os.open("done", os.O_RDWR | os.O_NONBLOCK)
+    told = os.open("control", os.O_RDWR)
+    os.write(told, b"enable\n")
+    while peer.poll() is None:
+        if select.select([said], [], [], 0.1)[0] and b"ack" in os.read(said, 100):
+            return peer
+    print("skipped: perf does not count here: " + peer.stderr.read().strip()[:200])
+    return None
+
+
+def perf_probes(*commands):
+    return shutil.which("perf") and all(subprocess.run(["perf", "probe", "-q", *words], capture_output=True).returncode == 0 for words in commands)
+
+
+def check_counts_of_all():
+    """bpftrace, perf with its own probes, and we count the calls of one run, at the same time."""
+    perf_probes(["-d", "probe_calls:cpprof_*"])  # of a run that was killed
+    if not perf_probes(["-x", CALLS, "--add", "cpprof_in=target"], ["-x", CALLS, "--add", "cpprof_out=target%return"]):
+        return print("skipped: no perf that can set probes")
+    target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    perf = start_perf(target.pid)
+    other = start_bpftrace(f"uprobe:{CALLS}:target {{ @entered = count(); }} uretprobe:{CALLS}:target {{ @left = count(); }}") if shutil.which("bpftrace") else None
+    tracer = subprocess.Popen([CPPROF, "trace", "-f", "target", "-o", "all.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+    tracer.stderr.readline()
+    out = target.communicate("\n")[0]
+    said = tracer.communicate()[1]
+    counts = {"cpprof": [by_function("all.data").get("target", 0)]}
+    if perf:
+        counts["perf"] = [int(line.split(",")[0]) for line in perf.communicate()[1].splitlines() if "cpprof_" in line]
+    if other:
+        other.send_signal(signal.SIGINT)
+        counts["bpftrace"] = [int(n) for n in re.findall(r"@\w+: (\d+)", other.communicate()[0])]
+    perf_probes(["-d", "probe_calls:cpprof_*"])
+    right = {"cpprof": [150], "perf": [150, 150], "bpftrace": [150, 150]}
+    check("all count the same calls", out == "done\n" and all(right[who] == n for who, n in counts.items()), (counts, said))
 
 
 def quality(name):
@@ -167,21 +226,14 @@ def check_nested():
 
 def check_beside_bpftrace(loops):
     path = os.path.abspath("busy")
-    program = f'uretprobe:{path}:probed {{ @n = count(); }} uretprobe:{path}:outer {{ @m = count(); }} BEGIN {{ printf("ready\\n"); }}'
+    program = f'uretprobe:{path}:probed {{ @n = count(); }} uretprobe:{path}:outer {{ @m = count(); }}'
     target = subprocess.Popen(["./busy", loops])
-    peer = subprocess.Popen(["bpftrace", "-e", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    lines = []
-    for line in peer.stdout:
-        lines.append(line)
-        if "ready" in line:
-            break
-    if peer.poll() is None and any("ready" in line for line in lines):
+    peer = start_bpftrace(program)
+    if peer:
         time.sleep(1)
         record_beside(target.pid, f"beside bpftrace, {loops} loops a call", PATHS)
         peer.terminate()
-    else:
-        print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
-    peer.wait()
+        peer.wait()
     target.kill()
     target.wait()
 
@@ -223,35 +275,51 @@ def is_clean_soon(pid):
     return any(code_is_clean(pid) or time.sleep(0.01) for _ in range(200))
 
 
+def kill_once(i):
+    """In every other two cases when the program runs with probes, else at any moment from the start on. Were there probes?"""
+    exits, waits = ("code", "return")[i % 2], i // 2 % 2
+    target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    tracer = subprocess.Popen([CPPROF, "trace", "--exits", exits, "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+    if waits:
+        tracer.stderr.readline()
+    else:
+        time.sleep(random.uniform(0, 0.5))
+    target.stdin.write("\n")
+    target.stdin.flush()
+    time.sleep(random.uniform(0, 0.5))
+    was_probed = not code_is_clean(target.pid)
+    tracer.kill()
+    tracer.communicate()
+    check(f"kill {i}: no probe is left", is_clean_soon(target.pid))
+    out = target.communicate()[0]
+    check(f"kill {i}: the program's output is right", out == "done\n" and target.returncode == 0, (out, target.returncode))
+    return was_probed
+
+
 def check_kills():
     """Killed at any moment: the program's output is right, and no probe is left."""
     random.seed(SEED)
+    n_probed = 0
     for i in range(KILLS):
-        target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        exits = ("code", "return")[i % 2]
-        tracer = subprocess.Popen([CPPROF, "trace", "-q", "--exits", exits, "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.DEVNULL)
-        time.sleep(random.uniform(0, 0.5))
-        target.stdin.write("\n")
-        target.stdin.flush()
-        time.sleep(random.uniform(0, 0.5))
-        tracer.kill()
-        tracer.wait()
-        check(f"kill {i}: no probe is left", is_clean_soon(target.pid))
-        out = target.communicate()[0]
-        check(f"kill {i}: the program's output is right", out == "done\n" and target.returncode == 0, (out, target.returncode))
+        n_probed += kill_once(i)
+        if (i + 1) % 100 == 0 or i + 1 == KILLS:
+            print(f"killed {i + 1} times, {n_probed} of them while its probes were in the program", flush=True)
     events = "/sys/kernel/tracing/uprobe_profile"
     left = open(events).read() if os.access(events, os.R_OK) else ""
     check("no probe is left", CALLS not in left, left)
     links = subprocess.run(["bpftool", "-j", "link"], capture_output=True, text=True, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"}).stdout if shutil.which("bpftool", path=os.environ["PATH"] + ":/usr/sbin") else ""
     check("and no link of ours", CALLS not in links, links)
+    check("often enough its probes were there", n_probed >= KILLS / 10, n_probed)
 
 
 folder = tempfile.mkdtemp()
 os.chdir(folder)
 permitted()
-check_stories()
-check_uftrace()
-check_beside()
+if len(sys.argv) < 2:
+    check_stories()
+    check_uftrace()
+    check_counts_of_all()
+    check_beside()
 check_kills()
 print(f"tally: {passed} passed, {failed} failed, 0 skipped")
 sys.exit(1 if failed else 0)

@@ -5,12 +5,16 @@
  * threads that end the waits sleep in between. Prints how long each has waited, and how long it took in all,
  * as it has measured it itself, in ms.
  *
+ * queue: instead of all that, a lock goes from the thread "first", which holds it for long, to "second",
+ * which holds it for a while, to the one that waits for it in queue_here meanwhile.
+ *
  * crowd: instead of all that, many threads sleep for 2 ms at a time, and the number of sleeps is printed.
  *
- * usage: waits MILLISECONDS [one | crowd]
+ * usage: waits MILLISECONDS [one | queue | crowd]
  */
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +139,72 @@ static void *run_helper(void *argument)
 	return argument;
 }
 
+/* ---- a lock that is handed on ------------------------------------------------------------------- */
+
+#define FIRST_MS 200
+#define SECOND_MS 50
+
+static pthread_barrier_t round_begins;
+static sem_t first_has, second_waits;
+
+static void *run_first(void *argument)
+{
+	prctl(PR_SET_NAME, "first");
+	for (; !is_over; pthread_barrier_wait(&round_begins)) {
+		pthread_mutex_lock(&lock);
+		sem_post(&first_has);
+		sleep_ms(FIRST_MS);
+		pthread_mutex_unlock(&lock);
+	}
+	return argument;
+}
+
+static void *run_second(void *argument)
+{
+	prctl(PR_SET_NAME, "second");
+	for (; !is_over; pthread_barrier_wait(&round_begins)) {
+		sem_wait(&first_has);
+		sem_post(&second_waits);
+		pthread_mutex_lock(&lock);
+		sleep_ms(SECOND_MS);
+		pthread_mutex_unlock(&lock);
+	}
+	return argument;
+}
+
+__attribute__((noinline)) static double queue_here(void)
+{
+	double start = now_ms(CLOCK_MONOTONIC);
+
+	pthread_mutex_lock(&lock);
+	double waited = now_ms(CLOCK_MONOTONIC) - start;
+	pthread_mutex_unlock(&lock);
+	return waited;
+}
+
+static int run_queue(void)
+{
+	pthread_t first, second;
+	double start = now_ms(CLOCK_MONOTONIC), waited = 0;
+
+	pthread_barrier_init(&round_begins, NULL, 3);
+	sem_init(&first_has, 0, 0);
+	sem_init(&second_waits, 0, 0);
+	pthread_create(&first, NULL, run_first, NULL);
+	pthread_create(&second, NULL, run_second, NULL);
+	while (!is_over) {
+		sem_wait(&second_waits);
+		sleep_ms(20); /* by now it does */
+		waited += queue_here();
+		is_over = now_ms(CLOCK_MONOTONIC) - start >= (double)length_ms;
+		pthread_barrier_wait(&round_begins);
+	}
+	pthread_join(first, NULL);
+	pthread_join(second, NULL);
+	printf("queue_here %.3f\n", waited);
+	return 0;
+}
+
 #define CROWD 200
 
 static void *run_crowd(void *argument)
@@ -175,6 +245,8 @@ int main(int argc, char **argv)
 	length_ms = strtoul(argv[1], NULL, 10);
 	if (argc > 2 && strcmp(argv[2], "crowd") == 0)
 		return gather_crowd();
+	if (argc > 2 && strcmp(argv[2], "queue") == 0)
+		return run_queue();
 	pthread_create(&helper, NULL, run_helper, NULL);
 	for (size_t i = 0; i < n; i++)
 		pthread_create(&threads[i], NULL, argc > 2 ? run_all : run_part, &parts[i]);

@@ -29,6 +29,28 @@ grep _here run.log >one.truth
 "$CPPROF" report one.data >one.log || fail "no report"
 grep -q 'of off-cpu' one.log || fail "waits are not what it goes by"
 
+# A lock that is handed on while others wait for it: who held it longest is not who let go of it last. The same from the raw records.
+run 0 "$CPPROF" record -q --off-cpu --raw queue.raw -o queue.data -- "$BUILD/tests/e2e/waits" 1200 queue
+grep queue_here run.log >queue.truth
+run 0 "$CPPROF" import -q -o queue.again.data queue.raw
+for profile in queue queue.again; do
+	"$CPPROF" report --view waits --percent-limit 0 --format json $profile.data >queue.json || fail "no report"
+	"$CPPROF" report --view waits $profile.data >queue.log || fail "no report"
+	python3 - <<-'PYTHON' || fail "$profile.data does not say who held the lock"
+		import json
+		waited = float(open("queue.truth").read().split()[1])
+		rows = [row for row in json.load(open("queue.json"))["rows"] if "queue_here" in row["path"] and row["kind"] == "futex"]
+		print(f"queue_here waited {waited} ms:", rows)
+		if any("woken_by" in row for row in rows): # else waits are not timed in the kernel here
+		    row = rows[0]
+		    assert row["woken_by"] == "second" and "run_second" in row["woken_in"] and row["woken_by_ns"] >= 0.9e6 * waited
+		    assert row["held_by"] == "first" and 0.5e6 * waited <= row["held_by_ns"] <= 0.95e6 * waited
+		    assert "held longest by first" in open("queue.log").read()
+	PYTHON
+done
+"$CPPROF" check queue.data one.data || fail "profiles of waits are not consistent"
+run 0 "$CPPROF" merge -o merged.data queue.data one.data
+
 # As many as perf counts in the same run, but for those before exec, which a busy machine makes more.
 if command -v perf >/dev/null; then
 	run 0 "$CPPROF" record -q --off-cpu --no-resolve -o stat.data -- \

@@ -22,6 +22,8 @@ static void touch(const struct sample *sample)
 	for (uint32_t i = 0; i < sample->n_deep; i++)
 		if (sample->deep[i].at)
 			sink = sample->deep[i].at[0] + sample->deep[i].at[STACK_PAGE - 1];
+	if (sample->stack.len)
+		sink = sample->stack.at[0] + sample->stack.at[sample->stack.len - 1];
 	if (sample->n_hidden > DEEP_HIDDEN_MAX)
 		abort();
 	for (uint32_t i = 0; i < sample->n_hidden; i++)

@@ -17,7 +17,7 @@ if [ $status = 3 ] || [ $status = 5 ]; then echo "skipped: $(head -1 err)"; exit
 cp "$SOURCE"/tests/html/*.mjs .
 mkdir -p pictures
 node browse.mjs r.html r.json "$chromium" pictures || failed=1
-"$CPPROF" record -q -o x.data -e cpu-clock -e page-faults -- "$BUILD/examples/stencil" 1 >/dev/null && "$CPPROF" report x.data --html x.html --metric cpu-clock && "$CPPROF" export x.data -o x.json && "$CPPROF" annotate --metric cpu-clock --asm x.data main >x.asm || exit 1
+"$CPPROF" record -q -o x.data -e cpu-clock -e page-faults -- "$BUILD/examples/stencil" 1 >/dev/null && "$CPPROF" report x.data --html x.html --metric cpu-clock --derive 'told = page-faults / samples' && "$CPPROF" export x.data -o x.json && "$CPPROF" annotate --metric cpu-clock --asm x.data main >x.asm || exit 1
 "$BUILD/tests/make_profile" deep d.data && "$CPPROF" report d.data --html d.html || exit 1
 node deep.mjs d.html "$chromium" || failed=1
 for kind in empty none one kernel threads; do

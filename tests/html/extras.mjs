@@ -263,6 +263,8 @@ check("and all again", !/[yt]=/.test((await hash()).replace("v=threads", "")), a
 
 // Formulas: a ratio as a column, in the dialog and in the address; what is wrong is told.
 await go(`#v=tree&n=${main}`);
+const ratio = (node) => String(Number((total(2)[node] / total(0)[node]).toPrecision(4)));
+check("a column that was asked for when the page was made", (await rows())[0].cells.told === ratio(0), JSON.stringify((await rows())[0].cells));
 await click(".bar button", "columns…");
 await page.type("#formula", "faults = page-faults / samples");
 await page.keyboard.press("Enter");
@@ -271,7 +273,6 @@ await page.type("#formula", "page-faults / nonsense");
 await page.keyboard.press("Enter");
 check("what is wrong is told", (await text("#columns .wrong")).includes("no such metric"), await text("#columns .wrong"));
 await page.keyboard.press("Escape");
-const ratio = (node) => String(Number((total(2)[node] / total(0)[node]).toPrecision(4)));
 check(
   "a ratio of two metrics",
   (await rows()).find((r) => r.name === "main").cells.faults === ratio(main) && (await rows())[0].cells.faults === ratio(0),

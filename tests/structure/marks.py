@@ -10,6 +10,7 @@ source must be one of them, nested as deep and in the function that is marked; a
 any loop may start at the next line that has. A function with such loops must have a file.
 A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
 marked one of the next line, for clang gives it the line of its pragma.
+`nests N`: N loops that are in no other loop start on this line, and what else does is in them.
 `inlined: nothing` on a line of its own: no inlined call may be shown. `instances N`: N calls that were inlined at this
 line have loops, each its own.
 
@@ -37,7 +38,10 @@ EIGEN = "/usr/include/eigen3"
 COMPILERS = {
     "lambdas.cpp": CXX,
     "fields.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
-    "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm"],
+    "waves.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
+    # There need not be a runtime of the other architecture: only the front end is told to read the pragmas.
+    "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{X86}-gcc -fopenmp -lm",
+                  f"clang --target={X86} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
     "textual.c": C,
     "switches.c": C,
     "kernels.c": C,
@@ -57,23 +61,26 @@ SLOW = {"coroutines.cpp", "views.cpp", "matrices.cpp", "iterators.rs"}  # to com
 
 
 def read_marks(name):
-    """{(file, line, depth): function}, {(file, line)} of which nothing is asked, {(file, line): instances}, whether inlined calls
-    may be shown."""
-    marks, free, instances, inlines = {}, set(), {}, True
+    """{(file, line, depth): function}, {(file, line)} of which nothing is asked, {(file, line): instances}, {(file, line): nests},
+    whether inlined calls may be shown."""
+    marks, free, instances, nests, inlines = {}, set(), {}, {}, True
     for path in [SOURCES / name, *SOURCES.glob(Path(name).stem + ".inc")]:
         for number, text in enumerate(path.read_text().splitlines(), 1):
-            comment = re.search(r"(?://|!) (loops?|inlined:|instances)(?: ([\d,]+)(?: in (\S+))?| nothing)?$", text)
+            comment = re.search(r"(?://|!) (loops?|inlined:|instances|nests)(?: ([\d,]+)(?: in (\S+))?| nothing)?$", text)
             if not comment:
                 continue
             if comment[1] == "inlined:":
                 inlines = False
             elif comment[1] == "instances":
                 instances[path.name, number] = int(comment[2])
+            elif comment[1] == "nests":
+                nests[path.name, number] = int(comment[2])
+                free.add((path.name, number))
             elif comment[1] == "loops":
                 free.add((path.name, number))
             else:
                 marks.update({(path.name, number, int(depth)): comment[3] for depth in comment[2].split(",")})
-    return marks, free, instances, inlines
+    return marks, free, instances, nests, inlines
 
 
 def count_instances(structure):
@@ -124,13 +131,13 @@ def find_mark(marks, lines, loop):
 
 
 def run_case(name, command, show):
-    marks, free, instances, inlines = read_marks(name)
+    marks, free, instances, nests, inlines = read_marks(name)
     source = SOURCES / name
     binary = check.compile_program(name, command, SOURCES)
     if not binary:
         return None
     exact, late, wrong, files = set(), set(), [], {name, source.stem + ".inc"}
-    seen = collections.Counter()
+    seen, outermost = collections.Counter(), collections.Counter()
     for structure in check.structures(binary, "--lines"):
         loops, lines = shown_loops(structure)
         for loop in loops:
@@ -145,12 +152,15 @@ def run_case(name, command, show):
             else:
                 wrong.append("{0}:{1} depth {2} in {3}".format(*loop))
         seen |= count_instances(structure)
+        outermost.update(loop[:2] for loop in loops if loop[2] == 1)
         scopes = structure["scopes"]
         if not scopes[0]["file"] and any(loop[0] in files for loop in loops):
             wrong.append(f"{structure['function']} has no file")
+        wrong += [f"a region's body as inlined {s['name']}" for s in scopes if s["kind"] == "inline" and "_debug__" in s["name"]]
         if not inlines and os.path.basename(scopes[0]["file"]) in files:
             wrong += [f"inlined {s['name']} in {structure['function']}" for s in scopes if s["kind"] == "inline"]
     wrong += [f"{seen[place]} calls with loops at {place[0]}:{place[1]}, not {n}" for place, n in instances.items() if seen[place] != n]
+    wrong += [f"{outermost[place]} nests at {place[0]}:{place[1]}, not {n}" for place, n in nests.items() if outermost[place] != n]
     late -= exact
     missing = sorted(set(marks) - exact - late)
     print(f"{name} [{command}]: {len(marks)} marked, {len(exact)} exact, {len(late)} late, {len(missing)} missing, {len(wrong)} wrong")

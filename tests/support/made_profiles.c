@@ -105,10 +105,10 @@ static void add_function(struct profile *p, image_id image, uint64_t vaddr, uint
 				    .source = MAP_FROM_DWARF };
 	struct structure structure = { .image = image, .function = vaddr };
 
-	vec_push(&map.lines, ((struct line_row){ 0, file, 10, 1, 1 }));
-	vec_push(&map.lines, ((struct line_row){ 0x20, file, 12, 1, 1 }));
-	vec_push(&map.lines, ((struct line_row){ 0x40, file, 3, 1, 1 }));
-	vec_push(&map.lines, ((struct line_row){ 0x60, file, 20, 1, 1 }));
+	vec_push(&map.lines, ((struct line_row){ 0, file, 10, 1, 1, 0 }));
+	vec_push(&map.lines, ((struct line_row){ 0x20, file, 12, 1, 1, 0 }));
+	vec_push(&map.lines, ((struct line_row){ 0x40, file, 3, 1, 1, 0 }));
+	vec_push(&map.lines, ((struct line_row){ 0x60, file, 20, 1, 1, 0 }));
 	vec_push(&map.inlines, ((struct inline_call){ INLINE_NONE, called, called, file, 2, file, 13, 1 }));
 	vec_push(&map.ranges, ((struct inline_range){ 0x40, 0x60, 0 }));
 	vec_push(&p->functions, map);

@@ -84,11 +84,11 @@ static void add_functions(struct profile *p)
 				     .parent_vaddr = 0x500,
 				     .source = MAP_FROM_SYMBOL };
 
-	vec_push(&main.lines, ((struct line_row){ 0, main.decl_file, 40, 1, 1 }));
-	vec_push(&main.lines, ((struct line_row){ 0x10, main.decl_file, 44, 5, 1 }));
-	vec_push(&solve.lines, ((struct line_row){ 0, solve.decl_file, 10, 1, 1 }));
-	vec_push(&solve.lines, ((struct line_row){ 0x40, text(p, "/src/vec.h"), 7, 9, 0 }));
-	vec_push(&solve.lines, ((struct line_row){ 0x80, solve.decl_file, 16, 3, 1 }));
+	vec_push(&main.lines, ((struct line_row){ 0, main.decl_file, 40, 1, 1, 0 }));
+	vec_push(&main.lines, ((struct line_row){ 0x10, main.decl_file, 44, 5, 1, 0 }));
+	vec_push(&solve.lines, ((struct line_row){ 0, solve.decl_file, 10, 1, 1, 0 }));
+	vec_push(&solve.lines, ((struct line_row){ 0x40, text(p, "/src/vec.h"), 7, 9, 0, 0 }));
+	vec_push(&solve.lines, ((struct line_row){ 0x80, solve.decl_file, 16, 3, 1, 0 }));
 	vec_push(&solve.inlines, ((struct inline_call){ INLINE_NONE, text(p, "dot"), 0, text(p, "/src/vec.h"),
 							5, solve.decl_file, 14, 11 }));
 	vec_push(&solve.inlines,

@@ -79,8 +79,10 @@ static void aarch64_jump(const struct a64_fields *f, enum a64_kind kind, struct 
 		insn->flow = FLOW_RETURN;
 		insn->through = A64_LINK;
 		insn->reads |= BIT(A64_LINK) | BIT(A64_SP);
+		insn->is_signed = true;
 		break;
 	default:
+		insn->is_signed = a64_bits(f->word, 11, 11);
 		insn->flow = kind == A64_RETURN          ? FLOW_RETURN
 			     : kind == A64_CALL_REGISTER ? FLOW_CALL_INDIRECT
 							 : FLOW_JUMP_INDIRECT;

@@ -485,7 +485,7 @@ void x86_reduce(const struct x86_insn *x86, struct insn *ret)
 	ret->len = x86->len;
 	ret->condition = CONDITION_OTHER;
 	ret->through = REG_NONE;
-	ret->is_padding = ret->is_entry_mark = ret->is_syscall = ret->is_address = false;
+	ret->is_padding = ret->is_entry_mark = ret->is_syscall = ret->is_signed = ret->is_address = false;
 	ret->writes_flags = x86->writes_flags;
 	reduce[x86->op](x86, ret);
 	ret->clobbers |= x86->writes & ~reduce_described(ret);

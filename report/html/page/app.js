@@ -300,7 +300,7 @@ function print(model) {
 
 // The state out of the address; what means nothing is as usual.
 function openAddress(model) {
-  readState();
+  readState(model.data.meta.formulas || []);
   if (!(state.m >= 0 && state.m < model.metrics.length)) state.m = model.data.meta.default_metric;
   onChange(model, { ...state }, true);
 }

@@ -31,7 +31,9 @@ const USUAL = {
 const state = { ...USUAL };
 const listeners = [];
 
-function readState() {
+// formulas: of columns that are there unless the address says otherwise.
+function readState(formulas) {
+  USUAL.x = formulas.map((text) => text.replaceAll(";", " ").trim()).join(";");
   const params = new URLSearchParams(location.hash.slice(1));
   for (const [name, usual] of Object.entries(USUAL)) {
     const value = params.get(name);

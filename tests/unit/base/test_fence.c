@@ -22,6 +22,7 @@ struct fenced {
 	int ends[2];
 	struct channel channel;
 	char path[64];
+	uint64_t realm;
 };
 
 /* A child behind the fence does what run says; its exit status. Meanwhile serve answers it. */
@@ -172,7 +173,7 @@ static struct store *served;
 static int child_uses_the_store(void *context, int result)
 {
 	struct fenced *fenced = context;
-	struct store *store = store_open_channel(&fenced->channel);
+	struct store *store = store_open_channel(&fenced->channel, fenced->realm);
 	const struct store_key other = { "lines", 3, { 9, 9 } };
 
 	(void)result;
@@ -190,10 +191,10 @@ static int child_uses_the_store(void *context, int result)
 static void serve_store(struct fenced *fenced, int kind, struct bytes message)
 {
 	if (kind == CHANNEL_PUT) {
-		store_serve_put(served, message);
+		store_serve_put(served, fenced->realm, message);
 		return;
 	}
-	CLEANUP(close_fd) int fd = store_serve_get(served, message);
+	CLEANUP(close_fd) int fd = store_serve_get(served, fenced->realm, message);
 	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
@@ -207,10 +208,43 @@ TEST(a_fenced_child_uses_the_store_by_asking)
 	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
 	CHECK_EQ(fenced_run(&fenced, child_uses_the_store, serve_store), 0);
 	/* A kind is a part of a file's name: none that leads elsewhere. */
-	CHECK_EQ(store_serve_get(served,
+	CHECK_EQ(store_serve_get(served, 0,
 				 (struct bytes){ (const uint8_t *)"../a\0........................", 28 }),
 		 -ENOENT);
-	CHECK_EQ(store_serve_get(served, (struct bytes){ 0 }), -ENOENT);
+	CHECK_EQ(store_serve_get(served, 0, (struct bytes){ 0 }), -ENOENT);
+	store_close(served);
+	snprintf(command, sizeof(command), "rm -r %s", path);
+	CHECK_EQ(system(command), 0);
+}
+
+/* Puts its own under the key of another. */
+static int child_in_a_realm(void *context, int result)
+{
+	struct fenced *fenced = context;
+	struct store *store = store_open_channel(&fenced->channel, fenced->realm);
+
+	(void)result;
+	if (store_get(store, &fence_key).len)
+		return 1;
+	store_put(store, &fence_key, (struct bytes){ (const uint8_t *)"lie", 3 });
+	struct bytes got = store_get(store, &fence_key);
+	return got.len == 3 && memcmp(got.at, "lie", 3) == 0 ? 0 : 2;
+}
+
+TEST(a_child_in_a_realm_changes_nothing_outside_of_it)
+{
+	struct fenced first = { .realm = 77 }, second = { .realm = 78 };
+	char path[] = "/tmp/cpprof-store-XXXXXX", command[64];
+
+	CHECK(mkdtemp(path));
+	served = store_open(path, 0);
+	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
+	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 0);
+	CHECK_EQ(fenced_run(&second, child_in_a_realm, serve_store), 0);
+	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 1); /* that is its own, from before */
+	struct bytes got = store_get(served, &fence_key);
+	CHECK(got.len == 3 && memcmp(got.at, "old", 3) == 0);
+	store_release(got);
 	store_close(served);
 	snprintf(command, sizeof(command), "rm -r %s", path);
 	CHECK_EQ(system(command), 0);

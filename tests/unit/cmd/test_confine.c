@@ -121,6 +121,10 @@ static int tries_to_get_out(const struct confined *c)
 /* Neither kind of rule is to be had under an emulator of one program. */
 static bool confine_can_be(const struct confined *c)
 {
+	if (test_is_in_valgrind()) {
+		SKIP("valgrind does not survive an exec that is refused");
+		return false;
+	}
 	if (confined_try(&(struct confine_options){ .reads_all = true }, tries_to_get_out, c) != 1)
 		return true;
 	SKIP("the kernel's filters cannot be had here");

@@ -159,6 +159,39 @@ TEST(deep_stack_may_have_holes)
 	deep_stacks_free(stacks);
 }
 
+/* Of a mapping that ends at FIRST; the kernel has copied all but n bytes from SP on. */
+static struct sample join_tail(struct deep_stacks *stacks, uint64_t sp, size_t n, const uint8_t *copied)
+{
+	uint64_t record[3 + DEEP_TAIL / 8] = { DEEP_MAGIC_TAIL, SP, FIRST - DEEP_TAIL };
+	struct sample sample = { .stack = { copied, FIRST - SP - n },
+				 .regs = { .known = 1ull << isa_aarch64.sp } };
+
+	memset(record + 3, 6, DEEP_TAIL);
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
+	sample.regs.value[isa_aarch64.sp] = sp;
+	deep_stacks_join(stacks, 7, &isa_aarch64, &sample);
+	return sample;
+}
+
+TEST(deep_stack_snapshot_gets_the_last_bytes_of_its_mapping)
+{
+	struct deep_stacks *stacks = deep_stacks_new();
+	uint8_t copied[FIRST - SP];
+
+	memset(copied, 5, sizeof(copied));
+	struct sample sample = join_tail(stacks, SP, 48, copied);
+	CHECK_EQ(sample.stack.len, FIRST - SP);
+	CHECK_EQ(sample.stack.at[0], 5);
+	CHECK_EQ(sample.stack.at[FIRST - SP - 49], 5);
+	CHECK_EQ(sample.stack.at[FIRST - SP - 48], 6);
+	CHECK_EQ(sample.stack.at[FIRST - SP - 1], 6);
+	/* One that is whole stays as it is, and so does one that ended elsewhere, or is another's. */
+	CHECK(join_tail(stacks, SP, 0, copied).stack.at == copied);
+	CHECK_EQ(join_tail(stacks, SP, DEEP_TAIL + 1, copied).stack.len, FIRST - SP - DEEP_TAIL - 1);
+	CHECK_EQ(join_tail(stacks, SP + 8, 48, copied).stack.len, FIRST - SP - 48);
+	deep_stacks_free(stacks);
+}
+
 TEST(deep_stack_survives_nonsense)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
@@ -229,6 +262,16 @@ TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
 	deep_needs_free(needs);
 }
 
+/* What was copied is of a stack that lies below the one that was sampled. */
+TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
+{
+	struct deep_needs *needs = deep_needs_new();
+
+	CHECK_EQ(limit_after(needs, 8, 3, 1u << 31, false), -1);
+	CHECK_EQ(limit_after(needs, 24, 60, 1, false), 8);
+	deep_needs_free(needs);
+}
+
 /* Shallow for long, then deep: the first deep stack must not be cut off. */
 TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 {
@@ -274,7 +317,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_code)
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_place_key(THREAD, SP));
 	/* It is deeper than that. */
-	use.n_copied = use.n_needed = 32;
+	use.n_needed = use.n_copied = 32;
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_code_key(THREAD, 0x401000));
 	CHECK_EQ(limit.n_pages, 8 * 32);

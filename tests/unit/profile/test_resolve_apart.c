@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/channel.h"
+#include "base/cleanup.h"
+#include "base/store.h"
 #include "binary/elf/symbols.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
@@ -14,6 +20,7 @@ struct apart_case {
 	struct images *images;
 	image_id self, libc, gone, kernel;
 	uint64_t in_self, in_libc;
+	char copy[64]; /* of this program, that anybody can write; "" if there is none */
 };
 
 static uint64_t address_in_libc(const struct apart_case *c)
@@ -32,22 +39,40 @@ static void apart_end(struct apart_case *c)
 {
 	profile_free(c->profile);
 	images_free(c->images);
+	if (c->copy[0])
+		unlink(c->copy);
 }
 
-/* False if it cannot be; nothing is left then. */
-static bool apart_begin(struct apart_case *c)
+static void apart_copy_self(char path[64])
+{
+	CLEANUP(fclosep) FILE *from = fopen("/proc/self/exe", "re");
+	char buffer[65536];
+	size_t n;
+
+	strcpy(path, "/tmp/cpprof-apart-XXXXXX");
+	int fd = mkstemp(path);
+	CHECK(from && fd >= 0 && fchmod(fd, 0666) == 0);
+	while ((n = fread(buffer, 1, sizeof(buffer), from)) > 0)
+		CHECK_EQ(write(fd, buffer, n), n);
+	close(fd);
+}
+
+/* False if it cannot be; nothing is left then. is_foreign: this program is a copy that anybody can write. */
+static bool apart_begin_as(struct apart_case *c, bool is_foreign)
 {
 	struct diag diag = { 0 };
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char line[512], path[256] = "";
 
 	*c = (struct apart_case){ .profile = profile_new(), .images = images_new() };
+	if (is_foreign)
+		apart_copy_self(c->copy);
 	while (maps && fgets(line, sizeof(line), maps))
 		if (strstr(line, "/libc.so.6"))
 			sscanf(strchr(line, '/'), "%255s", path);
 	if (maps)
 		fclose(maps);
-	CHECK_EQ(images_open(c->images, "/proc/self/exe", &c->self, &diag), 0);
+	CHECK_EQ(images_open(c->images, is_foreign ? c->copy : "/proc/self/exe", &c->self, &diag), 0);
 	if (!path[0] || images_open(c->images, path, &c->libc, &diag) < 0) {
 		apart_end(c);
 		return false;
@@ -70,6 +95,11 @@ static bool apart_begin(struct apart_case *c)
 	if (!c->in_libc)
 		apart_end(c);
 	return c->in_libc != 0;
+}
+
+static bool apart_begin(struct apart_case *c)
+{
+	return apart_begin_as(c, false);
 }
 
 static const char *apart_name(const struct apart_case *c, image_id image, uint64_t vaddr)
@@ -134,5 +164,115 @@ TEST(a_child_that_dies_costs_the_names_of_one_image)
 	const char *note = intern_text(&c.profile->strings, c.profile->notes.at[0]);
 	CHECK(strstr(note, "libc.so.6: ") && strstr(note, "did not survive it"));
 	CHECK_EQ(c.profile->quality.unsymbolized, 7);
+	apart_end(&c);
+}
+
+/* ---- a child that somebody took over ------------------------------------------------------------ */
+
+static const struct store_key key_of_libc = { "maps", 1, { 17, 18 } };
+
+struct lie {
+	const struct apart_case *c;
+	enum { LIE_IN_STORE, LIE_IN_RESULT } kind;
+};
+
+/* The end of the channel that is the child's: a fenced process has no other socket. */
+static int find_channel(void)
+{
+	struct stat st;
+
+	for (int fd = 3; fd < 256; fd++)
+		if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+			return fd;
+	return -1;
+}
+
+/* What the parent believed before: a profile whose every function is called the same. */
+static void lie_in_result(const struct apart_case *c, struct channel *channel)
+{
+	struct profile *profile = c->profile;
+	struct writer names = { 0 };
+	uint32_t name = intern_add(&profile->strings, "a_lie");
+	const struct function_map lies[] = {
+		{ .image = c->self,
+		  .vaddr = c->in_self,
+		  .size = 16,
+		  .name = name,
+		  .parent_vaddr = c->in_self },
+		{ .image = c->libc,
+		  .vaddr = c->in_libc,
+		  .size = 16,
+		  .name = name,
+		  .parent_vaddr = c->in_libc },
+	};
+
+	profile->functions.n = profile->structures.n = 0;
+	vec_push(&profile->functions, lies[0]);
+	vec_push(&profile->functions, lies[1]);
+	for (size_t i = 0; i < profile->images.n; i++)
+		profile->images.at[i].debug = name;
+	profile->cct.nodes.n = CCT_INCOMPLETE + 1;
+	profile->cct.values.n = 0;
+	profile_pack_fast(profile, &names);
+	channel_tell(channel, CHANNEL_RESULT, writer_bytes(&names));
+}
+
+/* Asked for in the child alone, while it reads the file that anybody can write. */
+static struct functions *functions_or_lie(void *context, image_id image)
+{
+	const struct lie *lie = context;
+	struct channel channel;
+
+	if (image != lie->c->self)
+		return NULL;
+	channel_init(&channel, find_channel());
+	if (lie->kind == LIE_IN_RESULT)
+		lie_in_result(lie->c, &channel);
+	else
+		store_put(store_open_channel(&channel, 0), &key_of_libc,
+			  (struct bytes){ (const uint8_t *)"lie", 3 });
+	_exit(0);
+}
+
+TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
+{
+	struct apart_case c;
+	struct diag diag = { 0 };
+	char path[] = "/tmp/cpprof-store-XXXXXX", command[64];
+
+	if (!apart_begin_as(&c, true))
+		SKIP("no C library of its own to look at");
+	CHECK(mkdtemp(path));
+	struct store *store = store_open(path, 0);
+	struct lie lie = { &c, LIE_IN_STORE };
+	struct resolve_options options = { .functions = functions_or_lie, .context = &lie };
+	options.symbolize.store = store;
+	store_put(store, &key_of_libc, (struct bytes){ (const uint8_t *)"true", 4 });
+	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
+	struct bytes entry = store_get(store, &key_of_libc);
+	CHECK(entry.len == 4 && memcmp(entry.at, "true", 4) == 0);
+	store_release(entry);
+	CHECK_STR(apart_name(&c, c.libc, c.in_libc), "qsort");
+	CHECK_EQ(c.profile->notes.n, 1); /* the one who read the copy ended early */
+	store_close(store);
+	snprintf(command, sizeof(command), "rm -r %s", path);
+	CHECK_EQ(system(command), 0);
+	apart_end(&c);
+}
+
+TEST(a_child_that_was_taken_over_lies_about_its_own_file_only)
+{
+	struct apart_case c;
+	struct diag diag = { 0 };
+
+	if (!apart_begin_as(&c, true))
+		SKIP("no C library of its own to look at");
+	struct lie lie = { &c, LIE_IN_RESULT };
+	struct resolve_options options = { .functions = functions_or_lie, .context = &lie };
+	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
+	CHECK_STR(apart_name(&c, c.self, c.in_self), "a_lie");
+	CHECK_STR(apart_name(&c, c.libc, c.in_libc), "qsort");
+	CHECK_STR(apart_name(&c, c.kernel, 0x1000), "[kernel]");
+	CHECK(strcmp(intern_text(&c.profile->strings, c.profile->images.at[c.libc].debug), "a_lie") != 0);
 	apart_end(&c);
 }

@@ -90,3 +90,21 @@ TEST(behind_does_not_look_over_a_call_from_a_function_that_may_have_no_frame)
 	/* nor into one that has made another kind of frame: str x30, [sp, #-16]! */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, CALL, 0xf81f0ffe, NOP, CALL), "none");
 }
+
+static bool points_to_frame(const uint32_t *words, size_t n)
+{
+	struct bytes code = { (const uint8_t *)words, 4 * n };
+
+	return behind_points_to_frame(&isa_aarch64, code_at, &code, CODE + 4 * n - 1);
+}
+#define POINTS(...) \
+	points_to_frame((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
+
+TEST(behind_tells_whether_the_frame_pointer_points_to_the_frame)
+{
+	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, LOWER, CALL));
+	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another way out */
+	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PACIASP, NOP, CALL)); /* another function's */
+	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PUSH_PAIR, NOP, CALL));
+	CHECK(!POINTS(NOP, NOP, CALL));
+}

@@ -3,7 +3,11 @@
 #include "recording/chosen.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "base/alloc.h"
 #include "collector/bpf/trace_layout.h"
 #include "recording/trace.h"
 #include "tests/test.h"
@@ -91,6 +95,68 @@ TEST(chosen_arm_returns_are_emulated)
 	CHECK_EQ(s.chosen.functions.n, 1);
 	CHECK(f->exits.n > 0 && !f->is_exit_stepped);
 	search_done(&s);
+}
+
+/* A copy of a file with another instruction at an offset; its name is to be freed, and the file removed. */
+static char *patch_file(const char *file, uint64_t offset, uint32_t code)
+{
+	char *copy = alloc_text("chosen-XXXXXX");
+	uint8_t bytes[4096];
+	ssize_t n;
+	int from = open(file, O_RDONLY | O_CLOEXEC), to = mkstemp(copy);
+
+	CHECK(from >= 0 && to >= 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		CHECK_EQ(write(to, bytes, (size_t)n), n);
+	CHECK_EQ(pwrite(to, &code, sizeof(code), (off_t)offset), sizeof(code));
+	close(from);
+	close(to);
+	return copy;
+}
+
+/* No kernel probes a return that authenticates its address. */
+TEST(chosen_arm_a_function_with_a_signed_return_has_no_exits_in_its_code)
+{
+	static const uint32_t signed_ones[] = { 0xd65f0bff /* retaa */, 0xd65f0fff /* retab */ };
+	struct search s = look_for(FOLDER "aarch64_gcc_O2", "fill");
+
+	CHECK(s.chosen.functions.n == 1 && s.chosen.functions.at[0].exits.n > 0);
+	for (size_t i = 0; i < ARRAY_LEN(signed_ones); i++) {
+		char *copy = patch_file(FOLDER "aarch64_gcc_O2", s.chosen.functions.at[0].exits.at[0],
+					signed_ones[i]);
+		struct search patched = look_for(copy, "fill");
+		const struct chosen_function *f = &patched.chosen.functions.at[0];
+		CHECK_EQ(patched.chosen.functions.n, 1);
+		CHECK(f->is_start);
+		CHECK_EQ(f->exits.n, 0);
+		CHECK(trace_takes_return(CALL_EXITS_AUTO, f, EM_AARCH64, true));
+		search_done(&patched);
+		unlink(copy);
+		free(copy);
+	}
+	search_done(&s);
+}
+
+/* On x86-64 a probed return instruction costs ten times as much as a probed return address. */
+TEST(trace_where_the_end_of_a_call_is_seen)
+{
+	struct search x86 = look_for(FOLDER "x86_64_gcc_O2", "fill");
+	struct search arm = look_for(FOLDER "aarch64_gcc_O2", "fill");
+	const struct chosen_function *of_x86 = &x86.chosen.functions.at[0],
+				     *of_arm = &arm.chosen.functions.at[0], unsure = { 0 };
+
+	CHECK(of_x86->exits.n > 0 && of_arm->exits.n > 0);
+	CHECK(trace_takes_return(CALL_EXITS_AUTO, of_x86, EM_X86_64, true));
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, of_x86, EM_X86_64, false));
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, of_arm, EM_AARCH64, true));
+	CHECK(trace_takes_return(CALL_EXITS_AUTO, &unsure, EM_AARCH64, true));
+	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &unsure, EM_AARCH64, false));
+	for (int may_return = 0; may_return < 2; may_return++) {
+		CHECK(!trace_takes_return(CALL_EXITS_CODE, of_x86, EM_X86_64, may_return));
+		CHECK(trace_takes_return(CALL_EXITS_RETURN, of_arm, EM_AARCH64, may_return));
+	}
+	search_done(&x86);
+	search_done(&arm);
 }
 
 TEST(chosen_a_function_of_one_instruction_begins_where_it_ends)

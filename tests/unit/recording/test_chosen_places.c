@@ -205,6 +205,8 @@ TEST(isa_arm_what_the_kernel_emulates)
 		{ 0x90000000, true },  /* adrp */
 		{ 0xd61f0200, true },  /* br */
 		{ 0xd63f0200, true },  /* blr */
+		{ 0xd65f0bff, false }, /* retaa */
+		{ 0xd71f0a1f, false }, /* braa */
 		{ 0xa9bf7bfd, false }, /* stp x29,x30,[sp,#-16]! */
 		{ 0xd503233f, false }, /* paciasp */
 		{ 0xd10043ff, false }, /* sub sp,sp,#16 */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/derived.h"
 #include "report/formula.h"
 #include "tests/test.h"
 
@@ -114,5 +115,27 @@ TEST(usual_formulas_need_their_events)
 			n++;
 		}
 	CHECK_EQ(n, 1);
+	profile_free(profile);
+}
+
+TEST(exports_have_the_usual_ratios_and_those_asked_for)
+{
+	struct profile *profile = profile_with(names);
+	char *asked[] = { "ipc = 2 * instructions / cycles", "twice = 2 * cycles" },
+	     *wrong[] = { "nonsense" };
+	struct diag diag = { 0 };
+	struct derived derived;
+
+	CHECK_EQ(derived_make(&derived, profile, NULL, 0, &diag), 0);
+	CHECK_EQ(derived.of.n, 1);
+	CHECK_STR(derived.of.at[0].label, "ipc");
+	CHECK_STR(derived.texts.at[0], formula_usual(0));
+	derived_done(&derived);
+	CHECK_EQ(derived_make(&derived, profile, asked, 2, &diag), 0);
+	CHECK_EQ(derived.of.n, 2); /* of two with one name, the one that was asked for */
+	CHECK_STR(derived.texts.at[0], asked[0]);
+	derived_done(&derived);
+	CHECK_EQ(derived_make(&derived, profile, wrong, 1, &diag), -EINVAL);
+	CHECK_EQ(derived.of.n, 0);
 	profile_free(profile);
 }

@@ -62,9 +62,9 @@ static void add_nest(struct profile *p)
 				    .scope = 2, .header = REST, .n_blocks = 1, .start = REST, .len = 0x30 }));
 	vec_push(&p->structures, p->structures.at[0]);
 	p->structures.at[0] = s; /* by image and function */
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1 }));
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1 }));
-	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1, 0 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1, 0 }));
+	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1, 0 }));
 }
 
 static void add_samples(struct profile *p, uint64_t vaddr, uint32_t thread, uint64_t n)
@@ -160,6 +160,10 @@ TEST(loop_facts_are_told_in_words)
 	"\"blocks\":[{\"vaddr\":\"0x1040\",\"count\":7},{\"vaddr\":\"0x1020\",\"count\":8}," \
 	"{\"vaddr\":\"0x1070\",\"count\":3}]}]}"
 
+#define COUNTS_OF(BUILD)                                                                 \
+	"{\"schema\":\"cpprof-paths\",\"whole\":true,\"functions\":[{\"name\":\"main\"," \
+	"\"module\":\"/bin/%s\",\"build_id\":\"" BUILD "\",\"vaddr\":\"0x1000\",\"blocks\":[]}]}"
+
 /* Counts of the profile's own program, or of another. */
 static void read_counts(const struct profile *p, const char *text, const char *module,
 			struct loop_counts *ret)
@@ -197,6 +201,23 @@ TEST(loop_facts_have_counts_where_they_were_counted)
 	CHECK_STR(part.at, " [~4.0 iterations each time]");
 	tell_counted(COUNTS("true"), "another", OUTER, &other);
 	CHECK_EQ(other.len, 0);
+}
+
+TEST(loop_facts_refuse_counts_of_another_build)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(loop_counts_done) struct loop_counts own = { 0 }, other = { 0 };
+	struct diag diag = { 0 };
+
+	p->images.at[0].build_id = (struct build_id){ 2, { 0xab, 0x01 } };
+	read_counts(p, COUNTS_OF("ab01"), NULL, &own);
+	CHECK_EQ(loop_counts_check("counts", &own, p, &diag), 0);
+	read_counts(p, COUNTS_OF("ab02"), NULL, &other);
+	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), -EINVAL);
+	CHECK(strstr(diag.what, "counts of another build"));
+	CHECK(strstr(diag.why, "ab02") && strstr(diag.why, "ab01"));
+	p->images.at[0].build_id.len = 0; /* then nobody knows */
+	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), 0);
 }
 
 TEST(loop_facts_need_a_file_of_counts)
@@ -305,7 +326,8 @@ TEST(html_has_the_facts_of_each_loop)
 	fuse_nest(p, &tree);
 	document_init(&document, p, &tree);
 	read_counts(p, COUNTS("true"), NULL, &counts);
-	html_write_meta(file, &document, &(struct export_options){ .counts = &counts });
+	html_write_meta(file, &document, &(struct export_options){ .counts = &counts },
+			&(struct derived){ 0 });
 	fclose(file);
 	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));
 	CHECK(strstr(meta, "80% of its own cost is in vectorised code"));

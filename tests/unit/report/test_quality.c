@@ -49,12 +49,28 @@ TEST(quality_table_shows_every_end_and_witness)
 	CLEANUP(text_done) struct text table = { 0 };
 
 	vec_push(&p->notes, intern_add(&p->strings, "no \033[31mterminal obeys this"));
-	quality_table(p, &(struct style){ 0 }, &table);
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "\n  complete                              85    85.0%\n"));
 	CHECK(strstr(table.at, "\n  no image                              10    10.0%\n"));
 	CHECK(strstr(table.at, "\n  cfi                                  400    99.3%\n"));
 	CHECK(strstr(table.at, "\nnote: kernel stacks were not permitted\n"));
 	CHECK(strstr(table.at, "\nnote: no ?[31mterminal obeys this\n"));
+	CHECK(!strstr(table.at, "changed on the machine"));
+}
+
+TEST(quality_table_tells_what_recording_took_and_changed)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text table = { 0 };
+
+	p->quality.locked_kb = 16384;
+	p->quality.raised_by = 10;
+	p->quality.outer = 0;
+	p->run.stack_size = 16384;
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
+	CHECK(strstr(table.at, "\n  taken from the target, ~          372 us\nchanged on the machine\n"));
+	CHECK(strstr(table.at, "\n  locked memory                    16.8 MB\n"));
+	CHECK(strstr(table.at, "\n  priority raised by                    10\n"));
 }
 
 TEST(quality_tells_of_time_that_no_sample_stands_for)
@@ -107,7 +123,7 @@ TEST(quality_accounts_for_all_that_was_counted)
 	CHECK_EQ(account.lost, sampled / 50); /* two of a hundred */
 	CHECK_EQ((int64_t)account.counted, (int64_t)(account.sampled + account.lost) + account.between);
 	CHECK(quality_seen(p) == 50);
-	quality_table(p, &(struct style){ 0 }, &table);
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "  in samples ") && strstr(table.at, "  50.0%\n"));
 	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
 	p->quality.counted = sampled * 9 / 10; /* a weight that was taken twice */

@@ -36,7 +36,7 @@ static void world_init(struct world *w)
 					      .parent_vaddr = start,
 					      .source = MAP_FROM_DWARF };
 		for (uint32_t i = 0; i < 16; i++)
-			vec_push(&map->lines, ((struct line_row){ 16 * i, FILE_A, 100 * k + i, 0, 1 }));
+			vec_push(&map->lines, ((struct line_row){ 16 * i, FILE_A, 100 * k + i, 0, 1, 0 }));
 		if (k % 2 == 0)
 			continue;
 		vec_push(&map->inlines,

@@ -22,6 +22,7 @@ struct world {
 	struct join_notes notes;
 	struct scope_tree tree;
 	uint32_t process[4];
+	const struct structure *structure; /* of the region; NULL = none */
 };
 #define WORLD CLEANUP(world_done) struct world
 
@@ -79,6 +80,8 @@ static bool world_join(struct world *w, bool joins)
 	struct join_input input = { .cct = &w->cct,
 				    .functions = w->maps,
 				    .n_functions = N_FUNCTIONS,
+				    .structures = w->structure,
+				    .n_structures = w->structure != NULL,
 				    .strings = &w->strings,
 				    .process = w->process,
 				    .n_threads = 4 };
@@ -252,6 +255,32 @@ TEST(waiting_is_marked_and_work_is_not)
 	CHECK_EQ(w.notes.flags[BARRIER], SCOPE_WAITING);
 	CHECK_EQ(w.notes.flags[WORKER], 0); /* it calls regions */
 	CHECK_EQ(spent(&w, "/start_thread/gomp_thread_start/libgomp.so.1+0x1d9c0", 1, 0), 12);
+}
+
+static uint16_t idle_flags(const struct structure *structure)
+{
+	WORLD w;
+
+	world_init(&w);
+	w.structure = structure;
+	SAW(&w, 0, 10, MAIN, HOST, FORK, REGION, IDLE);
+	world_join(&w, true);
+	return w.notes.flags[IDLE];
+}
+
+/* Where the runtime has no names: GOMP_barrier and GOMP_loop_dynamic_next go on in functions of its own. */
+TEST(asking_for_the_next_chunk_is_no_waiting)
+{
+	struct structure region = { .function = 0x1000 * (REGION + 1) };
+
+	vec_push(&region.scopes, ((struct static_scope){ .kind = SCOPE_FUNCTION }));
+	vec_push(&region.scopes, ((struct static_scope){ .kind = SCOPE_LOOP }));
+	vec_push(&region.ranges, ((struct static_range){ region.function, 0x100, 1 }));
+	CHECK_EQ(idle_flags(NULL), SCOPE_WAITING);
+	CHECK_EQ(idle_flags(&region), SCOPE_WAITING);
+	region.scopes.at[1].flags = SCOPE_SCHEDULE;
+	CHECK_EQ(idle_flags(&region), 0);
+	structure_done(&region);
 }
 
 TEST(nothing_is_lost_or_added_whatever_the_stacks)

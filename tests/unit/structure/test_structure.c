@@ -61,7 +61,7 @@ static void make(struct made *m, const struct shape *shape, size_t n)
 		if (shape[i].line)
 			vec_push(&m->map.lines,
 				 (struct line_row){ (uint32_t)(i * SIZE), m->file, (uint32_t)shape[i].line,
-						    (uint16_t)shape[i].column, 1 });
+						    (uint16_t)shape[i].column, 1, 0 });
 	}
 	m->part = (struct cfg_part){ START, START + n * SIZE };
 	m->cfg.function = START;
@@ -462,7 +462,7 @@ TEST(structure_marks_a_loop_without_lines_between_code_with_lines)
 	make(&m, shape, 4);
 	vec_push(&m.map.lines, (struct line_row){ 0 });
 	m.map.lines.at[3] = m.map.lines.at[2];
-	m.map.lines.at[2] = (struct line_row){ 2 * SIZE, 0, 0, 0, 0 };
+	m.map.lines.at[2] = (struct line_row){ 2 * SIZE, 0, 0, 0, 0, 0 };
 	build(&m, NULL);
 	CHECK_EQ(n_loops(&m), 1);
 	CHECK(loop_at(&m, 0)->flags & SCOPE_COMPILER_MADE);

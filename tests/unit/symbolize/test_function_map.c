@@ -17,9 +17,9 @@ static struct function_map sample_map(void)
 	vec_push(&map.ranges, (struct inline_range){ 10, 20, 0 });
 	vec_push(&map.ranges, (struct inline_range){ 20, 30, 1 });
 	vec_push(&map.ranges, (struct inline_range){ 30, 40, 0 });
-	vec_push(&map.lines, (struct line_row){ 4, FILE_A, 4, 1, 1 });
-	vec_push(&map.lines, (struct line_row){ 20, FILE_B, 3, 2, 1 });
-	vec_push(&map.lines, (struct line_row){ 40, FILE_A, 6, 3, 1 });
+	vec_push(&map.lines, (struct line_row){ 4, FILE_A, 4, 1, 1, 0 });
+	vec_push(&map.lines, (struct line_row){ 20, FILE_B, 3, 2, 1, 0 });
+	vec_push(&map.lines, (struct line_row){ 40, FILE_A, 6, 3, 1, 0 });
 	return map;
 }
 

@@ -20,8 +20,8 @@ static void add_map(struct fixture *f, uint64_t vaddr, uint64_t size, const char
 				    .decl_line = 7,
 				    .source = MAP_FROM_DWARF };
 
-	vec_push(&map.lines, (struct line_row){ 0, map.decl_file, 8, 1, 1 });
-	vec_push(&map.lines, (struct line_row){ 4, intern_add(&f->strings, "b.h"), 9, 2, 0 });
+	vec_push(&map.lines, (struct line_row){ 0, map.decl_file, 8, 1, 1, 0 });
+	vec_push(&map.lines, (struct line_row){ 4, intern_add(&f->strings, "b.h"), 9, 2, 0, 0 });
 	vec_push(&map.inlines, (struct inline_call){ INLINE_NONE, intern_add(&f->strings, "in"), 0, 0, 3,
 						     map.decl_file, 8, 2 });
 	vec_push(&map.ranges, (struct inline_range){ 4, 8, 0 });

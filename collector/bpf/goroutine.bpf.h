@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * goroutine: the part of deep.bpf.c that knows where a goroutine's stack is.
+ */
+#pragma once
+
+/* What Go keeps in registers. */
+struct goroutine {
+	struct range stack; /* its bounds; they are what a goroutine's description begins with. 0: none */
+	__u64 saved_sp;     /* sp before a clock function went to the thread's stack */
+};
+
+/* Where struct pt_regs has the registers with its address (r14, x28) and that sp (r12, x20). */
+#define GOROUTINE_X86 1
+#define GOROUTINE_ARM 28
+#define SAVED_SP_X86 3
+#define SAVED_SP_ARM 20
+
+/* In another program the registers hold anything. has_regs: the context is those of user mode. */
+static __always_inline void find_goroutine(void *context, int has_regs, struct goroutine *ret)
+{
+	__u64 address = 0;
+
+	ret->saved_sp = ret->stack.start = ret->stack.end = 0;
+	if (!has_regs) {
+		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		const __u64 at = 8 * (options.is_x86 ? GOROUTINE_X86 : GOROUTINE_ARM),
+			    saved_at = 8 * (options.is_x86 ? SAVED_SP_X86 : SAVED_SP_ARM);
+		bpf_probe_read_kernel(&address, sizeof(address), regs + at);
+		bpf_probe_read_kernel(&ret->saved_sp, sizeof(ret->saved_sp), regs + saved_at);
+	} else if (options.is_x86) {
+		address = CONTEXT_WORD(context, GOROUTINE_X86);
+		ret->saved_sp = CONTEXT_WORD(context, SAVED_SP_X86);
+	} else {
+		address = CONTEXT_WORD(context, GOROUTINE_ARM);
+		ret->saved_sp = CONTEXT_WORD(context, SAVED_SP_ARM);
+	}
+	if (address < DEEP_PAGE || address & 7 ||
+	    bpf_probe_read_user(&ret->stack, sizeof(ret->stack), (void *)address))
+		ret->stack.start = ret->stack.end = 0;
+}
+
+/* If sp lies within what that register says are bounds, they are. */
+static __always_inline int is_on_goroutine(const struct goroutine *goroutine, __u64 sp)
+{
+	return sp >= goroutine->stack.start && sp < goroutine->stack.end;
+}
+
+/*
+ * A clock function works on the thread's stack and goes back to the goroutine's: copying begins there. The
+ * size of a goroutine's stack is a power of two.
+ */
+static __always_inline int follow_goroutine(const struct goroutine *goroutine, __u64 sp, struct range *stack)
+{
+	__u64 size = goroutine->stack.end - goroutine->stack.start;
+
+	if (is_on_goroutine(goroutine, sp) || !is_on_goroutine(goroutine, goroutine->saved_sp) ||
+	    size & (size - 1))
+		return 0;
+	stack->start = goroutine->saved_sp;
+	stack->end = goroutine->stack.end;
+	return 1;
+}

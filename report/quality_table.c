@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quality_table: all that is known of how good a profile is, and what it cost, as a table.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "report/number.h"
+#include "report/quality.h"
+#include "report/tree/costs.h"
+#include "report/tree/document.h"
+
+#define MODULE_ROWS 8
+#define TAKEN_NS 2200u       /* a sample takes from the target ... */
+#define TAKEN_KB_NS 95u      /* ... and so much more for each KB of stack that is copied ... */
+#define TAKEN_DEEP_NS 10000u /* ... and if the stack is deeper than that */
+
+static void quality_table_put(struct text *ret, const char *what, uint64_t value, uint64_t whole)
+{
+	char count[NUMBER_MAX], share[NUMBER_MAX];
+
+	text_printf(ret, "  %-26s%14s", what, number_count(value, count));
+	if (whole)
+		text_printf(ret, "  %7s", number_percent(number_share(value, whole), share));
+	text_printf(ret, "\n");
+}
+
+static void quality_table_row(struct text *ret, const char *what, uint64_t value, uint64_t whole)
+{
+	CLEANUP(text_done) struct text words = { 0 };
+
+	quality_add_words(&words, what);
+	quality_table_put(ret, words.at, value, whole);
+}
+
+static void quality_table_time_row(struct text *ret, const char *what, double ns, uint64_t whole)
+{
+	char time[NUMBER_MAX], share[NUMBER_MAX];
+
+	text_printf(ret, "  %-26s%s%*s  %7s\n", what, ns < 0 ? "-" : "", ns < 0 ? 13 : 14,
+		    number_time((uint64_t)(ns < 0 ? -ns : ns), time),
+		    number_percent(100 * ns / (double)whole, share));
+}
+
+/* Every part of the time, so that what is missing is seen. */
+static void quality_table_account(const struct profile *profile, struct text *ret)
+{
+	struct quality_account account;
+
+	if (!quality_account(profile, &account))
+		return;
+	text_printf(ret, "CPU time\n");
+	quality_table_time_row(ret, "counted by the kernel", (double)account.counted, account.counted);
+	quality_table_time_row(ret, "in samples", (double)account.sampled, account.counted);
+	quality_table_time_row(ret, "lost with samples", (double)account.lost, account.counted);
+	quality_table_time_row(ret, account.between < 0 ? "too much in samples" : "between samples",
+			       (double)account.between, account.counted);
+}
+
+static void quality_table_tallies(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	uint64_t steps = 0;
+
+	text_printf(ret, "how stacks ended\n");
+	for (int end = 0; end < STACK_END_N; end++)
+		if (quality->by_end[end] || end == STACK_COMPLETE)
+			quality_table_row(ret, stack_end_name((enum stack_end)end), quality->by_end[end],
+					  quality->samples);
+	for (int witness = 0; witness < WITNESS_N; witness++)
+		steps += quality->steps_by_witness[witness];
+	if (steps)
+		text_printf(ret, "frames unwound by\n");
+	for (int witness = 0; witness < WITNESS_N; witness++)
+		if (quality->steps_by_witness[witness])
+			quality_table_row(ret, witness_name((enum witness)witness),
+					  quality->steps_by_witness[witness], steps);
+}
+
+/* Stacks that are not complete, by the module of their outermost frame: there nobody knew how to go on. */
+static void quality_table_modules(const struct profile *profile, const struct scope_tree *tree,
+				  const struct costs *costs, const struct style *style, struct text *ret)
+{
+	size_t n_images = profile->images.n, n_nodes = scope_tree_n_nodes(tree);
+	CLEANUP(freep) uint64_t *by_image = alloc_zero(n_images + 1, sizeof(*by_image)); /* the last: none */
+	uint64_t left = 0;
+
+	for (uint32_t i = 1; i < n_nodes; i++) {
+		struct scope scope = scope_at(tree, i);
+		if (scope.kind == SCOPE_INCOMPLETE || scope_kind(tree, scope.parent) != SCOPE_INCOMPLETE)
+			continue;
+		by_image[scope.image < n_images ? scope.image : n_images] += costs_inclusive(costs, i, 0);
+		left += costs_inclusive(costs, i, 0);
+	}
+	if (left)
+		text_printf(ret, "where stacks ended early\n");
+	for (int row = 0; row < MODULE_ROWS && left; row++) {
+		size_t most = 0;
+		for (size_t i = 1; i <= n_images; i++)
+			most = by_image[i] > by_image[most] ? i : most;
+		CLEANUP(text_done) struct text name = { 0 };
+		style_safe(&name, style,
+			   most < n_images ? profile_image_name(profile, (image_id)most) : "in no module");
+		quality_table_put(ret, name.at, by_image[most], profile->quality.samples);
+		left -= by_image[most];
+		by_image[most] = 0;
+	}
+	if (left)
+		quality_table_row(ret, "other modules", left, profile->quality.samples);
+}
+
+/*
+ * About what sampling took from the target: the interrupt, and copying a stack. Measured on one machine
+ * (docs/benchmarks.md), so it tells the magnitude; stacks that are not as deep as --stack-size take less.
+ */
+static uint64_t quality_taken(const struct profile *profile)
+{
+	const struct profile_quality *quality = &profile->quality;
+
+	return quality->samples * (TAKEN_NS + TAKEN_KB_NS * (profile->run.stack_size >> 10)) +
+	       quality->outer * TAKEN_DEEP_NS;
+}
+
+void quality_changes_each(const struct profile *profile,
+			  void (*put)(void *context, const char *name, uint64_t value), void *context)
+{
+	if (!profile->quality.locked_kb) /* an import, or made by who did not tell */
+		return;
+	put(context, "target_ns_estimated", quality_taken(profile));
+	put(context, "locked_kb", profile->quality.locked_kb);
+	put(context, "priority_raised_by", profile->quality.raised_by);
+}
+
+static void quality_table_changes(const struct profile *profile, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	char number[NUMBER_MAX];
+
+	if (!quality->locked_kb)
+		return;
+	text_printf(ret, "  %-26s%14s\n", "taken from the target, ~",
+		    number_time(quality_taken(profile), number));
+	text_printf(ret, "changed on the machine\n");
+	text_printf(ret, "  %-26s%14s\n", "locked memory",
+		    number_value(quality->locked_kb * 1024, "bytes", number));
+	text_printf(ret, "  %-26s%14llu\n", "priority raised by", (unsigned long long)quality->raised_by);
+}
+
+void quality_table(const struct profile *profile, const struct scope_tree *tree, const struct costs *costs,
+		   const struct style *style, struct text *ret)
+{
+	const struct profile_quality *quality = &profile->quality;
+	char number[NUMBER_MAX];
+
+	text_printf(ret, "samples\n");
+	quality_table_row(ret, "received", quality->samples, 0);
+	quality_table_row(ret, "lost", quality->lost, quality->samples + quality->lost);
+	quality_table_row(ret, "times throttled", quality->throttled, 0);
+	quality_table_row(ret, "stack copies cut short", quality->clipped, quality->samples);
+	if (quality->outer)
+		quality_table_row(ret, "deeper than --stack-size", quality->outer, quality->samples);
+	if (profile->run.is_resolved) {
+		quality_table_row(ret, "without a name", quality->unsymbolized, quality->samples);
+		quality_table_row(ret, "without a line", quality->without_lines, quality->samples);
+	}
+	quality_table_account(profile, ret);
+	quality_table_tallies(profile, ret);
+	if (tree && costs)
+		quality_table_modules(profile, tree, costs, style, ret);
+	text_printf(ret, "cost\n");
+	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
+	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory",
+		    number_value(quality->own_peak_kb * 1024, "bytes", number));
+	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
+	quality_table_changes(profile, ret);
+	if (quality->damaged_units)
+		quality_table_row(ret, "corrupt debug units", quality->damaged_units, 0);
+	for (size_t i = 0; i < profile->notes.n; i++) {
+		text_printf(ret, "%snote: ", i ? "" : "\n");
+		style_safe(ret, style, intern_text(&profile->strings, profile->notes.at[i]));
+		text_printf(ret, "\n");
+	}
+}

@@ -270,7 +270,8 @@ static __always_inline __u64 less(__u64 a, __u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* The true return addresses of calls that still go on, from this frame outwards. */
+/* The true return addresses of calls that still go on, from this frame outwards: its own, too, if another
+ * program has a probe on its return. */
 static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -282,8 +283,8 @@ static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
 		struct trace_hidden *to = &record->hidden[n & (TRACE_HIDDEN_MAX - 1)];
 		to->stack = it->stack;
 		to->address = it->orig_ret_vaddr;
-		n += (frame - it->stack) >>
-		     63; /* above the frame? A branch would double what the verifier looks at */
+		n += 1 - ((it->stack - frame) >>
+			  63); /* not below the frame? A branch would double what the verifier looks at */
 		it = it->next;
 	}
 	record->n_hidden = n;

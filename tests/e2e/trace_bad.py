@@ -221,6 +221,7 @@ def check_bpftrace():
         peer.send_signal(signal.SIGINT)
         theirs = dict(re.findall(r"@(\w+): (\d+)", peer.communicate()[0]))
         check(f"beside bpftrace at the same place, exits {exits}", out == "done\n" and count("t.data", "work") == 500 and theirs == {"entered": "500", "left": "500"}, (said, theirs, rows("t.data")))
+        check(f"... and whole paths, exits {exits}", rows("t.data") and all(path[0] == "_start" for path, _ in rows("t.data")), rows("t.data"))
 
 
 def check_death():

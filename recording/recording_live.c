@@ -335,8 +335,8 @@ void recording_live_tick(struct recording *r, uint64_t now)
 	if (r->options.target.is_traced && !r->options.target.argv && !r->has_told_missing) {
 		char text[64];
 		r->has_told_missing = true;
-		snprintf(text, sizeof(text), "tracing %zu functions; Ctrl-C ends and writes",
-			 r->trace.chosen.functions.n);
+		snprintf(text, sizeof(text), "tracing %zu function%s; Ctrl-C ends and writes",
+			 r->trace.chosen.functions.n, r->trace.chosen.functions.n == 1 ? "" : "s");
 		r->has_nothing = r->options.target.every && !r->trace.chosen.functions.n;
 		if (!r->has_nothing)
 			recording_note(r, text);

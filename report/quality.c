@@ -173,6 +173,11 @@ static bool quality_is_traced(const struct profile *profile)
 	return quality_is_trace(profile) && quality_is_clock(profile);
 }
 
+bool quality_is_exact(const struct profile *profile)
+{
+	return quality_is_traced(profile) && !profile->quality.unseen && !profile->quality.lost;
+}
+
 const char *quality_unit(const struct profile *profile)
 {
 	return quality_is_traced(profile) ? "call" : "sample";
@@ -310,6 +315,9 @@ const char *quality_hint(const struct profile *profile)
 	if (loses && quality_is_traced(profile))
 		return "many calls were lost: there are too many to copy the stack of each; try a smaller "
 		       "--stack-size, or trace functions that are called less often";
+	if (loses && quality_is_trace(profile))
+		return "many samples were lost because the kernel's buffers were full; try a larger "
+		       "--every, or a smaller --stack-size";
 	if (loses)
 		return quality_is_live(profile) ? "many samples were lost because the kernel's buffers were "
 						  "full; try a lower -F, a smaller --stack-size, or larger "

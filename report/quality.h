@@ -9,6 +9,8 @@
 #include "profile/profile.h"
 #include "report/style.h"
 
+/* Every call was measured: nothing of it is an estimate. */
+bool quality_is_exact(const struct profile *profile);
 /* What its samples are: "sample", or "call" of a function that was traced. */
 const char *quality_unit(const struct profile *profile);
 

@@ -101,6 +101,12 @@ int event_choice_counters(struct event_choice *choice, const struct perf_source_
 {
 	for (size_t i = 0; i < options->n_events; i++) {
 		struct event_spec spec;
+		if (options->events[i][0] == '{') {
+			diag_set(diag, -EINVAL, "cannot count '%s'", options->events[i]);
+			diag_why(diag, "events of calls are always counted together");
+			diag_hint(diag, "leave out the braces");
+			return -EINVAL;
+		}
 		int error = event_spec_parse(options->events[i], &spec, diag);
 		if (error)
 			return error;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "report/quality.h"
 #include "report/spread.h"
 
 #define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
@@ -83,6 +84,8 @@ struct interval text_interval(const struct text_report *report, const uint64_t *
 	const struct wait_metrics *waits = &report->waits;
 	double share = number_share(costs[report->metric], report->total);
 
+	if (quality_is_exact(report->profile))
+		return (struct interval){ share, share };
 	if (!waits->off_cpu ||
 	    (report->metric != waits->off_cpu && report->metric != waits->waits &&
 	     report->metric != waits->wall && (!waits->runnable || report->metric != waits->runnable)))

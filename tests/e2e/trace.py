@@ -4,6 +4,7 @@
 usage: trace.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,8 @@ def check_faults():
     inner, outer = faults.get("main>outer_toucher>toucher", 0), faults.get("main>outer_toucher", 0)
     check("page faults of a function", 200 <= inner <= 202, faults)
     check("and of its caller, without them", 100 <= outer <= 110, faults)
+    text = subprocess.run([CPPROF, "report", "--metric", "page-faults", "t.data"], capture_output=True, text=True).stdout
+    check("what was measured has no margin of error", "Most is spent in toucher" in text and not re.search(r"% \(\d", text), text)
 
 
 NOISE = """
@@ -126,7 +129,7 @@ def check_counters(exits):
 
 
 def check_wrong_counters():
-    for events, why in (("no_such_event", "no_such_event"), ("minor-faults,major-faults,cpu-clock,task-clock,context-switches", "cannot count more than 4 events by call")):
+    for events, why in (("no_such_event", "no_such_event"), ("minor-faults,major-faults,cpu-clock,task-clock,context-switches", "cannot count more than 4 events by call"), ("{cycles,instructions}", "leave out the braces")):
         ran = subprocess.run([CPPROF, "trace", "-f", "main", "-e", events, "-o", "w.data", "--", CALLS], input="\n", capture_output=True, text=True)
         check(f"-e {events} is refused", ran.returncode == 1 and why in ran.stderr and ran.stdout == "", (ran.returncode, ran.stderr, ran.stdout))
 

@@ -214,7 +214,7 @@ def check_nested():
     target = subprocess.Popen(["./busy", "200000", str(DEPTH)])
     tracer = subprocess.Popen([CPPROF, "trace", "--exits", "return", "--max-overhead", "0", "-f", "busy:nested", "-p", str(target.pid), "-o", "n.data"],
                               stderr=subprocess.PIPE, text=True)
-    check("one function is probed", "tracing 1 functions" in tracer.stderr.readline())
+    check("one function is probed", "tracing 1 function;" in tracer.stderr.readline())
     record_beside(target.pid, f"{DEPTH} calls of a probed function in each other", set(NESTED) | {NESTED[-1] + ("innermost",)})
     tracer.terminate()
     tracer.communicate()

@@ -69,7 +69,7 @@ def check_control():
     target = subprocess.Popen([HOT, "60", "20000"], stdout=subprocess.DEVNULL)
     tracer = subprocess.Popen([CPPROF, "trace", "-f", "rare", "--control", "tell", "--max-overhead", "0", "-o", "c.data", "-p", str(target.pid)],
                               stderr=subprocess.PIPE, text=True)
-    check("it traces", "tracing 1 functions" in tracer.stderr.readline())
+    check("it traces", "tracing 1 function;" in tracer.stderr.readline())
     time.sleep(1.0)
     tell("tell", "write")
     tell("tell", "add frequent")

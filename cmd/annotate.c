@@ -19,6 +19,7 @@
 #include "report/annotate/annotate_find.h"
 #include "report/annotate/annotate_text.h"
 #include "report/annotate/source_user.h"
+#include "report/cycles/ways_text.h"
 #include "report/names.h"
 #include "report/shorten.h"
 
@@ -92,6 +93,38 @@ static void annotate_cmd_print(const struct profile *profile, const struct annot
 	text_done(&text);
 }
 
+/* Below the source, the ways through it, if they were counted. */
+static int annotate_cmd_print_ways(const struct profile *profile, const struct annotation *annotation,
+				   const struct annotate_request *request)
+{
+	struct cycles_counts counts = { 0 };
+	struct diag diag = { 0 };
+	struct ways_show show = { .profile = profile,
+				  .map = annotation->map,
+				  .counts = &counts,
+				  .counts_path = request->cycles.counts,
+				  .all = request->options.all,
+				  .style = request->options.style };
+	struct text text = { 0 };
+
+	if (!request->cycles.counts)
+		return EXIT_OK;
+	const struct profile_image *image = &profile->images.at[annotation->map->image];
+	int error = cycles_counts_read(request->cycles.counts, annotation->map->vaddr, &counts, &diag);
+	if (!error)
+		error = cycles_counts_check(request->cycles.counts, counts.module, counts.build_id,
+					    &image->build_id, &diag);
+	if (error) {
+		cycles_counts_done(&counts);
+		return cmd_fail(&diag);
+	}
+	ways_text(&show, &text);
+	fwrite(text.at, 1, text.len, stdout);
+	text_done(&text);
+	cycles_counts_done(&counts);
+	return EXIT_OK;
+}
+
 static int annotate_cmd_show(const struct profile *profile, const struct annotate_request *request)
 {
 	const char *path = request->path, *name = request->function;
@@ -117,10 +150,12 @@ static int annotate_cmd_show(const struct profile *profile, const struct annotat
 		annotate(profile, choices.at[0].map, &annotation);
 	else
 		annotate_inlined(profile, intern_text(&profile->strings, choices.at[0].name), &annotation);
-	if (request->cycles.asked)
+	if (request->cycles.asked) {
 		code = annotate_cycles_show(profile, &annotation, &request->cycles);
-	else
+	} else {
 		annotate_cmd_print(profile, &annotation, &request->options);
+		code = annotate_cmd_print_ways(profile, &annotation, request);
+	}
 	annotation_done(&annotation);
 	vec_done(&choices);
 	return code;
@@ -199,7 +234,8 @@ int cmd_annotate(int argc, char **argv)
 		  "show its loops and blocks instead: executions, cycles each, the best case\nby llvm-mca, "
 		  "what is lost" },
 		{ 0, "counts", OPTION_TEXT, &request.cycles.counts, "FILE",
-		  "with --cycles: executions as `cpprof paths --format json` has counted them" },
+		  "the ways through it, below its source, as `cpprof paths --format json` has\ncounted them; "
+		  "with --cycles: executions" },
 		{ 0, "cpu", OPTION_TEXT, &request.cycles.cpu, "NAME",
 		  "with --cycles: the processor, as LLVM calls it (as recorded)" },
 		{ 0, "clock-rate", OPTION_POSITIVE, &request.cycles.clock_mhz, "MHZ",
@@ -229,7 +265,8 @@ int cmd_annotate(int argc, char **argv)
 			 "functions match, the most expensive one is shown and the others are listed.",
 		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n"
 			    "  cpprof annotate --cycles app.data 'solve(Grid&)'    is it executed often, or "
-			    "does it wait?\n",
+			    "does it wait?\n"
+			    "  cpprof annotate --counts counts.json main    which ways did it take?\n",
 		.specs = specs,
 	};
 

@@ -49,16 +49,19 @@ void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 	thread->since_ns = time_ns;
 	thread->is_before = false;
 	thread->is_sampled = true;
+	thread->is_preempted = false; /* if it was, the record says so */
 }
 
-void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted)
 {
 	struct wait *thread = waits_thread(waits, tid);
+	bool is_same = thread->since_ns && thread->is_sampled && thread->since_ns + SEEN_NS >= time_ns;
 
-	if (thread->since_ns && thread->is_sampled && thread->since_ns + SEEN_NS >= time_ns)
-		return; /* the record of a switch is written just after its sample */
-	waits_out(waits, pid, tid, time_ns);
-	thread->is_sampled = false;
+	if (!is_same) { /* else the record of a switch is written just after its sample */
+		waits_out(waits, pid, tid, time_ns);
+		thread->is_sampled = false;
+	}
+	thread->is_preempted = is_preempted;
 }
 
 void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
@@ -72,19 +75,37 @@ void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 static void waits_add(struct wait *thread, uint64_t end_ns)
 {
 	uint64_t ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
+	struct wait_sum *sum = &thread->left[thread->is_preempted];
 
-	thread->n++;
-	thread->ns += ns;
-	if (ns > thread->longest_ns)
-		thread->longest_ns = ns;
+	sum->n++;
+	sum->ns += ns;
+	if (ns > sum->longest_ns)
+		sum->longest_ns = ns;
+	if (thread->is_sampled)
+		thread->was_preempted = thread->is_preempted;
 }
 
-/* What is known of the thread, told. */
-static void waits_make(struct wait *thread, struct wait *ret)
+/* What is known of the thread's waits of one sort, told. */
+static void waits_make(struct wait *thread, bool is_preempted, struct wait *ret)
 {
 	*ret = *thread;
-	thread->since_ns = thread->ns = thread->n = thread->longest_ns = 0;
+	ret->sum = thread->left[is_preempted];
+	ret->is_elsewhere = !thread->is_sampled && thread->was_preempted != is_preempted;
+	thread->left[is_preempted] = (struct wait_sum){ 0 };
+	thread->since_ns = 0;
 	thread->is_sampled = false;
+}
+
+/* Of either sort, if there are any. */
+static bool waits_make_rest(struct wait *thread, struct wait *ret)
+{
+	bool is_preempted = !thread->left[false].n;
+
+	if (!thread->left[is_preempted].n)
+		return false;
+	thread->is_sampled = false;
+	waits_make(thread, is_preempted, ret);
+	return true;
 }
 
 bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret)
@@ -94,7 +115,7 @@ bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *r
 	if (at == MAP_NONE || !waits->threads.at[at].is_before || !waits->threads.at[at].since_ns)
 		return false;
 	waits_add(&waits->threads.at[at], time_ns);
-	waits_make(&waits->threads.at[at], ret);
+	waits_make(&waits->threads.at[at], false, ret);
 	return true;
 }
 
@@ -113,12 +134,12 @@ bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret
 		return false;
 	}
 	waits_add(thread, time_ns);
-	if (thread->is_sampled) {
-		waits_make(thread, ret);
-		return true;
+	if (!thread->is_sampled) {
+		thread->since_ns = 0;
+		return false;
 	}
-	thread->since_ns = 0;
-	return false;
+	waits_make(thread, thread->is_preempted, ret);
+	return true;
 }
 
 bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret)
@@ -127,27 +148,27 @@ bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret)
 
 	if (at == MAP_NONE)
 		return false;
-	*ret = waits->threads.at[at];
-	ret->is_sampled = false;
+	if (waits_make_rest(&waits->threads.at[at], ret))
+		return true;
 	map_remove(&waits->by_tid, (uint32_t)tid);
 	waits->threads.at[at] = waits->threads.at[--waits->threads.n];
 	if (at < waits->threads.n)
 		map_put(&waits->by_tid, (uint32_t)waits->threads.at[at].tid, at);
-	return ret->n > 0;
+	return false;
 }
 
 bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret)
 {
-	while (waits->n_cut < waits->threads.n) {
-		struct wait *thread = &waits->threads.at[waits->n_cut++];
-		bool goes_on = thread->since_ns != 0;
-		if (goes_on)
+	for (; waits->n_cut < waits->threads.n; waits->n_cut++) {
+		struct wait *thread = &waits->threads.at[waits->n_cut];
+		if (thread->since_ns) {
 			waits_add(thread, end_ns);
-		if (!thread->n)
-			continue;
-		waits_make(thread, ret);
-		ret->is_cut = goes_on;
-		return true;
+			waits_make(thread, thread->is_preempted, ret);
+			ret->is_cut = true;
+			return true;
+		}
+		if (waits_make_rest(thread, ret))
+			return true;
 	}
 	return false;
 }

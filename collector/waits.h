@@ -2,7 +2,8 @@
 /*
  * waits: how long threads were off the CPU. A thread that leaves is sampled (out), or a record says so
  * (leave); another says when it comes back (in). They are put together here, by thread, in the order of their
- * times. A wait that was sampled stands for all of the thread since the one before.
+ * times. A wait that was sampled stands for all of the thread since the one before; but a thread that was
+ * taken off its CPU does not stand for one that left by itself, where records tell which it was.
  *
  * Where one of them was lost there is no wait: it is counted as lost, and never has a wrong length. Pure.
  */
@@ -15,14 +16,23 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+struct wait_sum {
+	uint64_t n, ns, longest_ns;
+};
+
 struct wait {
 	pid_t pid, tid;
-	uint64_t since_ns, ns;  /* ns: with all that it stands for */
-	uint64_t n, longest_ns; /* of those */
-	bool is_before;         /* it had begun when the recording did */
-	bool is_sampled;        /* else they were not, and the thread, or the recording, has ended */
-	bool is_cut;            /* the last has not ended */
-	uint64_t seen_ns;       /* last sample of it, where waits are timed in the kernel */
+	uint64_t since_ns;
+	struct wait_sum sum; /* with all that it stands for */
+	bool is_before;      /* it had begun when the recording did */
+	bool is_sampled;     /* else they were not, and the thread, or the recording, has ended */
+	bool is_elsewhere;   /* ... and the thread's last sample is none of their sort */
+	bool is_cut;         /* the last has not ended */
+	uint64_t seen_ns;    /* last sample of it, where waits are timed in the kernel */
+	/* Of a thread: what no sample stands for yet, when it left by itself, and when it was taken off. */
+	struct wait_sum left[2];
+	bool is_preempted;  /* the present one */
+	bool was_preempted; /* the last that was sampled */
 };
 
 struct waits {
@@ -38,7 +48,7 @@ void waits_done(struct waits *waits);
 /* A thread leaves its CPU. */
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* The same, where it may not have been sampled just now. */
-void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted);
 /* The recording begins, and the thread is away already. */
 void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* It runs: a wait that had begun before ends now, if there is one. */
@@ -49,7 +59,8 @@ bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret
 void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* Was the wait that began then sampled? Else the sample was lost. */
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns);
-/* It has ended. True: there are waits of it that no sample stands for. */
+/* It has ended. True: there are waits of it that no sample stands for, and perhaps more: it is to be asked
+ * again. */
 bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret);
 /* The recording ends: a wait that has not, cut there, or what no sample stands for. False: there is no other.
  */

@@ -66,3 +66,20 @@ struct holder holders_end(struct holders *holders, const struct holders_wait *wa
 			longest = all[i];
 	return longest;
 }
+
+struct holder holders_end_of(struct holders *holders, const struct event *event)
+{
+	struct holders_wait wait = { .pid = event->pid,
+				     .futex = event->sw.futex,
+				     .since_ns = event->sw.since_ns,
+				     .woken_ns = event->sw.woken_ns,
+				     .waker_pid = event->sw.waker_pid,
+				     .waker = event->sw.waker };
+
+	if (!wait.futex || !wait.waker || wait.woken_ns <= wait.since_ns)
+		return (struct holder){ 0 };
+	struct holder holder = holders_end(holders, &wait);
+	holder.ns = (uint64_t)((double)holder.ns / (double)(wait.woken_ns - wait.since_ns) *
+			       (double)(event->sw.waited_ns - event->sw.runnable_ns));
+	return holder;
+}

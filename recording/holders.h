@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "collector/event.h"
 
 #define HOLDERS_LAST 16 /* hand-overs of one futex that are remembered */
 
@@ -42,3 +43,5 @@ struct holders_wait {
 void holders_done(struct holders *holders);
 /* A wait has ended; waits of one futex in the order in which they end. Who held it longest meanwhile. */
 struct holder holders_end(struct holders *holders, const struct holders_wait *wait);
+/* The same of an EVENT_SWITCH: for so long of all waits that it stands for. None if it is not for a futex. */
+struct holder holders_end_of(struct holders *holders, const struct event *event);

@@ -10,6 +10,7 @@
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "recipes/recover.h"
+#include "recording/paths_silent.h"
 
 struct planner {
 	struct paths_plan *plan;
@@ -18,6 +19,7 @@ struct planner {
 	uint32_t number;
 	bool *is_probed;  /* by block: a probe at its end tells where it goes on, or that it was passed */
 	bool is_complete; /* no block had to be added to those */
+	bool *is_silent;  /* by block: of those, what needs none of its own */
 };
 
 /* ---- what is done on the way from one probe to the next ---------------------------------------------- */
@@ -177,6 +179,22 @@ static void plan_switch(struct planner *p, uint32_t block)
 	}
 }
 
+/* The probe that comes next does what the branch's would have done. */
+static void plan_silent(struct planner *p, uint32_t block)
+{
+	const struct paths_plan *plan = p->plan;
+	const struct way_block *at = &plan->ways.blocks[block];
+
+	for (uint32_t i = 0; i < at->n_edges; i++) {
+		const struct way_edge *edge = &plan->ways.edges.at[at->first_edge + i];
+		uint32_t next = paths_silent_next(&plan->cfg, &plan->ways, p->is_probed, edge);
+		struct paths_landing landing = { .arrival = { p->number, block, next },
+						 .action = plan_action(p, edge) };
+		plan_probe(p, plan->cfg.blocks[next].last, next)->stages |= PATHS_ARRIVAL;
+		vec_push(&p->plan->arrivals, landing);
+	}
+}
+
 static void plan_pass(struct planner *p, uint32_t block)
 {
 	const struct way_block *at = &p->plan->ways.blocks[block];
@@ -214,7 +232,9 @@ static int plan_once(struct planner *p, struct diag *diag)
 			continue;
 		if (at->is_pad)
 			plan_begin(p, i, PATHS_PAD);
-		if (at->n_edges < 2 && p->is_probed[i])
+		if (p->is_silent[i])
+			plan_silent(p, i);
+		else if (at->n_edges < 2 && p->is_probed[i])
 			plan_pass(p, i);
 		else if (at->n_edges > 1 && plan->cfg.blocks[i].end_kind == BLOCK_SWITCHES)
 			plan_switch(p, i);
@@ -306,6 +326,10 @@ static int plan_make(struct planner *p, struct flow *flow, struct diag *diag)
 	do
 		error = plan_once(p, diag);
 	while (!error && !p->is_complete);
+	if (!error) {
+		paths_silent_find(&plan->cfg, &plan->ways, p->is_probed, p->is_silent);
+		error = plan_once(p, diag);
+	}
 	if (!error && plan->probes.n > PATHS_PROBES_MAX)
 		error = plan_refuse(diag, 0, "it has too many branches");
 	if (!error)
@@ -317,7 +341,7 @@ int paths_plan_init(struct paths_plan *plan, struct functions *functions, const 
 		    uint64_t vaddr, uint32_t number, struct diag *diag)
 {
 	uint32_t index = functions_find(functions, vaddr);
-	struct planner planner = { plan, image, functions->isa, number, NULL, false };
+	struct planner planner = { .plan = plan, .image = image, .isa = functions->isa, .number = number };
 	struct flow flow;
 
 	*plan = (struct paths_plan){ 0 };
@@ -329,7 +353,9 @@ int paths_plan_init(struct paths_plan *plan, struct functions *functions, const 
 	int error = ways_init(&plan->ways, &plan->cfg, diag);
 	if (!error) {
 		CLEANUP(freep) bool *is_probed = alloc_zero(plan->cfg.n_blocks, sizeof(*is_probed));
+		CLEANUP(freep) bool *is_silent = alloc_zero(plan->cfg.n_blocks, sizeof(*is_silent));
 		planner.is_probed = is_probed;
+		planner.is_silent = is_silent;
 		error = plan_make(&planner, &flow, diag);
 	}
 	flow_done(&flow);

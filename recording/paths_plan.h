@@ -3,10 +3,11 @@
  * paths_plan: where probes have to stand, and what each has to do, so that the ways through a function are
  * counted.
  *
- * A probe stands on every conditional branch, at the function's entry, at the targets of jumps through
- * tables, and at landing pads. What a branch decides is done there, as far as nothing is left to be decided:
- * so a way that leads from a branch straight to a return, or back, needs no probe at its end. Only where ways
- * would end twice between two branches, or behind a call, which need not come back, another one is needed.
+ * A probe stands on conditional branches (paths_silent.h: not on all of them), at the function's entry, at
+ * the targets of jumps through tables, and at landing pads. What a branch decides is done there, as far as
+ * nothing is left to be decided: so a way that leads from a branch straight to a return, or back, needs no
+ * probe at its end. Only where ways would end twice between two branches, or behind a call, which need not
+ * come back, another one is needed.
  */
 #pragma once
 

@@ -156,25 +156,6 @@ static bool workers_take_waker(struct workers *workers, const struct event *even
 	return worker_send(workers->all.at[thread % workers->all.n], &told, ++workers->n_samples, thread);
 }
 
-/* Who held the futex that it waited for: of all waits that this one stands for, as of this one. */
-static void workers_find_holder(struct workers *workers, struct event *wait)
-{
-	struct holders_wait it = { .pid = wait->pid,
-				   .futex = wait->sw.futex,
-				   .since_ns = wait->sw.since_ns,
-				   .woken_ns = wait->sw.woken_ns,
-				   .waker_pid = wait->sw.waker_pid,
-				   .waker = wait->sw.waker };
-	uint64_t ns = it.woken_ns > it.since_ns ? it.woken_ns - it.since_ns : 0;
-	struct holder holder = ns ? holders_end(&workers->holders, &it) : (struct holder){ 0 };
-
-	if (!holder.ns)
-		return;
-	wait->sw.held_metric = builder_holder_metric(workers->builder, holder.pid, holder.tid);
-	wait->sw.held_ns = (uint64_t)((double)holder.ns / (double)ns *
-				      (double)(wait->sw.waited_ns - wait->sw.runnable_ns));
-}
-
 /* The thread is back; it waited where it was last sampled, by the same worker. */
 static bool workers_give_wait(struct workers *workers, const struct event *event)
 {
@@ -189,15 +170,16 @@ static bool workers_give_wait(struct workers *workers, const struct event *event
 
 static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 {
-	return workers_give_wait(workers, &(struct event){ .kind = EVENT_SWITCH,
-							   .time_ns = builder_last_ns(workers->builder),
-							   .pid = wait->pid,
-							   .tid = wait->tid,
-							   .sw = { .waited_ns = wait->ns,
-								   .n = wait->n,
-								   .longest_ns = wait->longest_ns,
-								   .is_rest = !wait->is_sampled,
-								   .is_lost = wait->is_before } });
+	return workers_give_wait(
+		workers, &(struct event){ .kind = EVENT_SWITCH,
+					  .time_ns = builder_last_ns(workers->builder),
+					  .pid = wait->pid,
+					  .tid = wait->tid,
+					  .sw = { .waited_ns = wait->sum.ns,
+						  .n = wait->sum.n,
+						  .longest_ns = wait->sum.longest_ns,
+						  .is_rest = !wait->is_sampled,
+						  .is_lost = wait->is_before || wait->is_elsewhere } });
 }
 
 /* Timed in the kernel. */
@@ -211,8 +193,11 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	if (event->sw.waker)
 		told.sw.woken_metric =
 			builder_waker_metric(workers->builder, event->sw.waker_pid, event->sw.waker);
-	if (event->sw.waker && event->sw.futex)
-		workers_find_holder(workers, &told);
+	struct holder holder = holders_end_of(&workers->holders, event);
+	if (holder.ns) {
+		told.sw.held_metric = builder_holder_metric(workers->builder, holder.pid, holder.tid);
+		told.sw.held_ns = holder.ns;
+	}
 	return workers_give_wait(workers, &told);
 }
 
@@ -220,7 +205,7 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 
 static bool workers_end_before(struct workers *workers, const struct wait *wait)
 {
-	if (wait->ns < SEEN_SOON_NS)
+	if (wait->sum.ns < SEEN_SOON_NS)
 		return false;
 	workers->n_before++;
 	return workers_end_wait(workers, wait);
@@ -240,6 +225,15 @@ static bool workers_note_before(struct workers *workers, const struct event *eve
 	       workers_end_before(workers, &wait);
 }
 
+static bool workers_forget_waits(struct workers *workers, pid_t tid)
+{
+	bool is_sent = false;
+
+	for (struct wait rest; waits_forget(&workers->waits, tid, &rest);)
+		is_sent |= workers_end_wait(workers, &rest);
+	return is_sent;
+}
+
 static bool workers_note_switches(struct workers *workers, const struct event *event)
 {
 	struct wait wait;
@@ -250,7 +244,7 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 	if (event->kind == EVENT_SWITCH && event->sw.is_measured)
 		return workers_take_measured(workers, event);
 	if (event->kind == EVENT_EXIT)
-		return waits_forget(&workers->waits, event->tid, &wait) && workers_end_wait(workers, &wait);
+		return workers_forget_waits(workers, event->tid);
 	bool is_sample = event->kind == EVENT_SAMPLE && event->sample.event == workers->off_cpu &&
 			 !event->sample.woken.tid;
 	if (workers->has_timed_waits && is_sample)
@@ -261,16 +255,27 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 	if (workers->has_near_waits ? is_out : is_sample)
 		waits_out(&workers->waits, event->pid, event->tid, event->time_ns);
 	else if (is_out)
-		waits_leave(&workers->waits, event->pid, event->tid, event->time_ns);
+		waits_leave(&workers->waits, event->pid, event->tid, event->time_ns, event->sw.is_preempted);
 	return event->kind == EVENT_SWITCH && !event->sw.is_out &&
 	       waits_in(&workers->waits, event->tid, event->time_ns, &wait) &&
 	       workers_end_wait(workers, &wait);
 }
 
+/* A sentence about so many, if there are any. */
+__attribute__((format(printf, 3, 0))) static void workers_note(struct workers *workers, uint64_t n,
+							       const char *sentence)
+{
+	char note[160];
+
+	if (!n)
+		return;
+	snprintf(note, sizeof(note), sentence, (unsigned long long)n);
+	builder_note(workers->builder, note);
+}
+
 void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 {
 	struct wait wait;
-	char note[160];
 	uint64_t n_cut = workers->n_cut;
 
 	if (!end_ns)
@@ -280,26 +285,12 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 		workers->n_before += wait.is_before;
 		workers_end_wait(workers, &wait);
 	}
-	if (n_cut) {
-		snprintf(note, sizeof(note),
-			 "%llu waits were still going on when the recording ended; they count up to that "
-			 "moment",
-			 (unsigned long long)n_cut);
-		builder_note(workers->builder, note);
-	}
-	if (workers->n_before && !workers->has_near_waits) {
-		snprintf(note, sizeof(note),
-			 "%llu threads were waiting when the recording began: where is not known of those "
-			 "waits",
-			 (unsigned long long)workers->n_before);
-		builder_note(workers->builder, note);
-	}
-	if (workers->waits.n_lost) {
-		snprintf(note, sizeof(note),
-			 "of %llu waits a record was lost: they have no length, or no place",
-			 (unsigned long long)workers->waits.n_lost);
-		builder_note(workers->builder, note);
-	}
+	workers_note(workers, n_cut,
+		     "%llu waits were still going on when the recording ended; they count up to that moment");
+	workers_note(workers, workers->has_near_waits ? 0 : workers->n_before,
+		     "%llu threads were waiting when the recording began: where is not known of those waits");
+	workers_note(workers, workers->waits.n_lost,
+		     "of %llu waits a record was lost: they have no length, or no place");
 }
 
 /* ---- any event ---------------------------------------------------------------------------------- */

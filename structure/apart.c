@@ -24,7 +24,10 @@ void apart_find(struct nest *nest)
 		vec_push(&nest->marks, (struct line_marks){ 0 });
 	for (size_t i = 0; i < nest->atoms->line_blocks.n; i++) {
 		const struct line_block *known = &nest->atoms->line_blocks.at[i];
-		struct line_marks *marks = &nest->marks.at[machine->innermost.at[known->block]];
+		uint32_t loop = machine->innermost.at[known->block];
+		if (loop == LOOP_NONE)
+			continue;
+		struct line_marks *marks = &nest->marks.at[loop];
 		uint32_t block = known->number + known->line * 37; /* no two of one line are taken for one */
 		marks->lines |= 1ull << (hash_u64(known->line) & 63);
 		marks->blocks[block >> 6 & 3] |= 1ull << (block & 63);

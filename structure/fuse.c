@@ -132,6 +132,17 @@ static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *nod
 							  (struct scope_call){ .vaddr = node->vaddr }) };
 }
 
+/* Did somebody write a call of it? */
+static bool is_written(const struct fuse *fuse, uint32_t name)
+{
+	const struct join_notes *notes = fuse->input->notes;
+
+	for (size_t i = 0; notes && i < notes->wrapped.n; i++)
+		if (notes->wrapped.at[i] == name)
+			return false;
+	return true;
+}
+
 static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node,
 				  const struct function_map *map)
 {
@@ -150,23 +161,14 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 				     .image = node->image,
 				     .vaddr = map->parent_vaddr };
 
+	if (!is_written(fuse, map->name) && scope_kind(fuse->tree, caller->scope) == SCOPE_FUNCTION)
+		return caller->scope;
 	return fuse_add_scope(fuse, caller->scope, &frame, caller->call);
 }
 
 static uint32_t call_at(struct fuse *fuse, uint32_t file, uint32_t line)
 {
 	return scope_maker_call(&fuse->maker, (struct scope_call){ .file = file, .line = line });
-}
-
-/* Did somebody write a call of it? */
-static bool is_written(const struct fuse *fuse, uint32_t name)
-{
-	const struct join_notes *notes = fuse->input->notes;
-
-	for (size_t i = 0; notes && i < notes->wrapped.n; i++)
-		if (notes->wrapped.at[i] == name)
-			return false;
-	return true;
 }
 
 /* `call` is the place in the outer function from which `inner` was inlined. */

@@ -219,6 +219,10 @@ static void join_note_regions(struct joiner *j)
 		const struct function_map *map = &input->functions[i];
 		if (j->roles[i] != OPENMP_REGION)
 			continue;
+		if (openmp_is_wrapped(intern_text(input->strings, map->name))) {
+			vec_push(&j->notes->wrapped, map->name);
+			continue;
+		}
 		j->notes->flags[i] = SCOPE_PARALLEL;
 		for (size_t k = 0; k < map->inlines.n; k++)
 			if (openmp_is_wrapped(intern_text(input->strings, map->inlines.at[k].name)))

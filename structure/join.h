@@ -32,8 +32,9 @@ struct join_input {
 
 /* What is known of functions besides their maps. */
 struct join_notes {
-	uint16_t *flags;       /* by function: SCOPE_PARALLEL, SCOPE_JOINED, SCOPE_WAITING; NULL = nothing */
-	VEC(uint32_t) wrapped; /* names of inlined calls that nobody wrote */
+	uint16_t *flags; /* by function: SCOPE_PARALLEL, SCOPE_JOINED, SCOPE_WAITING; NULL = nothing */
+	VEC(uint32_t)
+	wrapped; /* names of functions that nobody wrote a call of: they are part of their caller */
 };
 
 /* Fills notes, and if there is anything to move and `joins` is set fills ret, which is just from cct_init.

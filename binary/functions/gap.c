@@ -140,7 +140,7 @@ static struct vaddr_range gap_window_around(const struct functions *functions, s
 {
 	const struct functions_private *p = functions->private;
 	bool has_frames = functions->frames && frames_count(functions->frames);
-	struct vaddr_range window = gap;
+	struct vaddr_range window;
 
 	if (gap_text_size(functions) > MAX_WHOLE)
 		window = gap_snap(functions, gap_clip(gap, vaddr, EVIDENCE_REACH),

@@ -8,7 +8,7 @@
 #include "binary/functions/stub.h"
 #include "binary/isa/isa.h"
 
-#define ANY -1
+#define ANY (-1)
 #define X86_MAX 16
 
 /* Bytes of an x86-64 stub; ANY matches everything. */

@@ -274,8 +274,8 @@ uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
 	return 0;
 }
 
-bool bpf_waits_take(const struct bpf_waits *waits, uint32_t *place, struct waits_thread *ret)
+bool bpf_waits_take(const struct bpf_waits *waits, struct bpf_waits_walk *walk, struct waits_thread *ret)
 {
-	(void)waits, (void)place, (void)ret;
+	(void)waits, (void)walk, (void)ret;
 	return false;
 }

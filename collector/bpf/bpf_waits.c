@@ -121,14 +121,39 @@ uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
 	return bpf_waits_of(waits)->bss->clock_offset;
 }
 
-bool bpf_waits_take(const struct bpf_waits *waits, uint32_t *place, struct waits_thread *ret)
+/* Kernels before 5.6 give them one by one. */
+static uint32_t bpf_waits_read_some(int map, struct bpf_waits_walk *walk)
+{
+	uint32_t keys[WAITS_AT_ONCE], n = WAITS_AT_ONCE, from = walk->next - 1, to;
+
+	walk->next += n;
+	if (bpf_map_lookup_batch(map, walk->next == n ? NULL : &from, &to, keys, walk->threads, &n, NULL) ==
+		    0 ||
+	    errno == ENOENT)
+		return n;
+	for (n = 0; n < WAITS_AT_ONCE; n++) {
+		uint32_t key = walk->next - WAITS_AT_ONCE + n;
+		if (bpf_map_lookup_elem(map, &key, &walk->threads[n]) < 0)
+			break;
+	}
+	return n;
+}
+
+bool bpf_waits_take(const struct bpf_waits *waits, struct bpf_waits_walk *walk, struct waits_thread *ret)
 {
 	int map = bpf_map__fd(bpf_waits_of(waits)->maps.cpprof_waiting);
 
-	while (*place < WAITS_THREADS_MAX) {
-		uint32_t key = (*place)++;
-		if (bpf_map_lookup_elem(map, &key, ret) == 0 && ret->number && ret->number != WAITS_GONE)
-			return true;
+	for (;;) {
+		for (; walk->at < walk->n; walk->at++) {
+			*ret = walk->threads[walk->at];
+			if (ret->number && ret->number != WAITS_GONE) {
+				walk->at++;
+				return true;
+			}
+		}
+		if (walk->next >= WAITS_THREADS_MAX)
+			return false;
+		walk->n = bpf_waits_read_some(map, walk);
+		walk->at = 0;
 	}
-	return false;
 }

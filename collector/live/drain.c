@@ -15,8 +15,8 @@
 #include "collector/live/perf_ring.h"
 #include "collector/order.h"
 
-#define LEND_LEAST (2u << 20)     /* nothing stays in a smaller ring */
-#define PRESSED_NS 10000000000ull /* a reader that was late once may be late again */
+#define LEND_LEAST (2u << 20)    /* nothing stays in a smaller ring */
+#define PRESSED_NS 2000000000ull /* a reader that was late once may be late again */
 /* With a consumer this far behind, the rings are left to fill: the kernel counts what it drops. */
 #define HELD_MAX (512ull << 20)
 #define FULL_NS 100000000ull /* until the guard checks whether it has caught up */

@@ -2,6 +2,7 @@
 #include "collector/wait/perf_waits.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "collector/bpf/bpf_symbol.h"
 
 /* Of the kernel's own namespace of processes. */
@@ -130,6 +132,7 @@ int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want
 void perf_waits_close(struct perf_waits *waits)
 {
 	bpf_waits_close(waits->program);
+	free(waits->walk);
 	for (size_t i = 0; i < waits->fds.n; i++)
 		close(waits->fds.at[i].fd);
 	vec_done(&waits->fds);
@@ -202,7 +205,9 @@ bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *re
 {
 	struct waits_thread thread;
 
-	while (waits->program && bpf_waits_take(waits->program, &waits->n_taken, &thread)) {
+	if (waits->program && !waits->walk)
+		waits->walk = alloc_zero(1, sizeof(*waits->walk));
+	while (waits->program && bpf_waits_take(waits->program, waits->walk, &thread)) {
 		struct waits_record record = { .thread = thread.thread, .until = now_ns, .sum = thread.sum };
 		uint64_t since =
 			thread.since ? thread.since + bpf_waits_clock_offset(waits->program) : UINT64_MAX;

@@ -24,6 +24,26 @@ static struct header_count *loop_counts_at(struct header_count *list, size_t n, 
 	return at < n && list[at].vaddr == vaddr ? &list[at] : NULL;
 }
 
+static void loop_counts_take_ways(struct loop_counts *to, const struct cycles_counts *counts)
+{
+	vec_push(&to->functions, ((struct counted_function){ .vaddr = counts->function,
+							     .module = (uint32_t)to->modules.n - 1,
+							     .is_relative = counts->is_relative,
+							     .total = counts->total,
+							     .first_way = to->ways.n,
+							     .n_ways = counts->ways.n }));
+	for (size_t i = 0; i < counts->ways.n; i++) {
+		const struct cycles_way *way = &counts->ways.at[i];
+		vec_push(&to->ways, ((struct counted_way){ .count = way->count,
+							   .next = way->next,
+							   .leaves = way->leaves,
+							   .first_block = to->way_blocks.n,
+							   .n_blocks = way->n_blocks }));
+		for (size_t k = 0; k < way->n_blocks; k++)
+			vec_push(&to->way_blocks, counts->way_blocks.at[way->first_block + k]);
+	}
+}
+
 /* Of one function: its blocks, and of its ways those that go back to one. */
 static void loop_counts_take(void *context, const struct cycles_counts *counts)
 {
@@ -35,6 +55,7 @@ static void loop_counts_take(void *context, const struct cycles_counts *counts)
 
 	memcpy(module.build_id, counts->build_id, sizeof(module.build_id));
 	vec_push(&to->modules, module);
+	loop_counts_take_ways(to, counts);
 	for (size_t i = 0; i < counts->ways.n; i++)
 		sum += counts->ways.at[i].count;
 	for (size_t i = 0; i < counts->blocks.n; i++)

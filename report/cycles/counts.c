@@ -203,6 +203,7 @@ static bool counts_function(struct counts_reader *r)
 	r->vaddr = 0;
 	if (!counts_each(r, counts_function_member))
 		return false;
+	r->current.function = r->vaddr;
 	if (r->take) {
 		r->current.is_relative = r->to->is_relative;
 		r->take(r->context, &r->current);
@@ -257,8 +258,12 @@ static int counts_read(struct counts_reader *r, const char *name, struct diag *d
 		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
 		return -EBADMSG;
 	}
-	if (!r->to->is_found)
-		return diag_set(diag, -ENOENT, "'%s' has no counts of this function", name);
+	if (!r->to->is_found) {
+		diag_set(diag, -ENOENT, "'%s' has no counts of this function", name);
+		diag_why(diag, "it is of others, or of another build");
+		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... counts it");
+		return -ENOENT;
+	}
 	if (r->to->blocks.n)
 		qsort(r->to->blocks.at, r->to->blocks.n, sizeof(*r->to->blocks.at), counts_compare);
 	return 0;

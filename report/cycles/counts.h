@@ -27,6 +27,7 @@ struct cycles_way {
 };
 
 struct cycles_counts {
+	uint64_t function;                   /* its address */
 	VEC(struct cycles_count) blocks;     /* of the function that was asked for, by address */
 	VEC(struct cycles_way) ways;         /* the most frequent first */
 	VEC(uint64_t) way_blocks;            /* addresses */

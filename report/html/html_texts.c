@@ -13,13 +13,16 @@
 #include "report/annotate/insn_loops.h"
 #include "report/annotate/insn_text.h"
 #include "report/annotate/source_text.h"
+#include "report/annotate/way_lines.h"
 #include "report/html/html.h"
 #include "report/tree/flatten.h"
+#include "report/tree/loop_counts.h"
 
 #define SOURCE_LIMIT (8u << 20) /* bytes of source text in one report */
 #define SHORT_FILE 1500         /* lines: such a file is embedded whole */
 #define NEAR 5                  /* lines around one that is shown */
 #define SOURCE_SHARE 0.99       /* of the cost whose source is embedded */
+#define MOST_WAYS 8             /* of a function, that stand in the margin */
 
 /* A part of JSON text, named by a number. */
 struct text_part {
@@ -206,6 +209,49 @@ static size_t html_texts_write_function(FILE *to, uint32_t frame, const struct c
 	return used;
 }
 
+/* ---- ways ------------------------------------------------------------------------------------------------
+ */
+
+static void write_way(struct json *json, const struct function_map *map, const struct loop_counts *counts,
+		      const struct counted_way *way)
+{
+	way_lines lines = { 0 };
+
+	way_lines_find(map, counts->way_blocks.at + way->first_block, way->n_blocks, &lines);
+	json_object(json);
+	json_number_of(json, "count", way->count);
+	json_bool_of(json, "leaves", way->leaves);
+	json_uint_of(json, "next", way->next ? way_line(map, way->next) : 0);
+	json_name(json, "lines");
+	json_array(json);
+	for (size_t i = 0; i < lines.n; i++)
+		json_uint(json, lines.at[i]);
+	json_end_array(json);
+	json_end_object(json);
+	vec_done(&lines);
+}
+
+static void write_ways(FILE *to, uint32_t frame, const struct code *code, const struct loop_counts *counts)
+{
+	const char *path = profile_text(code->profile, code->profile->images.at[code->image].path);
+	const struct counted_function *f = counted_function_find(counts, path, code->vaddr);
+	struct text_part part;
+
+	if (!f || !f->n_ways || !code->map || !code->map->decl_file)
+		return;
+	text_part_open(&part, to, "ways", frame);
+	json_object(&part.json);
+	json_number_of(&part.json, "total", f->total);
+	json_bool_of(&part.json, "relative", f->is_relative);
+	json_name(&part.json, "ways");
+	json_array(&part.json);
+	for (size_t i = 0; i < f->n_ways && i < MOST_WAYS; i++)
+		write_way(&part.json, code->map, counts, &counts->ways.at[f->first_way + i]);
+	json_end_array(&part.json);
+	json_end_object(&part.json);
+	html_part_close(&part.part);
+}
+
 /* Of the functions that make up most of the cost, as far as the profile holds their code. */
 static void html_texts_write_code(FILE *to, const struct document *d, const struct export_options *options)
 {
@@ -235,6 +281,7 @@ static void html_texts_write_code(FILE *to, const struct document *d, const stru
 			continue;
 		insn_loops_find(d->profile, f->image, f->vaddr, &code.loops);
 		used += html_texts_write_function(to, row->frame, &code);
+		write_ways(to, row->frame, &code, options->counts);
 		insn_loops_done(&code.loops);
 	}
 	flat_table_done(&table);

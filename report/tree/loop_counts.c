@@ -13,6 +13,28 @@ void loop_counts_done(struct loop_counts *counts)
 		free(counts->modules.at[i].name);
 	vec_done(&counts->modules);
 	vec_done(&counts->headers);
+	vec_done(&counts->functions);
+	vec_done(&counts->ways);
+	vec_done(&counts->way_blocks);
+}
+
+static const char *loop_counts_module(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+const struct counted_function *counted_function_find(const struct loop_counts *counts, const char *module,
+						     uint64_t vaddr)
+{
+	for (size_t i = 0; counts && i < counts->functions.n; i++) {
+		const struct counted_function *f = &counts->functions.at[i];
+		if (f->vaddr == vaddr &&
+		    strcmp(counts->modules.at[f->module].name, loop_counts_module(module)) == 0)
+			return f;
+	}
+	return NULL;
 }
 
 static const struct header_count *loop_counts_header(const struct loop_counts *counts, const char *module,
@@ -50,9 +72,8 @@ struct loop_rounds loop_counts_find(const struct loop_counts *counts, const char
 {
 	const struct loop_rounds unknown = { -1, -1, false };
 	struct loop_rounds rounds = { 0, -1, false };
-	const char *slash = strrchr(module, '/');
 
-	module = slash ? slash + 1 : module;
+	module = loop_counts_module(module);
 	for (size_t i = 0; counts && i < loop->structure->pieces.n; i++) {
 		const struct loop_piece *piece = &loop->structure->pieces.at[i];
 		if (piece->scope != loop->scope)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_counts: how often loops went round, where it was counted: see report/cycles/count_loops.h.
+ * loop_counts: how often loops went round, and along which ways, where it was counted: see
+ * report/cycles/count_loops.h.
  */
 #pragma once
 
@@ -16,6 +17,22 @@ struct header_count {
 	bool has_back;    /* `back` has all jumps back to it */
 };
 
+/* A way through a function. */
+struct counted_way {
+	double count;
+	uint64_t next; /* the block that it goes back to; 0 = none */
+	bool leaves;
+	size_t first_block, n_blocks; /* of way_blocks */
+};
+
+struct counted_function {
+	uint64_t vaddr;
+	uint32_t module;
+	bool is_relative;
+	double total;             /* ways that were taken, listed or not */
+	size_t first_way, n_ways; /* of ways; the most frequent first */
+};
+
 /* The file that a function's counts are of. */
 struct counted_module {
 	char *name;
@@ -24,6 +41,9 @@ struct counted_module {
 
 struct loop_counts {
 	VEC(struct header_count) headers; /* by address */
+	VEC(struct counted_function) functions;
+	VEC(struct counted_way) ways;
+	VEC(uint64_t) way_blocks; /* addresses */
 	VEC(struct counted_module) modules;
 };
 
@@ -34,6 +54,10 @@ struct loop_rounds {
 };
 
 void loop_counts_done(struct loop_counts *counts);
+/* The function of that file at this address, if its ways were counted; NULL if not, or there are no counts.
+ */
+const struct counted_function *counted_function_find(const struct loop_counts *counts, const char *module,
+						     uint64_t vaddr);
 /* Of a loop in that file. No counts at all (NULL) are allowed. */
 struct loop_rounds loop_counts_find(const struct loop_counts *counts, const char *module,
 				    const struct loop_code *loop);

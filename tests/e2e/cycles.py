@@ -93,6 +93,9 @@ def exact(rounds):
     check("a whole run is known as such", json.load(open("counts.json"))["whole"] is True)
     ran, found = cycles("cycles.data", "work", "--counts", "counts.json")
     check("annotate --cycles --counts", ran.returncode == 0, ran.stderr)
+    shown = subprocess.run([CPPROF, "annotate", "--counts", "counts.json", "cycles.data", "work"], capture_output=True, text=True)
+    check("annotate --counts lists the ways below the source", shown.returncode == 0 and re.search(
+        r"75\.0%  lines (\d+ )+\d+; back to \d+\n.* 25\.0%  lines", shown.stdout), shown.stdout[-600:] + shown.stderr)
     return found
 
 

@@ -51,14 +51,15 @@ done
 "$CPPROF" check queue.data one.data || fail "profiles of waits are not consistent"
 run 0 "$CPPROF" merge -o merged.data queue.data one.data
 
-# As many as perf counts in the same run, but for those before exec, which a busy machine makes more.
+# As many as perf counts in the same run, within 1 %. perf counts from exec on, we have those few that came before, too: so there are many.
 if command -v perf >/dev/null; then
 	run 0 "$CPPROF" record -q --off-cpu --no-resolve -o stat.data -- \
-		perf stat -x, -e context-switches -o stat.log "$BUILD/tests/e2e/waits" 600
+		perf stat -x, -e context-switches -o stat.log "$BUILD/tests/e2e/waits" 600 crowd
 	theirs=$(awk -F, '$3 == "context-switches" { print $1 }' stat.log)
 	ours=$("$CPPROF" report --process waits --group-by process --metric waits --format json stat.data |
 		python3 -c 'import json, sys; print(sum(row["total"] for row in json.load(sys.stdin)["rows"]))')
-	[ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le $((theirs + 1000)) ] ||
+	echo "perf stat: $theirs switches, we: $ours"
+	[ "$theirs" -gt 5000 ] && [ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le "$theirs" ] ||
 		fail "perf counts $theirs switches, we $ours"
 fi
 
@@ -80,7 +81,9 @@ python3 - "$(number duration_ms)" <<-'PYTHON' || fail "threads x elapsed is not 
 	assert abs(total - elapsed * len(rows)) <= 0.02 * elapsed * len(rows) + 30, (total, elapsed * len(rows))
 PYTHON
 
-# Samples begin later than the recording: so do waits, also those that go on then, and those of children.
+# Samples begin later than the recording: so do waits, also those that go on then, and those of children. That nothing counts from before
+# is exact. How much counts is not: samples begin when cpprof is next on a CPU after the delay, which on a busy machine is some time later, and
+# nothing but cpprof knows when. So the least is far below the 1500 ms that an idle machine shows.
 for how in "" --switch-records; do
 	# shellcheck disable=SC2086
 	run 0 "$CPPROF" record -q --off-cpu $how --delay 0.5 --no-resolve -o later.data -- sh -c 'sleep 2; sleep 0.1; true'

@@ -14,7 +14,7 @@ import time
 
 CPPROF = os.environ["CPPROF"]
 SOURCE = os.path.join(os.environ["SOURCE"], "tests", "e2e", "ways", "ways.c")
-FUNCTIONS = ["classify", "nested", "choose", "fib", "leave", "jumps", "straight"]
+FUNCTIONS = ["classify", "nested", "choose", "fib", "leave", "jumps", "straight", "decide"]
 passed = failed = 0
 
 
@@ -48,12 +48,14 @@ def known_ways(compiler, flags):
     check(what + " runs", ran.returncode == 0, ran.stderr)
     check(what + " ways left by longjmp", json.loads(ran.stdout)["dropped"] == 10, ran.stdout[:200])
     left = {name: sum(w["count"] for w in f["ways"] if w["leaves"]) for name, f in found.items()}
-    calls = {"classify": 1400, "choose": 1000, "straight": 1000, "nested": 1, "leave": 50, "jumps": 90}
+    calls = {"classify": 1400, "choose": 1000, "straight": 1000, "decide": 1000, "nested": 1, "leave": 50, "jumps": 90}
     for name, want in calls.items():
         check(what + " calls of " + name, left.get(name) == want, str(left.get(name)))
     if found.get("leave"):
         check(what + " ways of leave", counts(found["leave"]) == [40, 10], str(counts(found["leave"])))
         check(what + " ways of jumps", counts(found["jumps"]) == [50, 40], str(counts(found["jumps"])))
+    if found.get("decide"):
+        check(what + " ways of decide", counts(found["decide"]) == [400, 333, 167, 100], str(counts(found["decide"])))
 
 
 def single_lines(found):

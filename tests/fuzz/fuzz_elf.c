@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_elf: a whole ELF file, as a target shows it: notes, symbols, relocations, stubs, unwind entries, debug
- * information, code. Names, lines and loops are looked up at its symbols, its entry and the ends of its
- * segments.
+ * information, code. Names, lines, loops and unwind recipes are looked up at its symbols, its entry and the
+ * ends of its segments.
  */
 #include <stdlib.h>
 
@@ -10,6 +10,7 @@
 #include "base/file_open.h"
 #include "binary/elf/symbols.h"
 #include "profile/resolve.h"
+#include "recipes/knowledge.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_PLACES 48
@@ -48,6 +49,23 @@ static void elf_choose_places(struct image *image, image_id id, struct profile *
 	symbols_free(symbols);
 }
 
+/* What a walk asks of the places, in the process that holds the samples. */
+static void elf_unwind(struct images *images, image_id id, const struct cct *cct)
+{
+	const struct isa *isa = isa_for_machine(images_get(images, id)->elf_machine);
+	struct knowledge *knowledge = isa ? knowledge_new(images, isa, UNWIND_AUTO, NULL) : NULL;
+
+	for (size_t i = CCT_INCOMPLETE + 1; knowledge && i < cct->nodes.n; i++) {
+		struct place place;
+		knowledge_place(knowledge, id, cct->nodes.at[i].vaddr, i & 1, &place);
+		for (int question = 0; question < ASK_PLACE; question++)
+			knowledge_ask(knowledge, (enum question)question, id, cct->nodes.at[i].vaddr,
+				      cct->nodes.at[i / 2].vaddr);
+	}
+	if (knowledge)
+		knowledge_free(knowledge);
+}
+
 static void elf_resolve(struct images *images, image_id id)
 {
 	struct image *image = images_get(images, id);
@@ -60,6 +78,7 @@ static void elf_resolve(struct images *images, image_id id)
 			 ((struct profile_image){ .path = intern_add(&profile->strings, image->path),
 						  .kind = images_get(images, i)->kind }));
 	elf_choose_places(image, id, profile);
+	elf_unwind(images, id, &profile->cct);
 	if (resolve(profile, images, &options, &diag) < 0)
 		abort();
 	for (size_t i = CCT_INCOMPLETE + 1; i < profile->cct.nodes.n; i++) {

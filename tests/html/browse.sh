@@ -47,6 +47,14 @@ compared runs before-1.data before-2.data -- after-1.data after-2.data && compar
 "$CPPROF" merge --reduce -o ranks.data before-?.data after-?.data && "$CPPROF" report ranks.data --html ranks.html && "$CPPROF" report ranks.data --view flat -f csv >ranks.csv || exit 1
 "$CPPROF" stats --html stats.html before-?.data after-?.data && "$CPPROF" stats -f json --percent-limit 0.5 before-?.data after-?.data >stats.json || exit 1
 node diff.mjs "$chromium" || failed=1
+# Ways in the margin, where they may be counted.
+cc -O1 -g -o cycles "$SOURCE/tests/e2e/cycles/cycles.c" && "$CPPROF" record -q -o c.data -- ./cycles 300000 >/dev/null || exit 1
+if "$CPPROF" paths -f work --format json -o c.counts -- ./cycles 300000 >/dev/null 2>err; then
+	"$CPPROF" report c.data --counts c.counts --html c.html && "$CPPROF" export c.data -o c.json || exit 1
+	node ways.mjs c.html c.json c.counts "$chromium" || failed=1
+else
+	echo "not checked: ways in the margin: $(head -1 err)"
+fi
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
 "$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1
 node inert.mjs h.html h.json r.html "$chromium" s.html || failed=1

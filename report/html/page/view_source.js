@@ -86,6 +86,29 @@ function gutter(loops, at) {
     .join("");
 }
 
+// The ways through a function that were counted, the most frequent first; none while they are still packed.
+function waysOf(model, frame) {
+  const part = model.data.get("ways-" + frame);
+  return part ? part.ways.map((way) => ({ ...way, share: part.total ? (100 * way.count) / part.total : 0, relative: part.relative })) : [];
+}
+
+function wayWords(way) {
+  const end = way.leaves ? ", leaves" : way.next ? `, back to ${way.next}` : "";
+  return `${pct(way.share)}${way.relative ? "" : ` (${way.count.toLocaleString("en")})`}: lines ${way.lines.join(" ")}${end}`;
+}
+
+// A way at a line: it runs through it, starts over there, or leaves there; a bar where it passes by.
+function wayMark(way, line) {
+  const lines = way.next ? [...way.lines, way.next] : way.lines;
+  if (!way.leaves && line === way.next) return "▶";
+  if (way.lines.includes(line)) return way.leaves && line === way.lines[way.lines.length - 1] ? "◀" : "●";
+  return lines.some((at) => at < line) && lines.some((at) => at > line) ? "│" : "\u00a0";
+}
+
+function wayMarks(ways, line) {
+  return ways.map((way, i) => h("span", { class: `way${i % 2 ? " odd" : ""}`, title: wayWords(way) }, wayMark(way, line)));
+}
+
 function shareCells(model, costs) {
   const share = (m) => (costs && costs[m] ? pct((100 * costs[m]) / (model.totalOf(m)[0] || 1)) : ""),
     ranks = model.data.meta.ranks ? rankCells(model, costs) : [],
@@ -138,7 +161,7 @@ function sourceRows(model, site, place) {
     h("td", { class: "num soft" }, !isDiff(model) && own && own[model.metric] ? "±" + pct(model.interval(own[model.metric], model.spread(frame, "self"))) : ""),
     h("td", { class: "num" }, callsText(model, calls)),
     h("td", { class: "num" }, String(line)),
-    h("td", { class: "gutter" }, marks),
+    h("td", { class: "gutter" }, ...wayMarks(place.ways || [], line), marks),
     h("td", { style: { paddingLeft: 10 + depth * 24 + "px" } }, text.replaceAll("\t", "        ")),
   );
   const inlined = [...(site.inlined.get(key) || [])].filter(([, group]) => group.weight).sort((a, b) => b[1].weight - a[1].weight);
@@ -159,6 +182,7 @@ function functionRows(model, frame, nodes, depth) {
     file = f.file[frame],
     site = siteCosts(model, nodes),
     loops = loopsOf(model, nodes),
+    ways = depth ? [] : waysOf(model, frame),
     rows = [],
     carries = model.data.carries("source-" + file);
   const keys = [...new Set([...site.own.keys(), ...site.calls.keys(), ...site.inlined.keys()])]
@@ -171,7 +195,7 @@ function functionRows(model, frame, nodes, depth) {
     if (text === undefined && !here.has(line)) continue;
     if (before && line > before + 1)
       rows.push(h("tr", { class: "gap" }, h("td", { colspan: sourceColumns(model).length + 4 }), h("td", {}, "⋯")));
-    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), depth, frame }));
+    rows.push(...sourceRows(model, site, { line, text: text || "", key: file + ":" + line, marks: gutter(loops, line), ways, depth, frame }));
     before = line;
   }
   for (const [at, line] of keys.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
@@ -238,6 +262,7 @@ function sourceView(model) {
       : null;
   const table = codeTable(model, frame, nodes),
     insns = table ? region("instructions", table) : null;
+  const ways = waysOf(model, frame);
   const bar = h(
     "div",
     { class: "bar" },
@@ -251,6 +276,7 @@ function sourceView(model) {
     element: [
       bar,
       note ? h("div", { class: "bar wrap" }, note) : null,
+      ways.length ? h("div", { class: "bar wrap ways" }, h("b", {}, "ways"), ...ways.map((way) => h("span", {}, wayWords(way)))) : null,
       insns && source ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source || insns,
     ],
     shown: () => {

@@ -88,6 +88,20 @@ __attribute__((noinline)) unsigned jumps(unsigned i)
 	return sink;
 }
 
+/* Which side of the first branch was taken says the branch that comes next. */
+__attribute__((noinline)) void decide(unsigned a, unsigned b, unsigned c)
+{
+	if (a) {
+		sink += 3;
+		if (b)
+			sink ^= 5;
+	} else {
+		sink -= 7;
+		if (c)
+			sink ^= 11;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 1000;
@@ -96,6 +110,7 @@ int main(int argc, char **argv)
 		sink += classify(i);
 		sink += choose(i % 11);
 		straight();
+		decide(i & 1, i % 3 == 0, i % 5 == 0);
 	}
 	sink += nested(n / 20);
 	sink += fib(12);

@@ -15,9 +15,9 @@ TEST(a_wait_is_from_out_to_in)
 	CHECK(waits_in(&waits, 11, 400, &wait));
 	CHECK_EQ(wait.pid, 1);
 	CHECK_EQ(wait.tid, 11);
-	CHECK_EQ(wait.ns, 300);
+	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(waits_in(&waits, 12, 151, &wait));
-	CHECK_EQ(wait.ns, 1);
+	CHECK_EQ(wait.sum.ns, 1);
 	CHECK_EQ(waits.n_lost + waits.n_before, 0);
 	waits_done(&waits);
 }
@@ -33,7 +33,7 @@ TEST(an_end_that_is_missing_makes_no_wait)
 	waits_out(&waits, 1, 11, 200); /* the in between was lost */
 	CHECK_EQ(waits.n_lost, 1);
 	CHECK(waits_in(&waits, 11, 300, &wait));
-	CHECK_EQ(wait.ns, 100);
+	CHECK_EQ(wait.sum.ns, 100);
 	CHECK(!waits_in(&waits, 11, 400, &wait)); /* so was an out */
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
@@ -46,7 +46,7 @@ TEST(no_wait_is_negative)
 
 	waits_out(&waits, 1, 11, 500);
 	CHECK(waits_in(&waits, 11, 400, &wait));
-	CHECK_EQ(wait.ns, 0);
+	CHECK_EQ(wait.sum.ns, 0);
 	waits_done(&waits);
 }
 
@@ -61,7 +61,7 @@ TEST(a_thread_that_ends_waits_no_more)
 	CHECK(!waits_forget(&waits, 11, &wait));
 	CHECK(!waits_forget(&waits, 99, &wait));
 	CHECK(waits_in(&waits, 13, 130, &wait)); /* which took its place */
-	CHECK_EQ(wait.ns, 30);
+	CHECK_EQ(wait.sum.ns, 30);
 	CHECK(waits_cut(&waits, 150, &wait));
 	CHECK_EQ(wait.tid, 12);
 	CHECK(!waits_cut(&waits, 150, &wait));
@@ -78,7 +78,7 @@ TEST(waits_that_go_on_are_cut_at_the_end)
 	CHECK(waits_in(&waits, 11, 300, &wait));
 	CHECK(waits_cut(&waits, 1000, &wait));
 	CHECK_EQ(wait.tid, 12);
-	CHECK_EQ(wait.ns, 800);
+	CHECK_EQ(wait.sum.ns, 800);
 	CHECK(!waits_cut(&waits, 1000, &wait));
 	waits_done(&waits);
 }
@@ -104,17 +104,17 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	waits_before(&waits, 1, 11, 100);
 	waits_before(&waits, 1, 12, 100);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
-	CHECK_EQ(wait.ns, 300);
+	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(wait.is_before);
 	CHECK(!waits_runs(&waits, 11, 500, &wait));
 	waits_out(&waits, 1, 11, 600); /* from now on as any other */
 	CHECK(!waits_runs(&waits, 11, 700, &wait));
 	CHECK(waits_in(&waits, 11, 800, &wait));
 	CHECK(!wait.is_before);
-	CHECK_EQ(wait.ns, 200);
+	CHECK_EQ(wait.sum.ns, 200);
 	CHECK(waits_cut(&waits, 1100, &wait)); /* was never seen */
 	CHECK_EQ(wait.tid, 12);
-	CHECK_EQ(wait.ns, 1000);
+	CHECK_EQ(wait.sum.ns, 1000);
 	CHECK_EQ(waits.n_lost, 0);
 	waits_done(&waits);
 }
@@ -162,7 +162,7 @@ TEST(a_wait_that_began_before_is_told_once)
 
 	waits_before(&waits, 1, 11, 100);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
-	CHECK_EQ(wait.ns, 300);
+	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the record that said so */
 	CHECK_EQ(waits.n_lost, 0);
 	CHECK(!waits_in(&waits, 11, 500, &wait));
@@ -177,21 +177,21 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 	struct wait wait;
 
 	for (uint64_t i = 0; i < 3; i++) {
-		waits_leave(&waits, 1, 11, 100 + 100 * i);
+		waits_leave(&waits, 1, 11, 100 + 100 * i, false);
 		CHECK(!waits_in(&waits, 11, 110 + 100 * i, &wait));
 	}
 	waits_out(&waits, 1, 11, 400);
-	waits_leave(&waits, 1, 11, 401); /* the same */
+	waits_leave(&waits, 1, 11, 401, false); /* the same */
 	CHECK(waits_in(&waits, 11, 450, &wait));
-	CHECK_EQ(wait.n, 4);
-	CHECK_EQ(wait.ns, 80);
-	CHECK_EQ(wait.longest_ns, 50);
+	CHECK_EQ(wait.sum.n, 4);
+	CHECK_EQ(wait.sum.ns, 80);
+	CHECK_EQ(wait.sum.longest_ns, 50);
 	CHECK(wait.is_sampled);
-	waits_leave(&waits, 1, 11, 500);
+	waits_leave(&waits, 1, 11, 500, false);
 	CHECK(!waits_in(&waits, 11, 520, &wait));
 	CHECK(waits_forget(&waits, 11, &wait)); /* none stands for it */
-	CHECK_EQ(wait.n, 1);
-	CHECK_EQ(wait.ns, 20);
+	CHECK_EQ(wait.sum.n, 1);
+	CHECK_EQ(wait.sum.ns, 20);
 	CHECK(!wait.is_sampled);
 	CHECK_EQ(waits.n_lost, 0);
 	waits_done(&waits);
@@ -202,24 +202,55 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 	struct waits waits = { 0 };
 	struct wait wait;
 
-	waits_leave(&waits, 1, 11, 100);
+	waits_leave(&waits, 1, 11, 100, false);
 	CHECK(!waits_in(&waits, 11, 130, &wait));
-	waits_leave(&waits, 1, 12, 100);
+	waits_leave(&waits, 1, 12, 100, false);
 	CHECK(waits_cut(&waits, 1000, &wait));
 	CHECK_EQ(wait.tid, 11);
-	CHECK_EQ(wait.ns, 30);
+	CHECK_EQ(wait.sum.ns, 30);
 	CHECK(!wait.is_cut);
 	CHECK(waits_cut(&waits, 1000, &wait));
 	CHECK_EQ(wait.tid, 12);
-	CHECK_EQ(wait.ns, 900);
+	CHECK_EQ(wait.sum.ns, 900);
 	CHECK(wait.is_cut);
 	CHECK(!waits_cut(&waits, 1000, &wait));
 	/* An end that was lost: a sample long ago is none of this switch. */
 	waits_out(&waits, 1, 13, 100);
-	waits_leave(&waits, 1, 13, 100000000);
+	waits_leave(&waits, 1, 13, 100000000, false);
 	CHECK_EQ(waits.n_lost, 1);
 	CHECK(!waits_in(&waits, 13, 100000010, &wait));
 	CHECK(waits_forget(&waits, 13, &wait));
-	CHECK_EQ(wait.ns, 10);
+	CHECK_EQ(wait.sum.ns, 10);
+	waits_done(&waits);
+}
+
+/* Threads that were taken off their CPU say nothing of where they wait, and the other way round. */
+TEST(a_sample_stands_for_waits_of_its_own_sort)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	waits_leave(&waits, 1, 11, 100, false); /* 300, not sampled */
+	CHECK(!waits_in(&waits, 11, 400, &wait));
+	waits_leave(&waits, 1, 11, 500, true); /* 10, not sampled */
+	CHECK(!waits_in(&waits, 11, 510, &wait));
+	waits_out(&waits, 1, 11, 600); /* 20, sampled; the record tells its sort */
+	waits_leave(&waits, 1, 11, 600, true);
+	CHECK(waits_in(&waits, 11, 620, &wait));
+	CHECK_EQ(wait.sum.ns, 30);
+	CHECK_EQ(wait.sum.n, 2);
+	CHECK_EQ(wait.sum.longest_ns, 20);
+	CHECK(wait.is_sampled && !wait.is_elsewhere);
+	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, nor any later */
+	CHECK(!waits_in(&waits, 11, 705, &wait));
+	CHECK(waits_forget(&waits, 11, &wait));
+	CHECK_EQ(wait.sum.ns, 300);
+	CHECK(!wait.is_sampled && wait.is_elsewhere); /* the last sample is not where it was */
+	CHECK(waits_forget(&waits, 11, &wait));
+	CHECK_EQ(wait.sum.ns, 5);
+	CHECK(!wait.is_sampled && !wait.is_elsewhere);
+	CHECK(!waits_forget(&waits, 11, &wait));
+	CHECK_EQ(waits.threads.n, 0);
+	CHECK_EQ(waits.n_lost, 0);
 	waits_done(&waits);
 }

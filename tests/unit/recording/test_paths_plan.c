@@ -12,6 +12,7 @@
 #define LOOP TEXT
 #define CALLER (TEXT + 0x40)
 #define BY_RCX (TEXT + 0x50)
+#define NESTED (TEXT + 0x60)
 #define EH 0x8000u
 
 enum { WORD_RCX = 11, WORD_RSP = 19 }; /* in struct pt_regs */
@@ -35,6 +36,20 @@ static const uint8_t caller[] = {
 };
 static const uint8_t by_rcx[] = { 0xe3, 0x01, 0x90, 0xc3 }; /* jrcxz 1f; nop; 1: ret */
 
+static const uint8_t nested[] = {
+	0x85, 0xff, /*    test edi, edi */
+	0x74, 0x06, /*    je 1f */
+	0x85, 0xf6, /*    test esi, esi */
+	0x74, 0x01, /*    je 2f */
+	0x90,       /*    nop */
+	0xc3,       /* 2: ret */
+	0x85, 0xd2, /* 1: test edx, edx */
+	0x74, 0x01, /*    je 3f */
+	0xc3,       /*    ret */
+	0x90,       /* 3: nop */
+	0xc3,       /*    ret */
+};
+
 static struct images *images;
 static struct functions *functions;
 static struct symbols *symbols;
@@ -43,7 +58,7 @@ static struct paths_plan plan;
 
 static int make(uint64_t vaddr)
 {
-	static uint8_t text[0x60];
+	static uint8_t text[0x80];
 	struct writer eh = { 0 };
 	struct diag diag = { 0 };
 	image_id id;
@@ -52,10 +67,12 @@ static int make(uint64_t vaddr)
 	memcpy(text, loop, sizeof(loop));
 	memcpy(text + 0x40, caller, sizeof(caller));
 	memcpy(text + 0x50, by_rcx, sizeof(by_rcx));
+	memcpy(text + 0x60, nested, sizeof(nested));
 	size_t cie = frame_cie(&eh, "zR", 1, -8, 16, PROGRAM(0x0c, 7, 8, 0x90, 1));
 	frame_fde(&eh, EH, cie, LOOP, sizeof(loop), 0, PROGRAM(0));
 	frame_fde(&eh, EH, cie, CALLER, sizeof(caller), 0, PROGRAM(0));
 	frame_fde(&eh, EH, cie, BY_RCX, sizeof(by_rcx), 0, PROGRAM(0));
+	frame_fde(&eh, EH, cie, NESTED, sizeof(nested), 0, PROGRAM(0));
 	struct elf_part parts[] = { { ".text", TEXT, PF_R | PF_X, { text, sizeof(text) }, 0 },
 				    { ".eh_frame", EH, PF_R, writer_bytes(&eh), 0 } };
 	images = images_new();
@@ -203,5 +220,47 @@ TEST(paths_plan_x86_a_branch_by_a_register)
 	CHECK_EQ(probe->test, PATHS_IF_ZERO);
 	CHECK_EQ(probe->reg, WORD_RCX);
 	CHECK_EQ(probe->width, 8);
+	end();
+}
+
+/* What is done at a probe, as far as it stands for a branch that has none. */
+static void arrive(const struct paths_probe *probe, uint32_t expect)
+{
+	for (size_t i = 0; i < plan.arrivals.n; i++) {
+		const struct paths_landing *landing = &plan.arrivals.at[i];
+		if (landing->arrival.from == expect && landing->arrival.to == probe->block) {
+			CHECK_EQ(landing->action.expect, probe->block);
+			act(&landing->action);
+		}
+	}
+}
+
+/* The function `nested`. */
+static void run_nested(bool edi, bool other)
+{
+	const struct paths_probe *entry = probe_at(NESTED), *next = probe_at(edi ? NESTED + 6 : NESTED + 12);
+
+	number = entry->entry.next;
+	arrive(next, entry->entry.expect);
+	branch(edi ? NESTED + 6 : NESTED + 12, other ? 0 : ZERO);
+}
+
+TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
+{
+	CHECK_EQ(make(NESTED), 0);
+	CHECK_EQ(plan.ways.n, 4);
+	CHECK_EQ(plan.probes.n, 3);
+	CHECK(!probe_at(NESTED + 2));
+	CHECK_EQ(probe_at(NESTED)->stages, PATHS_ENTRY);
+	CHECK_EQ(probe_at(NESTED + 6)->stages, PATHS_BRANCH | PATHS_ARRIVAL);
+	CHECK_EQ(probe_at(NESTED + 12)->stages, PATHS_BRANCH | PATHS_ARRIVAL);
+	memset(counts, 0, sizeof(counts));
+	for (int i = 0; i < 16; i++)
+		run_nested(i & 1, i % 8 < 3);
+	CHECK_EQ(executed(NESTED), 16);
+	CHECK_EQ(executed(NESTED + 4), 8);
+	CHECK_EQ(executed(NESTED + 8), 2); /* 1, 9 */
+	CHECK_EQ(executed(NESTED + 10), 8);
+	CHECK_EQ(executed(NESTED + 14), 4); /* 0, 2; 8, 10 */
 	end();
 }

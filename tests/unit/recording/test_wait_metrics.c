@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <elf.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "recording/workers.h"
 #include "tests/test.h"
@@ -95,4 +96,81 @@ TEST(waits_that_nobody_may_see_are_put_where_a_thread_was_last_sampled)
 {
 	check_waits(true, 1);
 	check_waits(true, 2);
+}
+
+/* Is the node below one of that image? */
+static bool is_below(const struct profile *p, uint32_t node, const char *image)
+{
+	for (; node; node = p->cct.nodes.at[node].parent) {
+		image_id id = p->cct.nodes.at[node].image;
+		if (id < p->images.n && strcmp(intern_text(&p->strings, p->images.at[id].path), image) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Thread 12 wakes 11, which waited for a futex. */
+static void check_waker(unsigned n_workers)
+{
+	static const uint64_t pcs[] = { 0x1000, 0x2000 };
+	struct images *images = images_new();
+	struct source_info info = { .isa = isa_for_machine(EM_AARCH64), .has_timed_waits = true };
+	struct workers_options options = { .n_workers = n_workers };
+	struct event waker = { .kind = EVENT_SAMPLE, .pid = 10, .tid = 12, .time_ns = 8000 },
+		     back = { .kind = EVENT_SWITCH, .pid = 10, .tid = 11, .time_ns = 9000 };
+
+	add_event(&info, SOURCE_OFF_CPU, "off-cpu", "ns");
+	source_info_add_waits(&info);
+	struct workers *workers = workers_new(images, &info, &options);
+	waker.sample.user_pc = pcs;
+	waker.sample.n_user_pc = 2;
+	struct event leaves = waker;
+	leaves.time_ns = 4000;
+	workers_event(workers, &leaves);
+	leaves.tid = 11;
+	leaves.time_ns = 5000;
+	workers_event(workers, &leaves);
+	waker.sample.woken.pid = 10;
+	waker.sample.woken.tid = 11;
+	workers_event(workers, &waker);
+	back.sw.is_measured = true;
+	back.sw.since_ns = 5000;
+	back.sw.waited_ns = 4000;
+	back.sw.runnable_ns = 1000;
+	back.sw.n = 1;
+	back.sw.waker = 12;
+	back.sw.waker_pid = 10;
+	back.sw.woken_ns = 8000;
+	back.sw.futex = 0x5000;
+	workers_event(workers, &back);
+	struct profile *p = workers_finish(workers);
+
+	CHECK_EQ(p->quality.samples, 2); /* who wakes is not one of them */
+	CHECK_EQ(p->metrics.n, 1 + p->events.n);
+	uint32_t n_woken = 0, n_held = 0;
+	for (size_t i = 0; i < p->cct.values.n; i++) {
+		const struct cct_value *value = &p->cct.values.at[i];
+		const char *metric = value->metric < p->metrics.n
+					     ? intern_text(&p->strings, p->metrics.at[value->metric].name)
+					     : "";
+		bool is_woken = strncmp(metric, WAKER_METRIC, strlen(WAKER_METRIC)) == 0;
+		bool is_held = strncmp(metric, HOLDER_METRIC, strlen(HOLDER_METRIC)) == 0;
+		CHECK_EQ(is_below(p, value->node, WOKEN_BY), is_woken);
+		CHECK(!is_woken || value->value == 4000);
+		CHECK(!is_held || value->value == 3000); /* until it was let go */
+		n_woken += is_woken;
+		n_held += is_held;
+	}
+	CHECK_EQ(n_woken, 1);
+	CHECK_EQ(n_held, 1);
+	profile_free(p);
+	workers_free(workers);
+	images_free(images);
+	source_info_done(&info);
+}
+
+TEST(path_of_who_ends_a_wait_hangs_below_it)
+{
+	check_waker(1);
+	check_waker(2);
 }

@@ -7,7 +7,7 @@
 #include "structure/fuse.h"
 #include "tests/test.h"
 
-enum { MAIN, SMALL, LARGE, HOST, FORK, REGION, START, WORKER, BARRIER, IDLE, OUTLINED, N_FUNCTIONS };
+enum { MAIN, SMALL, LARGE, HOST, FORK, REGION, START, WORKER, BARRIER, IDLE, OUTLINED, BODY, N_FUNCTIONS };
 
 /* Function k starts at 0x1000 * (k + 1) and is 0x100 long. */
 static uint64_t at(unsigned k)
@@ -28,12 +28,12 @@ struct world {
 
 static void world_init(struct world *w)
 {
-	static const char *const names[] = { "main",          "small",
-					     "large",         "host",
-					     "GOMP_parallel", "host._omp_fn.0",
-					     "start_thread",  "gomp_thread_start",
-					     "GOMP_barrier",  "libgomp.so.1+0x1d9c0",
-					     ".omp_outlined." };
+	static const char *const names[] = { "main",           "small",
+					     "large",          "host",
+					     "GOMP_parallel",  "host._omp_fn.0",
+					     "start_thread",   "gomp_thread_start",
+					     "GOMP_barrier",   "libgomp.so.1+0x1d9c0",
+					     ".omp_outlined.", ".omp_outlined._debug__" };
 
 	*w = (struct world){ 0 };
 	cct_init(&w->cct);
@@ -200,6 +200,22 @@ TEST(several_contexts_get_what_their_starting_thread_spent_in_each)
 	/* A sample is not torn apart: its time goes with it. */
 	CHECK_EQ(spent(&w, "/main/small/host/host._omp_fn.0/main", 1, 1),
 		 1000 * spent(&w, "/main/small/host/host._omp_fn.0/main", 1, 0));
+}
+
+/* Without optimisation clang's function for a debugger is a frame of its own. */
+TEST(a_region_and_its_body_are_one)
+{
+	WORLD w;
+
+	world_init(&w);
+	SAW(&w, 0, 30, MAIN, HOST, FORK, OUTLINED, BODY, SMALL);
+	SAW(&w, 1, 20, START, WORKER, OUTLINED, BODY, SMALL);
+	SAW(&w, 1, 4, START, WORKER, OUTLINED, BODY);
+	CHECK(world_join(&w, true));
+	CHECK_EQ(spent(&w, "/main/host/.omp_outlined./small", 0, 0), 30);
+	CHECK_EQ(spent(&w, "/main/host/.omp_outlined./small", 1, 0), 20);
+	CHECK_EQ(spent(&w, "/main/host/.omp_outlined.", 1, 0), 4);
+	CHECK_EQ(w.notes.flags[BODY], 0);
 }
 
 TEST(contexts_are_those_of_the_same_process)

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "recording/paths_silent.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "structure/loops.h"
+
+struct silence {
+	const struct cfg *cfg;
+	const struct ways *ways;
+	const bool *is_probed;
+	bool *is_silent; /* what was chosen */
+	bool *is_needed; /* by block: its probe tells what a silent branch has decided */
+	bool *is_near;   /* by block: something is called between the probe before and this one */
+};
+
+static bool silence_is_branch(const struct silence *s, uint32_t block)
+{
+	return s->ways->blocks[block].n_edges == 2 && s->cfg->blocks[block].end_kind == BLOCK_BRANCHES;
+}
+
+uint32_t paths_silent_next(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
+			   const struct way_edge *edge)
+{
+	while (edge->to != WAYS_NONE && !edge->is_cut) {
+		const struct way_block *at = &ways->blocks[edge->to];
+		if (cfg->blocks[edge->to].n_calls)
+			break;
+		if (is_probed[edge->to])
+			return edge->to;
+		if (at->n_edges != 1)
+			break;
+		edge = &ways->edges.at[at->first_edge];
+	}
+	return PATHS_SILENT_NONE;
+}
+
+/* Behind a call, as far as nothing is decided: the probe there is near it. */
+static void silence_note_call(struct silence *s, uint32_t block)
+{
+	for (;;) {
+		const struct way_block *at = &s->ways->blocks[block];
+		s->is_near[block] = true;
+		if (s->is_probed[block] || at->n_edges != 1)
+			return;
+		uint32_t to = s->ways->edges.at[at->first_edge].to;
+		if (to == WAYS_NONE || s->is_near[to])
+			return;
+		block = to;
+	}
+}
+
+/* A probe that can tell: on a branch, or where a way is passed; not one of a jump through a table. */
+static bool silence_can_tell(const struct silence *s, uint32_t block)
+{
+	return block != PATHS_SILENT_NONE && block != s->cfg->entry && !s->is_silent[block] &&
+	       (s->ways->blocks[block].n_edges < 2 || silence_is_branch(s, block));
+}
+
+static void silence_try(struct silence *s, uint32_t block)
+{
+	const struct way_block *at = &s->ways->blocks[block];
+	uint32_t next[2];
+
+	if (!at->n_ways || !silence_is_branch(s, block) || s->is_needed[block] || s->is_near[block])
+		return;
+	for (int i = 0; i < 2; i++)
+		next[i] = paths_silent_next(s->cfg, s->ways, s->is_probed,
+					    &s->ways->edges.at[at->first_edge + (uint32_t)i]);
+	if (next[0] == next[1] || !silence_can_tell(s, next[0]) || !silence_can_tell(s, next[1]))
+		return;
+	s->is_silent[block] = s->is_needed[next[0]] = s->is_needed[next[1]] = true;
+}
+
+static void silence_find_loops(const struct cfg *cfg, struct loop_forest *ret)
+{
+	CLEANUP(freep) uint32_t *first = alloc_zero(cfg->n_blocks + 1, sizeof(*first));
+	CLEANUP(freep) uint32_t *to = alloc_zero(cfg->n_edges + 1, sizeof(*to));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
+		first[i] = n;
+		for (uint32_t k = 0; k < cfg->blocks[i].n_edges; k++)
+			to[n++] = cfg->edges[cfg->blocks[i].first_edge + k].to;
+	}
+	first[cfg->n_blocks] = n;
+	loops_find(&(struct loop_graph){ (uint32_t)cfg->n_blocks, cfg->entry, first, to }, ret);
+}
+
+void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
+		       bool *ret_is_silent)
+{
+	CLEANUP(freep) bool *is_needed = alloc_zero(cfg->n_blocks, sizeof(*is_needed));
+	CLEANUP(freep) bool *is_near = alloc_zero(cfg->n_blocks, sizeof(*is_near));
+	struct silence s = { cfg, ways, is_probed, ret_is_silent, is_needed, is_near };
+	struct loop_forest forest = { 0 };
+	uint32_t deepest = 0;
+
+	silence_find_loops(cfg, &forest);
+	for (uint32_t i = 0; i < cfg->n_blocks; i++)
+		if (cfg->blocks[i].n_calls && ways->blocks[i].n_ways)
+			silence_note_call(&s, i);
+	for (size_t i = 0; i < forest.loops.n; i++)
+		deepest = forest.loops.at[i].depth > deepest ? forest.loops.at[i].depth : deepest;
+	for (uint32_t depth = deepest + 1; depth-- > 0;)
+		for (uint32_t i = 0; i < cfg->n_blocks; i++) {
+			uint32_t loop = forest.innermost.at[i];
+			if ((loop == LOOP_NONE ? 0 : forest.loops.at[loop].depth) == depth)
+				silence_try(&s, i);
+		}
+	loop_forest_done(&forest);
+}

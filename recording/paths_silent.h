@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths_silent: branches that need no probe, for what they decide is seen at the next one.
+ *
+ * If each side of a branch leads to another probe, which of the two comes next says which side was taken, and
+ * the probe there does what the branch's would have done. (A spanning tree of the graph would leave out the
+ * same: probes stand on its chords, and where all probes stand on branches, each of which sees both its
+ * edges, a branch has none if both its edges are in the tree.) Where the two sides meet before the next
+ * probe, or a way ends between, the branch has to be asked itself. So has one near a call, which need not
+ * come back: the probe behind it must know that it was passed.
+ */
+#pragma once
+
+#include "binary/flow/cfg.h"
+#include "structure/ways.h"
+
+#define PATHS_SILENT_NONE UINT32_MAX
+
+/* The block whose probe comes next behind the edge, as far as no way ends and nothing is called on the way
+ * there; PATHS_SILENT_NONE if there is none. is_probed: by block, as in the plan. */
+uint32_t paths_silent_next(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
+			   const struct way_edge *edge);
+/* Sets ret_is_silent of those blocks; the ones in the innermost loops first, for each rules its neighbours
+ * out. */
+void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
+		       bool *ret_is_silent);

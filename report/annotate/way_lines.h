@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * way_lines: the lines along a way through a function, for people.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "profile/profile.h"
+
+typedef VEC(uint32_t) way_lines;
+
+/* Lines of the function's own file at which these blocks begin, each once, in their order. */
+void way_lines_find(const struct function_map *map, const uint64_t *blocks, size_t n, way_lines *ret);
+/* Where one block begins; 0 = in another file, or nobody knows. */
+uint32_t way_line(const struct function_map *map, uint64_t block);

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# groups_pmu: a group of a processor's own counters: sums are what perf stat says of the same run, and ratios are there unasked.
+. "$(dirname "$0")/lib.sh"
+
+for event in cycles instructions; do
+	"$CPPROF" list -f names $event | grep -qx $event || skip "$("$CPPROF" list $event | awk -v event=$event '$1 == event { $1 = $2 = ""; print event ":" $0; exit }')"
+done
+need perf
+run 0 "$CPPROF" record -q -u --no-resolve -e '{cycles,instructions}' -o group.data -- \
+	perf stat -x, -e '{cycles:u,instructions:u}' -o stat.log "$SPIN" 1
+for event in cycles instructions; do
+	"$CPPROF" report --process spin --group-by process --metric $event --format json group.data >$event.json || fail "no report by $event"
+done
+"$CPPROF" report --process spin --view flat --format json group.data >flat.json || fail "no report"
+python3 - <<-'PYTHON' || fail "perf has counted something else"
+	import json
+	rows = [line.split(",") for line in open("stat.log") if line.count(",") > 3]
+	for event in ["cycles", "instructions"]:
+	    theirs = next(int(row[0]) for row in rows if row[2].startswith(event))
+	    ours = sum(row["total"] for row in json.load(open(event + ".json"))["rows"])
+	    print(f"{event}: perf stat {theirs}, we {ours}")
+	    assert abs(ours - theirs) <= 0.01 * theirs # an interval of sampling is a thousandth of it
+	assert any(row.get("ipc") for row in json.load(open("flat.json"))["rows"])
+PYTHON

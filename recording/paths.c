@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "binary/functions/function.h"
 #include "collector/bpf/bpf_paths.h"
+#include "collector/bpf/bpf_trace.h"
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
 
@@ -209,7 +210,7 @@ static int paths_load(struct paths *paths, const struct paths_request *request, 
 		.actions = actions.at,
 		.n_arrivals = arrivals.n,
 	};
-	int error = bpf_paths_open(&want, &paths->program, NULL, diag);
+	int error = bpf_paths_open(&want, bpf_trace_can_set_many(), &paths->program, NULL, diag);
 	vec_done(&probes);
 	vec_done(&arrivals);
 	vec_done(&actions);

@@ -175,10 +175,10 @@ int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_pla
 	return -EOPNOTSUPP;
 }
 
-int bpf_paths_open(const struct bpf_paths_want *want, struct bpf_paths **ret, struct text *ret_log,
-		   struct diag *diag)
+int bpf_paths_open(const struct bpf_paths_want *want, bool sets_many, struct bpf_paths **ret,
+		   struct text *ret_log, struct diag *diag)
 {
-	(void)want, (void)ret, (void)ret_log;
+	(void)want, (void)sets_many, (void)ret, (void)ret_log;
 	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
 	diag_why(diag, "counting ways needs it");
 	return -EOPNOTSUPP;

@@ -64,34 +64,17 @@ static int paths_fill(const struct bpf_paths *paths, const struct bpf_paths_want
 	return 0;
 }
 
-static int paths_open_once(struct bpf_paths *paths, const struct bpf_paths_want *want, bool is_multi,
-			   struct text *ret_log, struct diag *diag)
+int bpf_paths_open(const struct bpf_paths_want *want, bool sets_many, struct bpf_paths **ret,
+		   struct text *ret_log, struct diag *diag)
 {
+	struct bpf_paths *paths = alloc_zero(1, sizeof(*paths));
 	struct bpf_load load;
 
-	paths->is_multi = is_multi;
+	paths->is_multi = sets_many;
 	bpf_load_begin(&load);
 	paths->skeleton = paths_bpf__open_opts(&load.options);
 	int error = paths->skeleton ? paths_load(paths, want) : -errno;
 	error = bpf_load_end(&load, error, ret_log, diag);
-	if (error) {
-		paths_bpf__destroy(paths->skeleton);
-		paths->skeleton = NULL;
-	}
-	return error;
-}
-
-int bpf_paths_open(const struct bpf_paths_want *want, struct bpf_paths **ret, struct text *ret_log,
-		   struct diag *diag)
-{
-	struct bpf_paths *paths = alloc_zero(1, sizeof(*paths));
-	struct diag ignored = { 0 };
-	int error = paths_open_once(paths, want, true, NULL, &ignored);
-
-	if (error == -EPERM)
-		*diag = ignored;
-	else if (error) /* a kernel that sets probes one by one */
-		error = paths_open_once(paths, want, false, ret_log, diag);
 	if (!error && (error = paths_fill(paths, want)))
 		diag_set(diag, error, "cannot fill the tables of a BPF program");
 	if (error)

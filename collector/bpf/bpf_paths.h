@@ -25,9 +25,9 @@ struct bpf_paths_want {
 	size_t n_arrivals;
 };
 
-/* As bpf_deep_open. */
-int bpf_paths_open(const struct bpf_paths_want *want, struct bpf_paths **ret, struct text *ret_log,
-		   struct diag *diag);
+/* As bpf_trace_open. */
+int bpf_paths_open(const struct bpf_paths_want *want, bool sets_many, struct bpf_paths **ret,
+		   struct text *ret_log, struct diag *diag);
 /* Every probe is gone when this returns. */
 void bpf_paths_close(struct bpf_paths *paths);
 

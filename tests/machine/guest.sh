@@ -48,11 +48,10 @@ verified_programs() {
 	cat $log
 	! grep -q 'waits are not timed in the kernel' $log || return 1
 	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep || return 1
-	# Chosen functions and ways: refused programs are refused by the verifier, whoever we are.
+	# Chosen functions and ways.
 	for command in trace paths; do
-		"$CPPROF" $command -f main -o /tmp/$command.data -- "$BUILD/tests/e2e/paths" 0.1 10 1000 >$log 2>&1
+		"$CPPROF" $command -f main -o /tmp/$command.data -- "$BUILD/tests/e2e/paths" 0.1 10 1000 >$log 2>&1 || { cat $log; return 1; }
 		cat $log
-		! grep -q 'cannot load a BPF program' $log || return 1
 	done
 }
 export -f verified_programs

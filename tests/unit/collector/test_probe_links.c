@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "collector/bpf/bpf_paths.h"
 #include "tests/test.h"
 
 #define SELF "/proc/self/exe"
@@ -139,17 +140,40 @@ static bool check_refusal(bool sets_many)
 	return true;
 }
 
+/* The program that counts ways: each call meets the probe at the entry. */
+static bool check_ways(bool sets_many)
+{
+	struct paths_probe probe = { .stages = PATHS_ENTRY | PATHS_PASS,
+				     .way[0] = { .end = PATHS_LEAVES, .expect = PATHS_NOWHERE } };
+	struct bpf_paths_want want = { .probes = &probe, .n_probes = 1 };
+	uint64_t entry = offset_of((uintptr_t)first);
+	struct bpf_paths *paths = NULL;
+	struct diag diag = { 0 };
+
+#ifdef __x86_64__
+	want.options.is_x86 = 1;
+#endif
+	if (bpf_paths_open(&want, sets_many, &paths, NULL, &diag) < 0)
+		return false;
+	CHECK_EQ(bpf_paths_set(paths, getpid(), SELF, &entry, 0, 1), 0);
+	for (unsigned i = 0; i < CALLS; i++)
+		third(i);
+	CHECK_EQ(bpf_paths_stats(paths).hits, CALLS);
+	bpf_paths_close(paths);
+	return true;
+}
+
 TEST(probe_links_many_at_once)
 {
 	if (!bpf_trace_can_set_many())
 		SKIP("this kernel sets one probe at a time");
-	if (!check_calls(true) || !check_refusal(true))
+	if (!check_calls(true) || !check_refusal(true) || !check_ways(true))
 		SKIP("BPF programs may not be loaded here");
 }
 
 /* As on kernels before 6.6. */
 TEST(probe_links_one_by_one)
 {
-	if (!check_calls(false) || !check_refusal(false))
+	if (!check_calls(false) || !check_refusal(false) || !check_ways(false))
 		SKIP("BPF programs may not be loaded here");
 }

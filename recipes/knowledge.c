@@ -178,9 +178,9 @@ static void knowledge_work_out_holds(struct knowledge *knowledge, struct code *c
 	ret->number = entry && entry->start == a;
 }
 
-static struct bytes knowledge_code(void *context, uint64_t vaddr)
+struct bytes knowledge_code(void *image, uint64_t vaddr)
 {
-	return image_code(context, vaddr);
+	return image_code(image, vaddr);
 }
 
 static void knowledge_work_out_sp_from_fp(struct knowledge *knowledge, struct code *code, uint64_t a,

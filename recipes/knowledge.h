@@ -30,7 +30,7 @@ enum question {
 			   tail     call, a jump to a cold part? True when that cannot be told */
 	ASK_HOLDS,      /* does b lie in the function whose unwind entry starts at a? */
 	ASK_SP_FROM_FP, /* how far sp lies from the frame pointer at a, behind a call; VADDR_NONE = not known.
-			 * b: how far below what it points to in most code; 0 = not known */
+			 * b: how far sp lies below the saved frame pointer; 0 = not known */
 	ASK_PLACE, /* what a walk wants to know; b: is it a return address, so that the call before counts? */
 	QUESTIONS_N
 };

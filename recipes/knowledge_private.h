@@ -23,6 +23,8 @@ struct knowledge {
 /* As knowledge_ask, of code that is there. ret: as it is if nothing were known. */
 void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			uint64_t b, struct answer *ret);
+/* Code of an image, as ahead and behind ask for it. */
+struct bytes knowledge_code(void *image, uint64_t vaddr);
 /* What is known of vaddr; ret: what is known without the code. */
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret);

@@ -60,11 +60,6 @@ static void place_find_wants(const struct knowledge *knowledge, struct place *re
 	ret->has_wants = ret->wants != 0;
 }
 
-static struct bytes place_code(void *context, uint64_t vaddr)
-{
-	return image_code(context, vaddr);
-}
-
 static uint32_t place_near_recipe(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 				  struct place *ret)
 {
@@ -93,12 +88,12 @@ static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code,
 	if (is_pushed)
 		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
 	if (recipe == RECIPE_NONE && !(is_return && is_pushed))
-		recipe = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, is_return,
+		recipe = ahead_recipe(knowledge->ahead, knowledge_code, code->image, vaddr, is_return,
 				      &knowledge->recipes);
 	if (recipe == RECIPE_NONE && !is_pushed)
 		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
 	if (recipe == RECIPE_NONE && !is_pushed)
-		recipe = behind_recipe(knowledge->isa, place_code, code->image, vaddr, is_return,
+		recipe = behind_recipe(knowledge->isa, knowledge_code, code->image, vaddr, is_return,
 				       &knowledge->recipes);
 	return recipe;
 }
@@ -162,7 +157,7 @@ static void place_doubt_entry(struct knowledge *knowledge, struct code *code, ui
 	uint32_t inner =
 		analysis_inner_recipe(code_analysis(code), entry->start, entry->start + entry->size, at);
 	if (inner == RECIPE_NONE && !is_return)
-		inner = ahead_recipe(knowledge->ahead, place_code, code->image, vaddr, false,
+		inner = ahead_recipe(knowledge->ahead, knowledge_code, code->image, vaddr, false,
 				     &knowledge->recipes);
 	if (inner == RECIPE_NONE)
 		return;

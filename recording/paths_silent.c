@@ -72,21 +72,6 @@ static void silence_try(struct silence *s, uint32_t block)
 	s->is_silent[block] = s->is_needed[next[0]] = s->is_needed[next[1]] = true;
 }
 
-static void silence_find_loops(const struct cfg *cfg, struct loop_forest *ret)
-{
-	CLEANUP(freep) uint32_t *first = alloc_zero(cfg->n_blocks + 1, sizeof(*first));
-	CLEANUP(freep) uint32_t *to = alloc_zero(cfg->n_edges + 1, sizeof(*to));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
-		first[i] = n;
-		for (uint32_t k = 0; k < cfg->blocks[i].n_edges; k++)
-			to[n++] = cfg->edges[cfg->blocks[i].first_edge + k].to;
-	}
-	first[cfg->n_blocks] = n;
-	loops_find(&(struct loop_graph){ (uint32_t)cfg->n_blocks, cfg->entry, first, to }, ret);
-}
-
 void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
 		       bool *ret_is_silent)
 {
@@ -96,7 +81,7 @@ void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const boo
 	struct loop_forest forest = { 0 };
 	uint32_t deepest = 0;
 
-	silence_find_loops(cfg, &forest);
+	loops_find_in(cfg, &forest);
 	for (uint32_t i = 0; i < cfg->n_blocks; i++)
 		if (cfg->blocks[i].n_calls && ways->blocks[i].n_ways)
 			silence_note_call(&s, i);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "binary/flow/cfg.h"
 
 #define NOT_REACHED UINT32_MAX
 
@@ -248,4 +250,19 @@ uint32_t loops_common(const struct loop_forest *forest, uint32_t a, uint32_t b)
 		*deeper = forest->loops.at[*deeper].parent;
 	}
 	return a == b ? a : LOOP_NONE;
+}
+
+void loops_find_in(const struct cfg *cfg, struct loop_forest *ret)
+{
+	CLEANUP(freep) uint32_t *first = alloc_zero(cfg->n_blocks + 1, sizeof(*first));
+	CLEANUP(freep) uint32_t *to = alloc_zero(cfg->n_edges + 1, sizeof(*to));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
+		first[i] = n;
+		for (uint32_t k = 0; k < cfg->blocks[i].n_edges; k++)
+			to[n++] = cfg->edges[cfg->blocks[i].first_edge + k].to;
+	}
+	first[cfg->n_blocks] = n;
+	loops_find(&(struct loop_graph){ (uint32_t)cfg->n_blocks, cfg->entry, first, to }, ret);
 }

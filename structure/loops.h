@@ -38,6 +38,9 @@ struct loop_forest {
 
 /* Fills an empty or reused forest. */
 void loops_find(const struct loop_graph *graph, struct loop_forest *ret);
+struct cfg;
+/* The same of a function's control flow graph, with just the edges that it has. */
+void loops_find_in(const struct cfg *cfg, struct loop_forest *ret);
 void loop_forest_done(struct loop_forest *forest);
 /* Does the loop contain the block? */
 bool loops_contain(const struct loop_forest *forest, uint32_t loop, uint32_t block);

@@ -30,21 +30,6 @@ static void cycles_add_time(const struct cycles_input *input, struct cycles *c)
 		}
 }
 
-static void cycles_find_loops(const struct cfg *cfg, struct loop_forest *ret)
-{
-	CLEANUP(freep) uint32_t *first = alloc_zero(cfg->n_blocks + 1, sizeof(*first));
-	CLEANUP(freep) uint32_t *to = alloc_zero(cfg->n_edges + 1, sizeof(*to));
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
-		first[i] = n;
-		for (uint32_t k = 0; k < cfg->blocks[i].n_edges; k++)
-			to[n++] = cfg->edges[cfg->blocks[i].first_edge + k].to;
-	}
-	first[cfg->n_blocks] = n;
-	loops_find(&(struct loop_graph){ (uint32_t)cfg->n_blocks, cfg->entry, first, to }, ret);
-}
-
 /* ---- executions --------------------------------------------------------------------------------------- */
 
 static void cycles_take_executions(struct cycles *c)
@@ -333,7 +318,7 @@ void cycles_find(const struct cycles_input *input, struct cycles *ret)
 	for (size_t i = 0; i < input->cfg->n_blocks; i++)
 		vec_push(&ret->blocks, ((struct cycles_cost){ 0 }));
 	frequency_init(&ret->frequency, input->cfg);
-	cycles_find_loops(input->cfg, &ret->forest);
+	loops_find_in(input->cfg, &ret->forest);
 	cycles_add_time(input, ret);
 	if (input->mca)
 		cycles_best_blocks(input, ret);

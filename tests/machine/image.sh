@@ -15,7 +15,8 @@ esac
 # profiled, too.
 packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip hostname libc-bin mount procps mawk sed
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
-	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static)
+	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static
+	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d)
 # What stands between the kernel and its disk. What a kernel has built in is not looked for.
 modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)
@@ -47,7 +48,7 @@ unpack() {
 
 # What the packages' own scripts would have done, as far as anything here needs it.
 make_root() {
-	local file pair
+	local file pair name
 	rm -rf "$root"
 	mkdir -p "$root"/usr/{bin,sbin,lib,lib64} "$root"/{proc,sys,dev,tmp,run,cpprof,root,etc}
 	for file in bin sbin lib lib64; do ln -s "usr/$file" "$root/$file"; done
@@ -55,9 +56,13 @@ make_root() {
 	for pair in sh:dash awk:mawk cc:gcc c++:g++; do
 		[ -e "$root/usr/bin/${pair%:*}" ] || ln -sf "${pair#*:}" "$root/usr/bin/${pair%:*}"
 	done
+	for file in "$root"/usr/lib/jvm/java-*/bin/java{,c} "$root"/usr/bin/php?*.?*; do # as update-alternatives would
+		name=${file##*/}
+		ln -sf "${file#"$root"}" "$root/usr/bin/${name%%[0-9]*}"
+	done
 	echo 'root:x:0:0:root:/root:/bin/bash' >"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
-	mke2fs -q -t ext4 -F -L root -d "$root" "$folder/root.img" 1500m
+	mke2fs -q -t ext4 -F -L root -d "$root" "$folder/root.img" 3g
 }
 
 # busybox, the modules in the order they are loaded, and a script that goes on to the disk.

@@ -31,6 +31,8 @@ struct place {
 	bool has_wants; /* any; said here because all that every step looks at stands in the first 64 bytes of
 			   a pc_entry */
 	uint64_t wants; /* registers its recipes read that a callee need not keep */
+	bool loses_regs; /* its function leaves by an exception: what its callers had in registers may be lost
+			  */
 	bool has_goroutine; /* who is interrupted here has its goroutine in isa->goroutine; who returns here
 			       ends it */
 };

@@ -111,6 +111,20 @@ static bool place_is_spent(const struct knowledge *knowledge, uint32_t recipe, b
 	       (!ra || ra->kind == RULE_SAME);
 }
 
+/*
+ * A function that saves registers which no caller relies on is one that leaves by an exception
+ * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
+ * is lost. On x86-64 only the unwind entry tells: code that stores such a register mostly just makes room.
+ */
+static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recipe)
+{
+	const struct isa *isa = knowledge->isa;
+	uint64_t kept = isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp;
+
+	return recipe != RECIPE_NONE &&
+	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
+}
+
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
 static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 			       struct place *ret)
@@ -132,6 +146,7 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 	}
 	uint32_t analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
 	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
+	ret->loses_regs = place_is_eh_return(knowledge, analysis) || place_is_eh_return(knowledge, cfi);
 	place_find_wants(knowledge, ret);
 }
 

@@ -68,6 +68,8 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
 	row.scope = waits_leave_line(tree, row.scope);
+	if (row.kind == WAIT_NO_KIND)
+		row.kind = WAIT_OTHER;
 	return row;
 }
 

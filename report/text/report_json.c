@@ -80,7 +80,7 @@ static void json_rows_put_code(const struct row_writer *writer, const struct sco
 	}
 }
 
-/* What was measured besides its cost; in the loops view. */
+/* What was measured besides its cost. */
 static void json_rows_put_measured(const struct row_writer *writer, const struct loop_facts *facts)
 {
 	const struct text_report *report = writer->report;
@@ -92,6 +92,9 @@ static void json_rows_put_measured(const struct row_writer *writer, const struct
 		json_text_of(json, "hottest_file", intern_text(&report->profile->strings, facts->hot_file));
 		json_uint_of(json, "hottest_line", facts->hot_line);
 		json_uint_of(json, "hottest_cost", facts->hot_cost);
+		const char *text = text_loop_hot_text(report, facts);
+		if (text)
+			json_text_of(json, "hottest_text", text);
 	}
 	json_uint_of(json, "threads", facts->n_threads);
 	json_uint_of(json, "thread_min", facts->least);
@@ -139,7 +142,8 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
 	if (scope.kind == SCOPE_LOOP && writer->columns->is_usual)
 		json_rows_put_loop(writer, &scope);
-	if (scope.kind == SCOPE_LOOP && writer->report->loops)
+	bool has_facts = writer->columns->is_usual || writer->report->options->view == TEXT_LOOPS;
+	if (scope.kind == SCOPE_LOOP && writer->report->loops && has_facts)
 		json_rows_put_measured(writer, loop_table_find(writer->report->loops, writer->report->tree,
 							       facts->view->rows.at[facts->view_row].scope));
 	json_end_object(writer->json);

@@ -54,6 +54,8 @@ struct recording {
 };
 
 uint64_t recording_max_memory(const struct recording_options *options);
+/* As knowledge_set_patience. */
+unsigned recording_patience(const struct recording_options *options);
 void recording_note(struct recording *r, const char *text);
 void recording_fault(struct recording *r, enum recording_part part, const struct diag *diag);
 

@@ -377,7 +377,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	const struct recipe *recipe = &knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe];
 
 	walk_tell_apart(&walk->here, attempt->step.cfa, walk_held(walk, attempt->recipe), frame);
-	walk->has_lost_regs |= walk_loses_regs(walk, recipe);
+	walk->has_lost_regs |= recipe->witness == WITNESS_FP || walk->here.place.loses_regs;
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;
@@ -429,7 +429,8 @@ static enum stack_end walk_run(struct walk *walk)
 			return walk_end_at_root(walk);
 		}
 		walk_try_all(walk, &attempt);
-		if ((!attempt.is_good || walk_is_guess(walk, &attempt)) &&
+		if ((!attempt.is_good || walk_is_guess(walk, &attempt) ||
+		     walk_is_doubtful(walk, &walk->here, attempt.verdict)) &&
 		    walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
 			walk_try_all(walk, &attempt);
 		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))

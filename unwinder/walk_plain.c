@@ -117,13 +117,13 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
 		return NULL;
 	enum verdict verdict = walk_judge(walker, &callee, caller);
-	if (verdict == VERDICT_INVALID)
+	if (verdict == VERDICT_INVALID || walk_is_doubtful(walk, here, verdict))
 		return NULL;
 	uint64_t held = plain_move(walk, &rule, &found);
 	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
 	walk_tell_apart(here, found.cfa, held, &frame);
-	walk->has_lost_regs |= walk_is_eh_return(walker->isa, packed_saved(&rule));
+	walk->has_lost_regs |= here->place.loses_regs;
 	frame.witness = (uint8_t)witness;
 	frame.verdict = (uint8_t)verdict;
 	vec_push(&walk->stack->frames, frame);

@@ -42,7 +42,7 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 			   bool is_return);
 /*
  * The same for code in no file, after reading it again: it may have been overwritten since the page was last
- * read. False if nothing has changed.
+ * read; and for code that was not looked at so far, when it has been. False if nothing has changed.
  */
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry);
 
@@ -55,6 +55,18 @@ struct callee {
 	uint64_t function;
 };
 enum verdict walk_judge(struct walker *walker, const struct callee *callee, struct pc_entry *caller);
+
+/*
+ * Is this verdict not enough? Unwind entries are right where a function calls, because exceptions need that.
+ * Where it was interrupted they may be wrong, unless they tell of its end, too: then the entry alone is
+ * believed only if it leads to a call of this function.
+ */
+static inline bool walk_is_doubtful(const struct walk *walk, const struct pc_entry *here,
+				    enum verdict verdict)
+{
+	return here->place.is_early && !here->place.is_exact && walk->is_interrupted &&
+	       verdict != VERDICT_VALID;
+}
 
 static inline struct frame walk_frame(const struct pc_entry *here)
 {
@@ -69,8 +81,6 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 /* cursor_held of the registers that the recipe restores. 0 if that is not the usual recipe of the place:
  * another one may restore others, and the two cannot be compared. */
 uint64_t walk_held(const struct walk *walk, uint32_t recipe);
-/* Is what its callers had in registers not known when a frame was left by this recipe? */
-bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe);
 /* Code that is in no file leaves in registers what says nothing of its callers. */
 static inline bool walk_is_told(const struct walk *walk)
 {
@@ -94,16 +104,6 @@ static inline bool walk_is_gateway(const struct isa *isa, uint64_t saved)
 	uint64_t all = isa->callee_saved & ~(1ull << isa->ra);
 
 	return (saved & all) == all;
-}
-
-/*
- * A function that saves registers which no caller relies on is one that leaves by an exception
- * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
- * is lost.
- */
-static inline bool walk_is_eh_return(const struct isa *isa, uint64_t saved)
-{
-	return saved & ~(isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp);
 }
 
 /*

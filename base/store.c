@@ -247,9 +247,45 @@ static void store_send(struct store *store, const struct store_key *key, struct 
 	writer_done(&request);
 }
 
+static bool store_write_entry(int fd, const struct header *header, struct bytes bytes)
+{
+	return store_write_all(fd, header, sizeof(*header)) && store_write_all(fd, bytes.at, bytes.len);
+}
+
+/* The entry has no name before it is whole, so a process that is killed leaves nothing behind. False where
+ * the file system or the fence around this process does not allow it. */
+static bool store_put_unnamed(struct store *store, const char *name, const struct header *header,
+			      struct bytes bytes)
+{
+	CLEANUP(close_fd) int fd = openat(store->directory, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	char path[64];
+
+	if (fd < 0 || !store_write_entry(fd, header, bytes))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	unlinkat(store->directory, name, 0); /* a link replaces nothing */
+	return linkat(AT_FDCWD, path, store->directory, name, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
+}
+
+static void store_put_named(struct store *store, const char *name, const struct header *header,
+			    struct bytes bytes)
+{
+	char temporary[MAX_NAME + 32];
+
+	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
+	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
+	CLEANUP(close_fd)
+	int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (!store_write_entry(fd, header, bytes) ||
+	    renameat(store->directory, temporary, store->directory, name) < 0)
+		unlinkat(store->directory, temporary, 0);
+}
+
 void store_put(struct store *store, const struct store_key *key, struct bytes bytes)
 {
-	char name[MAX_NAME], temporary[MAX_NAME + 32];
+	char name[MAX_NAME];
 
 	if (!store || bytes.len == 0 || bytes.len > MAX_ENTRY - sizeof(struct header) ||
 	    bytes.len > store->limit / 4)
@@ -258,17 +294,10 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 		store_send(store, key, bytes);
 		return;
 	}
-	format_name(key, name);
-	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
-	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
-	CLEANUP(close_fd)
-	int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	struct header header = header_of(key, bytes);
-	if (fd < 0)
-		return;
-	if (!store_write_all(fd, &header, sizeof(header)) || !store_write_all(fd, bytes.at, bytes.len) ||
-	    renameat(store->directory, temporary, store->directory, name) < 0)
-		unlinkat(store->directory, temporary, 0);
+	format_name(key, name);
+	if (!store_put_unnamed(store, name, &header, bytes))
+		store_put_named(store, name, &header, bytes);
 	store->has_written = true;
 }
 

@@ -39,7 +39,13 @@ static void print_sample(const struct source *source, const struct sample *sampl
 {
 	printf("cpu %u  ", sample->cpu);
 	cmd_print_name(stdout, source->info.events.at[sample->event].name);
-	printf(" %" PRIu64 "  %s", sample->weight, sample->in_kernel ? "kernel" : "user");
+	printf(" %" PRIu64, sample->weight);
+	for (uint32_t i = 0; i < sample->n_more && sample->event + i + 1 < source->info.events.n; i++) {
+		printf("  ");
+		cmd_print_name(stdout, source->info.events.at[sample->event + 1 + i].name);
+		printf(" %" PRIu64, sample->more[i]);
+	}
+	printf("  %s", sample->in_kernel ? "kernel" : "user");
 	inspect_events_print_regs(&sample->regs, source->info.isa, is_verbose);
 	if (sample->stack.len)
 		printf("  stack %zu%s", sample->stack.len, sample->stack_was_full ? "+" : "");

@@ -31,6 +31,8 @@ struct place {
 	bool has_wants; /* any; said here because all that every step looks at stands in the first 64 bytes of
 			   a pc_entry */
 	uint64_t wants; /* registers its recipes read that a callee need not keep */
+	bool loses_regs; /* its function leaves by an exception: what its callers had in registers may be lost
+			  */
 	/* Its code was not looked at, because it was seldom asked for: the answer may be another later. */
 	bool is_early;
 	bool is_exact;      /* of such: its unwind entry tells where the frame is given back, too */

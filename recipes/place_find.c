@@ -112,6 +112,20 @@ static bool place_is_spent(const struct knowledge *knowledge, uint32_t recipe, b
 }
 
 /*
+ * A function that saves registers which no caller relies on is one that leaves by an exception
+ * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
+ * is lost. On x86-64 only the unwind entry tells: code that stores such a register mostly just makes room.
+ */
+static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recipe)
+{
+	const struct isa *isa = knowledge->isa;
+	uint64_t kept = isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp;
+
+	return recipe != RECIPE_NONE &&
+	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
+}
+
+/*
  * Is the unwind entry taken at its word for now (knowledge_set_patience)? Not where what is known of the code
  * need not be worked out, nor where the entry alone says nothing.
  */
@@ -133,7 +147,7 @@ static bool place_take_entry(struct knowledge *knowledge, struct code *code, str
 static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 			       struct place *ret)
 {
-	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE;
+	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE, analysis = RECIPE_NONE;
 	struct table_span *function = code_entry(code, vaddr);
 
 	if (!function && stub_home(code->image, vaddr, &vaddr))
@@ -150,10 +164,11 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 	}
 	ret->is_early = cfi != RECIPE_NONE && place_take_entry(knowledge, code, function, vaddr, cfi, ret);
 	if (!ret->is_early) {
-		uint32_t analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
+		analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
 		ret->recipes =
 			recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
 	}
+	ret->loses_regs = place_is_eh_return(knowledge, analysis) || place_is_eh_return(knowledge, cfi);
 	place_find_wants(knowledge, ret);
 }
 

@@ -68,6 +68,11 @@ struct costs;
 void quality_table(const struct profile *profile, const struct scope_tree *tree, const struct costs *costs,
 		   const struct style *style, struct text *ret);
 
+/* Stacks that are not complete, by the module of their outermost frame (NULL: none), the most first. */
+void quality_ends_each(const struct profile *profile, const struct scope_tree *tree,
+		       const struct costs *costs,
+		       void (*put)(void *context, const char *module, uint64_t samples), void *context);
+
 /* What recording took from the target, about, and changed on the machine; nothing of an import. */
 void quality_changes_each(const struct profile *profile,
 			  void (*put)(void *context, const char *name, uint64_t value), void *context);

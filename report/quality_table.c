@@ -77,36 +77,71 @@ static void quality_table_tallies(const struct profile *profile, struct text *re
 					  quality->steps_by_witness[witness], steps);
 }
 
-/* Stacks that are not complete, by the module of their outermost frame: there nobody knew how to go on. */
-static void quality_table_modules(const struct profile *profile, const struct scope_tree *tree,
-				  const struct costs *costs, const struct style *style, struct text *ret)
+/* Where nobody knew how to go on: incomplete samples by the module of their outermost frame; the last: in
+ * none. */
+static uint64_t *quality_ended_in(const struct profile *profile, const struct scope_tree *tree,
+				  const struct costs *costs)
 {
 	size_t n_images = profile->images.n, n_nodes = scope_tree_n_nodes(tree);
-	CLEANUP(freep) uint64_t *by_image = alloc_zero(n_images + 1, sizeof(*by_image)); /* the last: none */
-	uint64_t left = 0;
+	uint64_t *by_image = alloc_zero(n_images + 1, sizeof(*by_image));
 
 	for (uint32_t i = 1; i < n_nodes; i++) {
 		struct scope scope = scope_at(tree, i);
-		if (scope.kind == SCOPE_INCOMPLETE || scope_kind(tree, scope.parent) != SCOPE_INCOMPLETE)
-			continue;
-		by_image[scope.image < n_images ? scope.image : n_images] += costs_inclusive(costs, i, 0);
-		left += costs_inclusive(costs, i, 0);
+		if (scope.kind != SCOPE_INCOMPLETE && scope_kind(tree, scope.parent) == SCOPE_INCOMPLETE)
+			by_image[scope.image < n_images ? scope.image : n_images] +=
+				costs_inclusive(costs, i, 0);
 	}
-	if (left)
-		text_printf(ret, "where stacks ended early\n");
-	for (int row = 0; row < MODULE_ROWS && left; row++) {
+	return by_image;
+}
+
+void quality_ends_each(const struct profile *profile, const struct scope_tree *tree,
+		       const struct costs *costs,
+		       void (*put)(void *context, const char *module, uint64_t samples), void *context)
+{
+	CLEANUP(freep) uint64_t *by_image = quality_ended_in(profile, tree, costs);
+
+	for (;;) {
 		size_t most = 0;
-		for (size_t i = 1; i <= n_images; i++)
+		for (size_t i = 1; i <= profile->images.n; i++)
 			most = by_image[i] > by_image[most] ? i : most;
-		CLEANUP(text_done) struct text name = { 0 };
-		style_safe(&name, style,
-			   most < n_images ? profile_image_name(profile, (image_id)most) : "in no module");
-		quality_table_put(ret, name.at, by_image[most], profile->quality.samples);
-		left -= by_image[most];
+		if (!by_image[most])
+			return;
+		put(context, most < profile->images.n ? profile_image_name(profile, (image_id)most) : NULL,
+		    by_image[most]);
 		by_image[most] = 0;
 	}
-	if (left)
-		quality_table_row(ret, "other modules", left, profile->quality.samples);
+}
+
+struct module_rows {
+	struct text *to;
+	const struct style *style;
+	uint64_t samples, left; /* in all; in modules beyond the last row */
+	int n;
+};
+
+static void quality_table_put_module(void *context, const char *module, uint64_t samples)
+{
+	struct module_rows *rows = context;
+	CLEANUP(text_done) struct text name = { 0 };
+
+	if (rows->n++ >= MODULE_ROWS) {
+		rows->left += samples;
+		return;
+	}
+	if (rows->n == 1)
+		text_printf(rows->to, "where stacks ended early\n");
+	style_safe(&name, rows->style, module ? module : "in no module");
+	quality_table_put(rows->to, name.at, samples, rows->samples);
+}
+
+static void quality_table_modules(const struct profile *profile, const struct scope_tree *tree,
+				  const struct costs *costs, const struct style *style, struct text *ret)
+{
+	struct module_rows rows = { ret, style, profile->quality.samples, 0, 0 };
+
+	quality_ends_each(profile, tree, costs, quality_table_put_module, &rows);
+	if (rows.left)
+		quality_table_row(ret, "other modules", rows.left, rows.samples);
 }
 
 /*

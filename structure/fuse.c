@@ -358,6 +358,7 @@ static void make_tree(struct fuse *fuse)
 	*fuse->tree = (struct scope_tree){ .n_metrics = fuse->input->n_metrics };
 	if (fuse->options->activations)
 		fuse->tree->activations = fuse->tree->n_metrics++;
+	fuse->tree->has_addresses = fuse->options->lines && fuse->options->addresses;
 	if (fuse->options->rounds)
 		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	scope_maker_init(&fuse->maker, fuse->tree);

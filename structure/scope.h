@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/slots.h"
 #include "base/vec.h"
 #include "binary/elf/image.h"
@@ -78,6 +80,7 @@ struct scope_tree {
 	uint32_t n_metrics;
 	uint32_t activations; /* the metric that counts calls of functions; 0 = none does */
 	uint32_t n_rounds;    /* of the metrics, the last ones: samples by round */
+	bool has_addresses;   /* each line is one address of it */
 };
 
 /* One scope, all of it. */
@@ -104,6 +107,10 @@ enum scope_relation scope_relation(unsigned kind);
 /* Scopes before the first line. */
 size_t scope_tree_n_nodes(const struct scope_tree *tree);
 void scope_tree_done(struct scope_tree *tree);
+/* A tree with addresses as it would be with lines alone, or without either. Other scopes keep their numbers.
+ */
+void scope_tree_merge_addresses(struct scope_tree *tree);
+void scope_tree_drop_lines(struct scope_tree *tree);
 
 /* Makes a tree: finds frames and calls that are there already. */
 struct scope_maker {

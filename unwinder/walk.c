@@ -377,7 +377,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 	const struct recipe *recipe = &knowledge_recipes(walker->knowledge)->recipes.at[attempt->recipe];
 
 	walk_tell_apart(&walk->here, attempt->step.cfa, walk_held(walk, attempt->recipe), frame);
-	walk->has_lost_regs |= walk_loses_regs(walk, recipe);
+	walk->has_lost_regs |= recipe->witness == WITNESS_FP || walk->here.place.loses_regs;
 	frame->witness = recipe->witness;
 	frame->verdict = (uint8_t)attempt->verdict;
 	walker->stats.steps_by_witness[recipe->witness]++;

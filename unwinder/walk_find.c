@@ -73,14 +73,6 @@ bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
 	return true;
 }
 
-bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe)
-{
-	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
-
-	return recipe->witness == WITNESS_FP ||
-	       walk_is_eh_return(walk->walker->isa, recipe_saved(recipes, recipe));
-}
-
 uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 {
 	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);

@@ -123,7 +123,7 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	enum witness witness = packed_witness(&rule);
 	struct frame frame = walk_frame(here);
 	walk_tell_apart(here, found.cfa, held, &frame);
-	walk->has_lost_regs |= walk_is_eh_return(walker->isa, packed_saved(&rule));
+	walk->has_lost_regs |= here->place.loses_regs;
 	frame.witness = (uint8_t)witness;
 	frame.verdict = (uint8_t)verdict;
 	vec_push(&walk->stack->frames, frame);

@@ -81,8 +81,6 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 /* cursor_held of the registers that the recipe restores. 0 if that is not the usual recipe of the place:
  * another one may restore others, and the two cannot be compared. */
 uint64_t walk_held(const struct walk *walk, uint32_t recipe);
-/* Is what its callers had in registers not known when a frame was left by this recipe? */
-bool walk_loses_regs(const struct walk *walk, const struct recipe *recipe);
 /* Code that is in no file leaves in registers what says nothing of its callers. */
 static inline bool walk_is_told(const struct walk *walk)
 {
@@ -106,16 +104,6 @@ static inline bool walk_is_gateway(const struct isa *isa, uint64_t saved)
 	uint64_t all = isa->callee_saved & ~(1ull << isa->ra);
 
 	return (saved & all) == all;
-}
-
-/*
- * A function that saves registers which no caller relies on is one that leaves by an exception
- * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
- * is lost.
- */
-static inline bool walk_is_eh_return(const struct isa *isa, uint64_t saved)
-{
-	return saved & ~(isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp);
 }
 
 /*

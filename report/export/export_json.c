@@ -29,41 +29,30 @@ static void write_end(struct json *json, const struct document *document)
 	json_end_object(json);
 }
 
-static int write_json(const struct export_input *input, const struct export_options *options, FILE *to,
-		      struct diag *diag)
+static void write_json(struct json *json, const struct document *document,
+		       const struct export_options *options, const struct derived *derived)
 {
-	struct document document;
-	struct scope_calls calls;
-	struct derived derived;
-	struct json json;
-
-	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
-	if (error)
-		return error;
-	scope_calls_take(input->tree, &calls);
-	document_init(&document, input->profile, input->tree);
-	document.seen = &calls;
-	document_index(&document);
-	json_init(&json, to);
-	json_object(&json);
-	json_text_of(&json, "schema", SCHEMA_NAME);
-	json_text_of(&json, "version", SCHEMA_VERSION);
-	json_header(&json, input->profile);
-	json_name(&json, "quality");
-	json_quality(&json, &document);
+	json_object(json);
+	json_text_of(json, "schema", SCHEMA_NAME);
+	json_text_of(json, "version", SCHEMA_VERSION);
+	json_header(json, document->profile);
+	json_name(json, "quality");
+	json_quality(json, document);
 	for (const struct json_rows *rows = json_rows; rows->name; rows++)
-		json_file_write_rows(&json, &document, options->detail, rows);
-	json_name(&json, "node_values");
-	json_object(&json);
-	json_node_values(&json, &document, 0, document.n_nodes, options->totals, &derived);
-	json_end_object(&json);
-	write_end(&json, &document);
-	json_end_object(&json);
-	json_line(&json);
-	document_done(&document);
-	scope_calls_done(&calls);
-	derived_done(&derived);
-	return json_done(&json);
+		json_file_write_rows(json, document, options->detail, rows);
+	json_name(json, "node_values");
+	json_object(json);
+	json_node_values(json, document, 0, document->n_nodes, options->totals, derived);
+	json_end_object(json);
+	write_end(json, document);
+	json_end_object(json);
+	json_line(json);
+}
+
+static int json_file_write(const struct export_input *input, const struct export_options *options, FILE *to,
+			   struct diag *diag)
+{
+	return json_document_write(input, options, to, diag, write_json);
 }
 
 const struct exporter exporter_json = {
@@ -76,5 +65,5 @@ const struct exporter exporter_json = {
 	.loops_by_default = true,
 	.needs_lines = true,
 	.needs_calls = true,
-	.write = write_json,
+	.write = json_file_write,
 };

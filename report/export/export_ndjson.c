@@ -162,24 +162,7 @@ static void write_records(struct json *json, const struct document *document,
 static int write_ndjson(const struct export_input *input, const struct export_options *options, FILE *to,
 			struct diag *diag)
 {
-	struct document document;
-	struct scope_calls calls;
-	struct derived derived;
-	struct json json;
-
-	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
-	if (error)
-		return error;
-	scope_calls_take(input->tree, &calls);
-	document_init(&document, input->profile, input->tree);
-	document.seen = &calls;
-	document_index(&document);
-	json_init(&json, to);
-	write_records(&json, &document, options, &derived);
-	document_done(&document);
-	scope_calls_done(&calls);
-	derived_done(&derived);
-	return json_done(&json);
+	return json_document_write(input, options, to, diag, write_records);
 }
 
 const struct exporter exporter_ndjson = {

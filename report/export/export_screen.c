@@ -22,7 +22,7 @@ static int screen_write(const struct export_input *input, const struct export_op
 	(void)options, (void)diag;
 	costs_init(&costs, input->tree, NULL);
 	struct text_options how = { .view = allocates ? TEXT_ALLOCATIONS : TEXT_CALLS,
-				    .metric = text_default_metric(input->profile, &costs),
+				    .metric = text_default_metric(input->profile, input->tree, NULL),
 				    .limit = SCREEN_ROWS,
 				    .style = { .utf8 = true } };
 	report_text(&report, &how, &text);

@@ -252,3 +252,26 @@ void json_quality(struct json *json, const struct document *document)
 	write_warnings(json, document);
 	json_end_object(json);
 }
+
+int json_document_write(const struct export_input *input, const struct export_options *options, FILE *to,
+			struct diag *diag, json_document_writer *write)
+{
+	struct document document;
+	struct scope_calls calls;
+	struct derived derived;
+	struct json json;
+
+	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
+	if (error)
+		return error;
+	scope_calls_take(input->tree, &calls);
+	document_init(&document, input->profile, input->tree);
+	document.seen = &calls;
+	document_index(&document);
+	json_init(&json, to);
+	write(&json, &document, options, &derived);
+	document_done(&document);
+	scope_calls_done(&calls);
+	derived_done(&derived);
+	return json_done(&json);
+}

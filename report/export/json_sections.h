@@ -37,3 +37,9 @@ size_t json_rows_count(const struct json_rows *rows, const struct document *docu
 /* node_values of [from, to), with or without inclusive values; derived: what follows from them. */
 void json_node_values(struct json *json, const struct document *document, size_t from, size_t to, bool totals,
 		      const struct derived *derived);
+
+/* Makes the document of an export and has it written. */
+typedef void json_document_writer(struct json *json, const struct document *document,
+				  const struct export_options *options, const struct derived *derived);
+int json_document_write(const struct export_input *input, const struct export_options *options, FILE *to,
+			struct diag *diag, json_document_writer *write);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/annotate/source_lines.h"
 #include "report/diff/diff_html.h"
 #include "report/export/json_sections.h"
 #include "report/html/html.h"
@@ -133,9 +134,8 @@ static void write_short_names(struct json *json, const struct document *document
 	names_free(names);
 }
 
-static void html_meta_tell(const struct document *document, const struct scope_frame *frame,
-			   const struct loop_facts *facts, const struct loop_counts *counts, uint64_t total,
-			   struct text *label, struct text *told)
+static void html_meta_tell(const struct loop_teller *teller, const struct scope_frame *frame,
+			   const struct loop_facts *facts, struct text *label, struct text *told)
 {
 	struct scope scope = { .kind = frame->kind,
 			       .flags = frame->flags,
@@ -146,27 +146,22 @@ static void html_meta_tell(const struct document *document, const struct scope_f
 			       .vaddr = frame->vaddr };
 
 	if (frame->flags & (SCOPE_PARALLEL | SCOPE_SCHEDULE))
-		label_scope(document->profile, &scope, label);
+		label_scope(teller->profile, &scope, label);
 	if (frame->flags & SCOPE_JOINED)
 		text_printf(told, "joined");
 	if (frame->flags & SCOPE_WAITING)
 		text_printf(told, "waiting");
-	if (!facts)
-		return;
-	loop_facts_tell(facts, total, told);
-	CLEANUP(text_done) struct text tags = { 0 };
-	loop_tags_tell(document->profile, counts, frame, &tags);
-	if (tags.len)
-		text_printf(told, "%s%s", told->len ? "; " : "", tags.at + 1);
+	if (facts)
+		loop_tell(teller, frame, facts, told);
 }
 
-static void write_remark(struct json *json, const struct document *document, uint32_t index,
-			 const struct loop_facts *facts, const struct loop_counts *counts, uint64_t total)
+static void write_remark(struct json *json, const struct loop_teller *teller, uint32_t index,
+			 const struct scope_frame *frame, const struct loop_facts *facts)
 {
 	CLEANUP(text_done) struct text label = { 0 }, told = { 0 };
 	char number[16];
 
-	html_meta_tell(document, &document->frames.at[index], facts, counts, total, &label, &told);
+	html_meta_tell(teller, frame, facts, &label, &told);
 	if (!label.len && !told.len)
 		return;
 	snprintf(number, sizeof(number), "%u", index);
@@ -183,7 +178,10 @@ static void write_remarks(struct json *json, const struct document *document,
 			  const struct export_options *options)
 {
 	CLEANUP(loop_table_done) struct loop_table loops;
-	uint64_t total = document_inclusive(document, 0, options->metric);
+	CLEANUP(source_lines_done) struct source_lines lines = { .search = options->sources };
+	struct text_source source = source_lines_for(&lines);
+	const struct loop_teller teller = { document->profile, options->counts, &source,
+					    document_inclusive(document, 0, options->metric) };
 	uint32_t n_seen = 0;
 
 	loop_table_init(&loops, document->profile, document->tree, options->metric, NULL);
@@ -194,8 +192,8 @@ static void write_remarks(struct json *json, const struct document *document,
 		if (frame < n_seen) /* frames are in the order of the nodes that show them first */
 			continue;
 		n_seen = frame + 1;
-		write_remark(json, document, frame, loop_table_find(&loops, document->tree, node),
-			     options->counts, total);
+		write_remark(json, &teller, frame, &document->frames.at[frame],
+			     loop_table_find(&loops, document->tree, node));
 	}
 	json_end_object(json);
 }

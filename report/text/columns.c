@@ -29,6 +29,7 @@ enum column_kind {
 	COLUMN_SLOWEST,
 	COLUMN_ACTIVATIONS,
 	COLUMN_PER_ACTIVATION,
+	COLUMN_FACTS,
 	COLUMN_N,
 	COLUMN_FORMULA, /* has no name of its own */
 };
@@ -61,6 +62,7 @@ static const struct {
 	[COLUMN_SLOWEST] = { "slowest_rank", false, false },
 	[COLUMN_ACTIVATIONS] = { "activations", false, false }, /* when they are asked for */
 	[COLUMN_PER_ACTIVATION] = { "per_activation", false, false },
+	[COLUMN_FACTS] = { "facts", true, false }, /* of a loop; in JSON it has fields of its own for them */
 };
 
 void columns_names(struct text *ret)
@@ -197,7 +199,7 @@ void columns_done(struct columns *columns)
 bool column_is_text(const struct column *column)
 {
 	return column->kind == COLUMN_KIND || column->kind == COLUMN_NAME || column->kind == COLUMN_MODULE ||
-	       column->kind == COLUMN_FILE;
+	       column->kind == COLUMN_FILE || column->kind == COLUMN_FACTS;
 }
 
 bool column_is_name(const struct column *column)
@@ -320,6 +322,8 @@ struct cell column_cell(const struct text_report *report, const struct column *c
 		return (struct cell){ .type = CELL_TEXT, .text = facts->module };
 	case COLUMN_FILE:
 		return (struct cell){ .type = CELL_TEXT, .text = facts->file };
+	case COLUMN_FACTS:
+		return (struct cell){ .type = CELL_TEXT, .text = facts->told.at ? facts->told.at : "" };
 	case COLUMN_LINE:
 		return (struct cell){ .type = CELL_INDEX, .number = facts->line };
 	case COLUMN_SELF_SAMPLES:

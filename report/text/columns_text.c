@@ -107,5 +107,5 @@ void columns_put_row(const struct text_report *report, struct line *line, const 
 				    column_number(&cell, number));
 		line_printf(line, TINT_PLAIN, "  ");
 	}
-	text_done(&facts.name);
+	row_facts_done(&facts);
 }

@@ -80,7 +80,7 @@ static void json_rows_put_code(const struct row_writer *writer, const struct sco
 	}
 }
 
-/* What was measured besides its cost; in the loops view. */
+/* What was measured besides its cost. */
 static void json_rows_put_measured(const struct row_writer *writer, const struct loop_facts *facts)
 {
 	const struct text_report *report = writer->report;
@@ -92,6 +92,9 @@ static void json_rows_put_measured(const struct row_writer *writer, const struct
 		json_text_of(json, "hottest_file", intern_text(&report->profile->strings, facts->hot_file));
 		json_uint_of(json, "hottest_line", facts->hot_line);
 		json_uint_of(json, "hottest_cost", facts->hot_cost);
+		const char *text = text_loop_hot_text(report, facts);
+		if (text)
+			json_text_of(json, "hottest_text", text);
 	}
 	json_uint_of(json, "threads", facts->n_threads);
 	json_uint_of(json, "thread_min", facts->least);
@@ -139,7 +142,8 @@ static void json_rows_put_row(void *context, const struct row_facts *facts)
 		scope_at(writer->report->tree, facts->view->rows.at[facts->view_row].scope);
 	if (scope.kind == SCOPE_LOOP && writer->columns->is_usual)
 		json_rows_put_loop(writer, &scope);
-	if (scope.kind == SCOPE_LOOP && writer->report->loops)
+	bool has_facts = writer->columns->is_usual || writer->report->options->view == TEXT_LOOPS;
+	if (scope.kind == SCOPE_LOOP && writer->report->loops && has_facts)
 		json_rows_put_measured(writer, loop_table_find(writer->report->loops, writer->report->tree,
 							       facts->view->rows.at[facts->view_row].scope));
 	json_end_object(writer->json);
@@ -288,8 +292,51 @@ static void json_rows_put(const struct text_report *report, struct json *json)
 	json_end_array(json);
 }
 
-static void put_quality(const struct profile *profile, struct json *json)
+static void json_rows_put_end(void *context, const char *module, uint64_t samples)
 {
+	struct json *json = context;
+
+	json_object(json);
+	json_name(json, "module");
+	if (module)
+		json_text(json, module);
+	else
+		json_null(json);
+	json_uint_of(json, "samples", samples);
+	json_end_object(json);
+}
+
+static void json_rows_put_change(void *context, const char *name, uint64_t value)
+{
+	json_uint_of(context, name, value);
+}
+
+/* What the view of quality tells beyond what every report does. */
+static void json_rows_put_trust(const struct text_report *report, struct json *json)
+{
+	const struct profile *profile = report->profile;
+	struct quality_account account;
+
+	if (quality_account(profile, &account)) {
+		json_name(json, "account");
+		json_object(json);
+		json_uint_of(json, "counted_ns", account.counted);
+		json_uint_of(json, "sampled_ns", account.sampled);
+		json_uint_of(json, "lost_ns", account.lost);
+		json_number_of(json, "between_ns", (double)account.between);
+		json_end_object(json);
+	}
+	json_uint_of(json, "own_peak_kb", profile->quality.own_peak_kb);
+	quality_changes_each(profile, json_rows_put_change, json);
+	json_name(json, "ended_in");
+	json_array(json);
+	quality_ends_each(profile, report->tree, report->costs, json_rows_put_end, json);
+	json_end_array(json);
+}
+
+static void put_quality(const struct text_report *report, struct json *json)
+{
+	const struct profile *profile = report->profile;
 	const struct profile_quality *quality = &profile->quality;
 
 	json_name(json, "quality");
@@ -319,6 +366,8 @@ static void put_quality(const struct profile *profile, struct json *json)
 			json_uint_of(json, witness_name((enum witness)witness),
 				     quality->steps_by_witness[witness]);
 	json_end_object(json);
+	if (report->options->view == TEXT_QUALITY)
+		json_rows_put_trust(report, json);
 	json_end_object(json);
 }
 
@@ -353,7 +402,7 @@ int report_json(const struct text_input *input, const struct text_options *optio
 	json_uint_of(&json, "total", report.total);
 	json_uint_of(&json, "samples", report.samples);
 	json_rows_put(&report, &json);
-	put_quality(input->profile, &json);
+	put_quality(&report, &json);
 	json_end_object(&json);
 	json_line(&json);
 	return json_done(&json);

@@ -33,6 +33,11 @@ static void markdown_put_row(void *context, const struct row_facts *facts)
 	text_printf(to, " | ");
 	if (*facts->module)
 		quote_markdown(to, facts->module);
+	if (report->options->group == GROUP_LOOP) {
+		text_printf(to, " | ");
+		if (facts->told.len)
+			quote_markdown(to, facts->told.at);
+	}
 	text_printf(to, " |\n");
 }
 
@@ -78,8 +83,10 @@ static void put_table(const struct text_report *report)
 	bool has_modules = report->options->group != GROUP_MODULE && report->options->group != GROUP_FILE;
 
 	text_build_view(report, &view);
-	text_printf(report->to, "| self | total | %s | %s |\n|---:|---:|---|---|\n",
-		    group_name(report->options->group), has_modules ? "module" : "");
+	bool has_facts = report->options->group == GROUP_LOOP;
+	text_printf(report->to, "| self | total | %s | %s |%s\n|---:|---:|---|---|%s\n",
+		    group_name(report->options->group), has_modules ? "module" : "",
+		    has_facts ? " facts |" : "", has_facts ? "---|" : "");
 	row_facts_each(report, &view, markdown_put_row, &(struct row_writer){ report, NULL });
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "report/label.h"
 #include "report/number.h"
+#include "report/text/text_loops.h"
 
 struct loop_place loop_place_of(const struct scope_tree *tree, const struct scope *loop)
 {
@@ -88,6 +89,14 @@ void row_facts_fill(const struct text_report *report, const struct view *view, u
 
 	fill_place(report, &scope, ret);
 	fill_costs(report, view, row, ret);
+	if (scope.kind == SCOPE_LOOP)
+		text_loop_tell(report, view->rows.at[row].scope, &ret->told);
+}
+
+void row_facts_done(struct row_facts *facts)
+{
+	text_done(&facts->name);
+	text_done(&facts->told);
 }
 
 void row_facts_each(const struct text_report *report, const struct view *view,
@@ -110,6 +119,6 @@ void row_facts_each(const struct text_report *report, const struct view *view,
 		}
 		row_facts_fill(report, view, row, &facts);
 		put(context, &facts);
-		text_done(&facts.name);
+		row_facts_done(&facts);
 	}
 }

@@ -12,6 +12,7 @@ struct row_facts {
 	const char *kind; /* "function", "inline", "loop", "line", "module", "file", "unknown", "incomplete",
 			     "all" */
 	struct text name;
+	struct text told;   /* of a loop: what is known of it */
 	const char *module; /* "" where it makes no sense */
 	const char *file;   /* whole path, "" = unknown */
 	uint32_t line;
@@ -32,9 +33,10 @@ struct loop_place {
 };
 struct loop_place loop_place_of(const struct scope_tree *tree, const struct scope *loop);
 
-/* All but its number, parent and depth among the rows shown; text_done(&name) afterwards. */
+/* All but its number, parent and depth among the rows shown. */
 void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,
 		    struct row_facts *ret);
+void row_facts_done(struct row_facts *facts);
 /* Calls put for every row that is shown, in order. The facts are valid during the call. */
 void row_facts_each(const struct text_report *report, const struct view *view,
 		    void (*put)(void *context, const struct row_facts *facts), void *context);

@@ -9,9 +9,11 @@
 #include "report/label.h"
 #include "report/number.h"
 
-#define HOT_LOOP 5      /* per cent: so much in its own code, and it is worth a remark */
-#define UNEVEN 20       /* per cent above the mean */
-#define DETAIL_INDENT 4 /* columns */
+#define HOT_LOOP 5        /* per cent: so much in its own code, and it is worth a remark */
+#define UNEVEN 20         /* per cent above the mean */
+#define DETAIL_INDENT 4   /* columns */
+#define SOURCE_COLUMNS 60 /* of a line of source behind other words */
+#define REMARK_ROOM 16    /* columns: with fewer left in a row, none is begun */
 
 unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total)
 {
@@ -80,23 +82,58 @@ static struct line detail_start(const struct text_report *report, size_t column)
 	return line;
 }
 
+/* "hottest line solve.c:51, 38.1%" */
+static void tell_hot_place(const struct loop_teller *teller, const struct loop_facts *facts, struct text *ret)
+{
+	text_printf(ret, "hottest line ");
+	label_place(teller->profile, facts->hot_file, facts->hot_line, ret);
+	text_printf(ret, ", %.1f%%", number_share(facts->hot_cost, teller->total));
+}
+
+const char *loop_hot_text(const struct loop_teller *teller, const struct loop_facts *facts)
+{
+	const struct text_source *source = teller->source;
+	const char *text = source && facts->hot_line
+				   ? source->line(source->context,
+						  intern_text(&teller->profile->strings, facts->hot_file),
+						  facts->hot_line)
+				   : NULL;
+
+	while (text && isspace((unsigned char)*text))
+		text++;
+	return text && *text ? text : NULL;
+}
+
+/* As much of the line as is needed to know it again; safe to show. */
+static void tell_hot_text(const struct loop_teller *teller, const struct loop_facts *facts, bool is_utf8,
+			  struct text *ret)
+{
+	const struct style narrow = { .width = SOURCE_COLUMNS, .utf8 = is_utf8 };
+	const char *text = loop_hot_text(teller, facts);
+
+	if (!text)
+		return;
+	text_printf(ret, ": ");
+	struct line line = line_start(ret, &narrow);
+	line_name(&line, TINT_PLAIN, text);
+}
+
+static struct loop_teller teller_of(const struct text_report *report)
+{
+	return (struct loop_teller){ report->profile, report->counts, report->options->source,
+				     report->total };
+}
+
 static void put_hot_line(const struct text_report *report, const struct loop_facts *facts, size_t column)
 {
-	const struct text_source *source = report->options->source;
+	const struct loop_teller teller = teller_of(report);
 	CLEANUP(text_done) struct text place = { 0 };
 	struct line line = detail_start(report, column);
 
-	label_place(report->profile, facts->hot_file, facts->hot_line, &place);
-	line_printf(&line, TINT_DIM, "hottest line ");
-	line_name(&line, TINT_DIM, place.at ? place.at : "");
-	line_printf(&line, TINT_DIM, ", %.1f%%", number_share(facts->hot_cost, report->total));
-	const char *text = source ? source->line(source->context,
-						 intern_text(&report->profile->strings, facts->hot_file),
-						 facts->hot_line)
-				  : NULL;
-	while (text && isspace((unsigned char)*text))
-		text++;
-	if (text && *text) {
+	tell_hot_place(&teller, facts, &place);
+	line_name(&line, TINT_DIM, place.at);
+	const char *text = loop_hot_text(&teller, facts);
+	if (text) {
 		line_printf(&line, TINT_DIM, ": ");
 		line_name(&line, TINT_PLAIN, text);
 	}
@@ -119,9 +156,7 @@ void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text
 	if (loop_facts_doubts(facts, total) & DOUBT_NOT_VECTOR)
 		add_remark(ret, "not vectorised");
 	if (facts->vector && facts->vector < facts->own)
-		add_remark(ret,
-			   "%.0f%% of its own cost is in vectorised code, the rest in copies that are not "
-			   "vectorised",
+		add_remark(ret, "%.0f%% of its own cost in vector code",
 			   number_share(facts->vector, facts->own));
 	if (facts->has_code && facts->code.n_calls)
 		add_remark(ret, "%u call%s inside", facts->code.n_calls, facts->code.n_calls > 1 ? "s" : "");
@@ -154,4 +189,65 @@ void text_loop_details(const struct text_report *report, uint32_t scope, size_t 
 	if (facts->hot_line)
 		put_hot_line(report, facts, column);
 	put_facts(report, facts, column);
+}
+
+static bool has_room(const struct line *line)
+{
+	return !line->style->width || line->used + REMARK_ROOM <= line->style->width;
+}
+
+void text_loop_remarks(const struct text_report *report, struct line *line, uint32_t scope)
+{
+	const struct loop_facts *facts =
+		report->loops ? loop_table_find(report->loops, report->tree, scope) : NULL;
+	const struct loop_teller teller = teller_of(report);
+	CLEANUP(text_done) struct text told = { 0 }, hot = { 0 };
+
+	if (!facts || text_is_narrow(report) || !has_room(line))
+		return;
+	loop_facts_tell(facts, report->total, &told);
+	if (told.len)
+		line_printf(line, TINT_DIM, "  %s", told.at);
+	if (!facts->hot_line || !has_room(line))
+		return;
+	text_printf(&hot, told.len ? "; " : "  ");
+	tell_hot_place(&teller, facts, &hot);
+	tell_hot_text(&teller, facts, line->style->utf8, &hot);
+	line_name(line, TINT_DIM, hot.at);
+}
+
+void loop_tell(const struct loop_teller *teller, const struct scope_frame *loop,
+	       const struct loop_facts *facts, struct text *ret)
+{
+	CLEANUP(text_done) struct text tags = { 0 }, measured = { 0 };
+	size_t before = ret->len;
+
+	loop_tags_tell(teller->profile, teller->counts, loop, &tags);
+	if (tags.len)
+		text_printf(ret, "%s", tags.at + 1);
+	if (!facts)
+		return;
+	loop_facts_tell(facts, teller->total, &measured);
+	if (measured.len)
+		text_printf(ret, "%s%s", ret->len > before ? "; " : "", measured.at);
+	if (!facts->hot_line)
+		return;
+	text_printf(ret, ret->len > before ? "; " : "");
+	tell_hot_place(teller, facts, ret);
+	tell_hot_text(teller, facts, true, ret);
+}
+
+void text_loop_tell(const struct text_report *report, uint32_t scope, struct text *ret)
+{
+	const struct loop_teller teller = teller_of(report);
+
+	loop_tell(&teller, scope_frame(report->tree, scope),
+		  report->loops ? loop_table_find(report->loops, report->tree, scope) : NULL, ret);
+}
+
+const char *text_loop_hot_text(const struct text_report *report, const struct loop_facts *facts)
+{
+	const struct loop_teller teller = teller_of(report);
+
+	return loop_hot_text(&teller, facts);
 }

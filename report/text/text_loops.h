@@ -25,7 +25,26 @@ void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text
 void loop_tags_tell(const struct profile *profile, const struct loop_counts *counts,
 		    const struct scope_frame *loop, struct text *ret);
 
-/* The same behind the name of a row. */
+/* What it takes to tell of loops. */
+struct loop_teller {
+	const struct profile *profile;
+	const struct loop_counts *counts; /* NULL = there are none */
+	const struct text_source *source; /* NULL = none is shown */
+	uint64_t total;                   /* shares are of that */
+};
+/* The tags, the facts (NULL = not known), and the hottest line with as much of its text as there is room for.
+ */
+void loop_tell(const struct loop_teller *teller, const struct scope_frame *loop,
+	       const struct loop_facts *facts, struct text *ret);
+/* The hottest line without its indentation; NULL if it cannot be read. Valid until the next such call. */
+const char *loop_hot_text(const struct loop_teller *teller, const struct loop_facts *facts);
+
+/* The same in a report: */
+void text_loop_tell(const struct text_report *report, uint32_t scope, struct text *ret);
+const char *text_loop_hot_text(const struct text_report *report, const struct loop_facts *facts);
+/* The tags, behind the name of a row. */
 void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope);
-/* The lines below a row of the loops view: its hottest line, and its facts; `column` is where they start. */
+/* The rest, at the end of a row: the hottest line only if there is room. */
+void text_loop_remarks(const struct text_report *report, struct line *line, uint32_t scope);
+/* ... or in the loops view in lines of its own; `column` is where they start. */
 void text_loop_details(const struct text_report *report, uint32_t scope, size_t column);

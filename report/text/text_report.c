@@ -8,9 +8,16 @@
 
 #define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
 
-uint32_t text_default_metric(const struct profile *profile, const struct costs *costs)
+uint32_t text_default_metric(const struct profile *profile, const struct scope_tree *tree,
+			     const bool *is_kept)
 {
-	return profile->metrics.n > 1 && costs->n_metrics > 1 && costs_inclusive(costs, 0, 1) > 0 ? 1 : 0;
+	if (profile->metrics.n < 2 || tree->n_metrics < 2)
+		return 0;
+	for (size_t i = 0; i < tree->values.n; i++)
+		if (tree->values.at[i].metric == 1 && tree->values.at[i].value > 0 &&
+		    (!is_kept || is_kept[tree->values.at[i].thread]))
+			return 1;
+	return 0;
 }
 
 enum view_key text_default_sort(enum text_view view, enum group_by group)

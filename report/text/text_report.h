@@ -55,7 +55,7 @@ struct text_options {
 		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
 	const struct thread_spreads *spreads; /* for columns that need it; NULL = not known */
 	const struct ranks *ranks;            /* of a reduced profile; NULL = it is none */
-	const struct text_source *source;     /* of the loops view; NULL = none is shown */
+	const struct text_source *source;     /* of the lines of loops; NULL = none is shown */
 	struct style style;
 };
 
@@ -66,12 +66,13 @@ struct text_input {
 	const bool *threads;       /* which those are, by index; NULL = all */
 	const char *filter;        /* the same in words; NULL = all */
 	const char *remedy;        /* what would give names to code that has none; NULL = nothing to say */
-	const struct loop_table *loops;   /* for the loops view; NULL = nothing is known of them */
+	const struct loop_table *loops;   /* what was measured of loops; NULL = nothing */
 	const struct loop_counts *counts; /* how often loops went round; NULL = not known */
 };
 
-/* The first event's weight, or samples where there is none. */
-uint32_t text_default_metric(const struct profile *profile, const struct costs *costs);
+/* The first event's weight, or samples where there is none. Threads: NULL = all. */
+uint32_t text_default_metric(const struct profile *profile, const struct scope_tree *tree,
+			     const bool *is_kept);
 /* Flat and callers by self, the others and loops by inclusive cost: the outer loops of a nest have none of
  * their own. */
 enum view_key text_default_sort(enum text_view view, enum group_by group);

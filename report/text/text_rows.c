@@ -286,8 +286,10 @@ void text_table(const struct text_report *report, const struct view *view, const
 		if (has_modules)
 			put_module(report, &line, scope.image, columns);
 		text_rows_put_group(report, &line, &scope);
-		if (text_rows_group(report) == GROUP_LOOP)
+		if (text_rows_group(report) == GROUP_LOOP) {
 			text_loop_tags(report, &line, view->rows.at[row].scope);
+			text_loop_remarks(report, &line, view->rows.at[row].scope);
+		}
 		line_end(&line);
 	}
 }
@@ -428,6 +430,8 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 	put_folded(&line, &view->rows.at[row]);
 	if (module_changes(report, view, row))
 		put_bracketed(&line, label_image(report->profile, scope.image));
+	if (report->options->view != TEXT_LOOPS)
+		text_loop_remarks(report, &line, view->rows.at[row].scope);
 	line_end(&line);
 	if (report->options->view == TEXT_LOOPS)
 		text_loop_details(report, view->rows.at[row].scope, column);

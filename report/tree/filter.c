@@ -14,9 +14,9 @@ struct key {
 	uint32_t parent, kind, name, linkage, image, file, line, zero;
 };
 
-static struct key filter_key_of(const struct scope *scope, uint32_t parent)
+static struct key filter_key_of(const struct scope *scope, uint32_t parent, bool has_addresses)
 {
-	return (struct key){ .vaddr = scope->kind == SCOPE_LINE ? 0 : scope->vaddr,
+	return (struct key){ .vaddr = scope->kind == SCOPE_LINE && !has_addresses ? 0 : scope->vaddr,
 			     .parent = parent,
 			     .kind = scope->kind,
 			     .name = scope->name,
@@ -39,7 +39,7 @@ struct filtering {
 static uint32_t filter_add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope,
 				 uint32_t parent)
 {
-	struct key key = filter_key_of(&scope, parent);
+	struct key key = filter_key_of(&scope, parent, maker->tree->has_addresses);
 	uint32_t index = numbering_add(numbering, &key);
 
 	scope.parent = parent;
@@ -106,7 +106,7 @@ void scope_tree_filter(const struct scope_tree *tree, const struct filter *filte
 {
 	struct filtering f = { .tree = tree, .filter = filter };
 
-	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics };
+	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics, .has_addresses = tree->has_addresses };
 	f.moved_to = alloc_zero(tree->scopes.n + 1, sizeof(*f.moved_to));
 	f.is_kept = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_kept));
 	f.is_hidden = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_hidden));

@@ -40,8 +40,8 @@ ends() {
 	wait "$one" || code=$?
 	[ "$code" = "$2" ] || fail "exit code $code, not $2, of SIG$signal to: ${*:3}"
 	says "the profile was written without them"
-	local left # what was being put into the store goes with a later process (unit.base)
-	left=$(find "$HERE" -path "$XDG_CACHE_HOME" -prune -o -name '*.new' -print)
+	local left
+	left=$(find "$HERE" -name '*.new')
 	[ -z "$left" ] || fail "left behind: $left: ${*:3}"
 }
 unnamed() {

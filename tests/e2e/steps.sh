@@ -41,7 +41,9 @@ for mode in auto analysis; do
 done
 if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	$cxx -O2 -o "$work/throws" "$source/tests/e2e/steps/throws.cpp" || exit 1
-	check "exceptions" 99.9 -i 200 --skip-loader -- "$work/throws" 1000000
+	for mode in auto analysis; do
+		check "exceptions, $mode" 99.9 -i 200 --skip-loader --unwind $mode -- "$work/throws" 1000000
+	done
 	check "exceptions, each instruction" 99.9 -i 1 -s 100000 --skip-loader -- "$work/throws" 1000000
 fi
 # What was kept of the samples reads as a recording, and its stacks are the true ones.

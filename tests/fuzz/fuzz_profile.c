@@ -14,6 +14,7 @@
 #include "report/export/check_json.h"
 #include "report/export/exporter.h"
 #include "report/text/text.h"
+#include "report/tree/loop_facts.h"
 #include "structure/fuse.h"
 #include "tests/support/reseal.h"
 
@@ -22,16 +23,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void show(const struct profile *profile)
 {
 	struct fuse_input input = profile_fuse_input(profile);
-	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = true };
+	struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = true, .addresses = true };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops = { 0 };
 
 	fuse(&input, &options, &tree);
+	loop_table_init(&loops, profile, &tree, text_default_metric(profile, &tree, NULL), NULL);
+	scope_tree_merge_addresses(&tree);
+	if (tree.scopes.n % 2) /* both ways are in the corpus */
+		scope_tree_drop_lines(&tree);
 	costs_init(&costs, &tree, NULL);
 	for (int view = TEXT_SUMMARY; view <= TEXT_QUALITY; view++) {
-		struct text_input report = { .profile = profile, .tree = &tree, .costs = &costs };
+		struct text_input report = {
+			.profile = profile, .tree = &tree, .costs = &costs, .loops = &loops
+		};
 		struct text_options shown = { .view = (enum text_view)view,
-					      .metric = text_default_metric(profile, &costs),
+					      .metric = text_default_metric(profile, &tree, NULL),
 					      .sort = text_default_sort((enum text_view)view, GROUP_FUNCTION),
 					      .style = { .width = 80, .utf8 = true } };
 		CLEANUP(text_done) struct text text = { 0 };

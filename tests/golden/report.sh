@@ -104,6 +104,7 @@ ends 0 "| 30.0% | 30.0% | \`mul\` | \`solve\` |" "$CPPROF" report --format md
 ends 0 "function,mul,solve,/src/vec.h,1,30090270,30.0000,30" "$CPPROF" report --view flat --format csv
 ends 0 '"schema":"cpprof-report"' "$CPPROF" report --view tree --format json
 ends 0 "by_end.complete,85" "$CPPROF" report --view quality --format csv
+ends 0 '"ended_in":[{"module":null,"samples":10},{"module":"libm.so.6","samples":5}]' "$CPPROF" report --view quality --format json
 same columns --view tree --columns total_percent,total_ci95,self,module,self_percent:samples
 ends 0 "30.0000,21.89-39.58,solve,mul,1" "$CPPROF" report --view flat --columns self_percent,self_ci95,module,name,line --format csv
 ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns self_percent,self_ci95,name --format md

@@ -55,6 +55,9 @@ if "$CPPROF" paths -f work --format json -o c.counts -- ./cycles 300000 >/dev/nu
 else
 	echo "not checked: ways in the margin: $(head -1 err)"
 fi
+# What is known of loops.
+cc -O3 -g -pthread -o facts "$SOURCE/tests/html/facts.c" && "$CPPROF" record -q -o f.data -- ./facts 1500000 >/dev/null && "$CPPROF" report f.data --html f.html && "$CPPROF" report f.data --group-by loop -f csv >f.csv || exit 1
+node facts.mjs f.html f.csv "$SOURCE/tests/html/facts.c" "$chromium" || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1
 "$BUILD/tests/make_profile" sample s.data && "$CPPROF" report s.data --html s.html || exit 1
 node inert.mjs h.html h.json r.html "$chromium" s.html || failed=1

@@ -14,6 +14,7 @@
 #include "report/text/text.h"
 #include "report/text/text_loops.h"
 #include "report/tree/document.h"
+#include "report/tree/filter.h"
 #include "structure/fuse.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
@@ -144,8 +145,7 @@ TEST(loop_facts_are_told_in_words)
 	CHECK_STR(tags.at, " [vector 128 bit] [unrolled] [2 copies]");
 	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, INNER)), 200, &inner);
 	CHECK_STR(inner.at,
-		  "80% of its own cost is in vectorised code, the rest in copies that are not vectorised; "
-		  "2 threads: 15.0% to 35.0%, mean 25.0%, imbalance 40%");
+		  "80% of its own cost in vector code; 2 threads: 15.0% to 35.0%, mean 25.0%, imbalance 40%");
 	loop_facts_tell(loop_table_find(&loops, &tree, scope_of(&tree, OUTER)), 200, &outer);
 	CHECK(strncmp(outer.at, "1 call inside; 2 threads: 15.0% to 40.0%", 40) == 0);
 }
@@ -236,8 +236,10 @@ static const char *source_line(void *context, const char *path, uint32_t line)
 	return strcmp(path, "/src/solve.c") == 0 && line == 51 ? "\t\ta[i] += b[i];" : NULL;
 }
 
-static void render_loops(int (*put)(const struct text_input *, const struct text_options *, FILE *),
-			 char **ret)
+typedef int (*renderer)(const struct text_input *, const struct text_options *, FILE *);
+
+/* As the command does it: samples of some functions only, if they are named; rows without addresses. */
+static void render_rows(renderer put, struct text_options options, const char *focus, char **ret)
 {
 	OWNED struct profile *p = nest_profile();
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
@@ -247,13 +249,27 @@ static void render_loops(int (*put)(const struct text_input *, const struct text
 	size_t len = 0;
 
 	fuse_nest(p, &tree);
-	costs_init(&costs, &tree, NULL);
+	if (focus) {
+		CLEANUP(freep) bool *is_focus = NULL;
+		struct scope_tree part;
+		CHECK_EQ(scope_tree_match(&tree, p, focus, &is_focus, &(struct diag){ 0 }), 0);
+		scope_tree_filter(&tree, &(struct filter){ .is_focus = is_focus }, &part);
+		scope_tree_done(&tree);
+		tree = part;
+	}
 	loop_table_init(&loops, p, &tree, 0, NULL);
+	scope_tree_drop_lines(&tree);
+	costs_init(&costs, &tree, NULL);
 	struct text_input input = { p, &tree, &costs, NULL, NULL, NULL, &loops, NULL };
-	struct text_options options = { .view = TEXT_LOOPS, .group = GROUP_LOOP, .source = &source };
+	options.source = &source;
 	FILE *file = open_memstream(ret, &len);
 	CHECK_EQ(put(&input, &options, file), 0);
 	fclose(file);
+}
+
+static void render_loops(renderer put, char **ret)
+{
+	render_rows(put, (struct text_options){ .view = TEXT_LOOPS, .group = GROUP_LOOP }, NULL, ret);
 }
 
 static int put_text(const struct text_input *input, const struct text_options *options, FILE *to)
@@ -273,11 +289,85 @@ TEST(loops_view_has_the_facts_of_each_loop)
 	CHECK(outer && inner && outer < inner);
 	CHECK(strstr(inner, "[vector 128 bit] [unrolled] [2 copies]"));
 	CHECK(strstr(inner, "hottest line solve.c:51, 38.1%: a[i] += b[i];"));
-	CHECK(strstr(inner, "80% of its own cost is in vectorised code"));
+	CHECK(strstr(inner, "80% of its own cost in vector code"));
 	CHECK(strstr(outer, "1 call inside; 2 threads"));
 }
 
-TEST(loops_view_in_json_has_the_facts_as_fields)
+/* The line of the text that has `part`, from there on. */
+static char *line_with(const char *text, const char *part)
+{
+	const char *at = strstr(text, part);
+
+	CHECK(at);
+	return strndup(at, strcspn(at, "\n"));
+}
+
+TEST(rows_of_every_view_have_the_facts_of_each_loop)
+{
+	static const struct text_options views[] = {
+		{ .view = TEXT_TREE },
+		{ .view = TEXT_HOT },
+		{ .view = TEXT_FLAT, .group = GROUP_LOOP, .sort = VIEW_BY_INCLUSIVE }
+	};
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		CLEANUP(freep) char *text = NULL;
+		render_rows(put_text, views[i], "^main$", &text);
+		CLEANUP(freep) char *inner = line_with(text, "loop at solve.c:50");
+		CHECK(strstr(inner, "[vector 128 bit] [unrolled] [2 copies]"));
+		/* The vector body and its remainder have lines in common: it is addresses that tell them
+		 * apart. */
+		CHECK(strstr(inner, "  80% of its own cost in vector code; 2 threads: "));
+		CHECK(strstr(inner, "imbalance 40%; hottest line solve.c:51, "));
+		CHECK(strstr(inner, "%: a[i] += b[i];"));
+	}
+}
+
+TEST(rows_have_the_hottest_line_where_there_is_room)
+{
+	CLEANUP(freep) char *wide = NULL, *medium = NULL, *narrow = NULL;
+
+	render_rows(put_text, (struct text_options){ .view = TEXT_TREE, .style.width = 240 }, NULL, &wide);
+	CHECK(strstr(wide, "a[i] += b[i];"));
+	render_rows(put_text, (struct text_options){ .view = TEXT_TREE, .style.width = 120 }, NULL, &medium);
+	CLEANUP(freep) char *inner = line_with(medium, "loop at solve.c:50");
+	CHECK(strstr(inner, "80% of"));
+	CHECK(!strstr(inner, "hottest"));
+	render_rows(put_text, (struct text_options){ .view = TEXT_TREE, .style.width = 60 }, NULL, &narrow);
+	CHECK(!strstr(narrow, "80% of"));
+}
+
+static int put_csv(const struct text_input *input, const struct text_options *options, FILE *to)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	report_csv(input, options, &text);
+	return fputs(text.at, to) < 0 ? -1 : 0;
+}
+
+static int put_markdown(const struct text_input *input, const struct text_options *options, FILE *to)
+{
+	CLEANUP(text_done) struct text text = { 0 };
+
+	report_markdown(input, options, &text);
+	return fputs(text.at, to) < 0 ? -1 : 0;
+}
+
+TEST(tables_for_others_have_a_column_of_facts)
+{
+	const struct text_options by_loop = { .view = TEXT_FLAT, .group = GROUP_LOOP };
+	CLEANUP(freep) char *csv = NULL, *markdown = NULL;
+
+	render_rows(put_csv, by_loop, NULL, &csv);
+	CHECK(strstr(csv, ",facts\r\n"));
+	CHECK(strstr(csv, "[2 copies]; 80% of its own cost in vector code; 2 threads: "));
+	CHECK(strstr(csv, "hottest line solve.c:51, 38.1%: a[i] += b[i];"));
+	render_rows(put_markdown, by_loop, NULL, &markdown);
+	CHECK(strstr(markdown, "| loop | module | facts |\n|---:|---:|---|---|---|\n"));
+	CHECK(strstr(markdown, "80% of its own cost in vector code"));
+}
+
+static void check_json_facts(struct text_options options)
 {
 	static const char *const fields[] = {
 		"\"vector\":true",
@@ -297,10 +387,11 @@ TEST(loops_view_in_json_has_the_facts_as_fields)
 		"\"end_line\":52",
 		"\"imbalance_percent\":40",
 		"\"doubts\":[\"imbalance\"]",
+		"\"hottest_text\":\"a[i]+=b[i];\"", /* blanks are left out below */
 	};
 	CLEANUP(freep) char *json = NULL;
 
-	render_loops(report_json, &json);
+	render_rows(report_json, options, NULL, &json);
 	size_t n = 0;
 	for (size_t i = 0; json[i]; i++)
 		if (json[i] != ' ' && json[i] != '\n' && json[i] != '\t')
@@ -311,6 +402,13 @@ TEST(loops_view_in_json_has_the_facts_as_fields)
 			fprintf(stderr, "no %s\n", fields[i]);
 		CHECK(strstr(json, fields[i]));
 	}
+}
+
+TEST(json_has_the_facts_as_fields_in_every_view)
+{
+	check_json_facts((struct text_options){ .view = TEXT_LOOPS });
+	check_json_facts((struct text_options){ .view = TEXT_TREE });
+	check_json_facts((struct text_options){ .view = TEXT_FLAT, .group = GROUP_LOOP });
 }
 
 TEST(html_has_the_facts_of_each_loop)
@@ -330,8 +428,9 @@ TEST(html_has_the_facts_of_each_loop)
 			&(struct derived){ 0 });
 	fclose(file);
 	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));
-	CHECK(strstr(meta, "80% of its own cost is in vectorised code"));
+	CHECK(strstr(meta, "80% of its own cost in vector code"));
 	CHECK(strstr(meta, "1 call inside; 2 threads"));
+	CHECK(strstr(meta, "hottest line solve.c:51, 38.1%"));
 	CHECK(strstr(meta, "[2 copies] [10 times round]"));
 	CHECK(strstr(meta, "[8 iterations, ~4.0 each time]"));
 	document_done(&document);

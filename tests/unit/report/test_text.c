@@ -7,6 +7,7 @@
 
 #include "report/text/rows.h"
 #include "report/text/text.h"
+#include "report/tree/loop_facts.h"
 #include "structure/fuse.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
@@ -30,14 +31,20 @@ static void render_as(renderer put, const struct profile *profile, struct text_o
 		      const bool *threads, const char *filter, struct text *ret)
 {
 	struct fuse_input fuse_input = profile_fuse_input(profile);
-	struct fuse_options fuse_options = { .lines = options.view == TEXT_FLAT &&
-						      options.group == GROUP_LINE };
+	bool has_lines = options.view == TEXT_FLAT && options.group == GROUP_LINE;
+	struct fuse_options fuse_options = { .lines = true, .addresses = true };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(costs_done) struct costs costs = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops;
 
 	fuse(&fuse_input, &fuse_options, &tree);
+	loop_table_init(&loops, profile, &tree, options.metric, threads);
+	if (has_lines)
+		scope_tree_merge_addresses(&tree);
+	else
+		scope_tree_drop_lines(&tree);
 	costs_init(&costs, &tree, threads);
-	struct text_input input = { profile, &tree, &costs, threads, filter, NULL, NULL, NULL };
+	struct text_input input = { profile, &tree, &costs, threads, filter, NULL, &loops, NULL };
 	put(&input, &options, ret);
 }
 

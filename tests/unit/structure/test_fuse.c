@@ -396,6 +396,29 @@ static void check_order(const struct scope_tree *tree)
 		CHECK(tree->values.at[i - 1].scope <= tree->values.at[i].scope);
 }
 
+static void check_same(const struct scope_tree *a, const struct scope_tree *b)
+{
+	CHECK_EQ(a->scopes.n, b->scopes.n);
+	CHECK_EQ(a->frames.n, b->frames.n);
+	CHECK_EQ(a->values.n, b->values.n);
+	CHECK_EQ(a->has_addresses, b->has_addresses);
+	for (size_t i = 0; i < a->scopes.n; i++) {
+		const struct scope x = scope_at(a, i), y = scope_at(b, i);
+		CHECK_EQ(x.parent, y.parent);
+		CHECK_EQ(x.kind, y.kind);
+		CHECK_EQ(x.name, y.name);
+		CHECK_EQ(x.file, y.file);
+		CHECK_EQ(x.line, y.line);
+		CHECK_EQ(x.vaddr, y.vaddr);
+	}
+	for (size_t i = 0; i < a->values.n; i++) {
+		CHECK_EQ(a->values.at[i].scope, b->values.at[i].scope);
+		CHECK_EQ(a->values.at[i].thread, b->values.at[i].thread);
+		CHECK_EQ(a->values.at[i].metric, b->values.at[i].metric);
+		CHECK_EQ(a->values.at[i].value, b->values.at[i].value);
+	}
+}
+
 TEST(a_cct_that_is_given_away_makes_the_same_tree)
 {
 	for (unsigned seed = 1; seed <= 10; seed++) {
@@ -414,16 +437,34 @@ TEST(a_cct_that_is_given_away_makes_the_same_tree)
 			     &options, &w.cct, &taken);
 		CHECK_EQ(w.cct.nodes.n, 0);
 		CHECK_EQ(w.cct.values.n, 0);
-		CHECK_EQ(taken.scopes.n, w.tree.scopes.n);
-		CHECK_EQ(taken.values.n, w.tree.values.n);
-		CHECK_EQ(memcmp(taken.scopes.at, w.tree.scopes.at, taken.scopes.n * sizeof(*taken.scopes.at)),
-			 0);
-		for (size_t i = 0; i < taken.values.n; i++) {
-			CHECK_EQ(taken.values.at[i].scope, w.tree.values.at[i].scope);
-			CHECK_EQ(taken.values.at[i].thread, w.tree.values.at[i].thread);
-			CHECK_EQ(taken.values.at[i].metric, w.tree.values.at[i].metric);
-			CHECK_EQ(taken.values.at[i].value, w.tree.values.at[i].value);
-		}
+		check_same(&taken, &w.tree);
 		scope_tree_done(&taken);
+	}
+}
+
+/* With addresses, and then as if it had been fused without. */
+TEST(lines_can_be_taken_out_of_a_tree)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		bool has_lines = seed % 2;
+		struct scope_tree fine;
+		WORLD w;
+
+		world_init(&w);
+		w.maps[3].lines.n = 0; /* addresses without a line */
+		random_cct(&w, seed);
+		world_fuse(&w, (struct fuse_options){ .lines = true, .addresses = true });
+		CHECK(w.tree.has_addresses);
+		fine = w.tree;
+		w.tree = (struct scope_tree){ 0 };
+		world_fuse(&w, (struct fuse_options){ .lines = has_lines });
+		CHECK(fine.scopes.n > w.tree.scopes.n);
+		if (has_lines)
+			scope_tree_merge_addresses(&fine);
+		else
+			scope_tree_drop_lines(&fine);
+		check_order(&fine);
+		check_same(&fine, &w.tree);
+		scope_tree_done(&fine);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/source_lines.h"
+#include "report/annotate/source_lines.h"
 
 #include <string.h>
 

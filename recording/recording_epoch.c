@@ -14,7 +14,7 @@
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
 #define TIDY_NS (30 * CLOCK_NS_PER_S)
-#define MEMORY_LOOK_NS (2 * CLOCK_NS_PER_S)
+#define MEMORY_LOOK_NS (CLOCK_NS_PER_S / 2)
 #define MEMORY_MUCH (44u << 20) /* with the files that are mapped: then it is tidied at once */
 #define OWN_MEMORY (24u << 20)  /* beyond it nothing of code stays from one look to the next */
 #define LOOK_NS 20000000        /* from one look whether names are there to the next */

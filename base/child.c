@@ -139,6 +139,8 @@ int child_start(struct child *child, const struct child_options *options)
 	if (error)
 		return error;
 	pid_t parent = getpid(), pid = fork();
+	if (options->leads_group && pid >= 0) /* by both: who comes first cannot be told */
+		setpgid(pid, pid);
 	if (pid == 0) {
 		child_close(ends[0]);
 		_exit(child_run(options, parent, options->has_result ? ends[1] : -1));
@@ -156,6 +158,7 @@ int child_start(struct child *child, const struct child_options *options)
 				 .bytes = child->bytes,
 				 .max_result = options->max_result ? options->max_result : CHILD_RESULT_MAX,
 				 .deadline_ns = options->max_ns ? clock_now_ns() + options->max_ns : 0,
+				 .leads_group = options->leads_group,
 				 .was_started = true };
 	return 0;
 }
@@ -166,7 +169,7 @@ static void child_end(struct child *child, int cause)
 {
 	if (!child->cause)
 		child->cause = cause;
-	kill(child->pid, SIGKILL);
+	kill(child->leads_group ? -child->pid : child->pid, SIGKILL);
 }
 
 static void child_close_pipe(struct child *child)
@@ -192,12 +195,30 @@ static void child_read(struct child *child)
 		child_close_pipe(child);
 }
 
+/* If it has ended: what it leaves behind ends, too. Before it is reaped, for its number stays its own until
+ * then. */
+static bool child_end_group(const struct child *child, int flags)
+{
+	siginfo_t ended = { 0 };
+	int failed;
+
+	do
+		failed = waitid(P_PID, (id_t)child->pid, &ended, WEXITED | WNOWAIT | flags);
+	while (failed && errno == EINTR);
+	if (!failed && !ended.si_pid)
+		return false;
+	kill(-child->pid, SIGKILL);
+	return true;
+}
+
 /* Has it ended? With WNOHANG in flags nobody waits. */
 static bool child_reap(struct child *child, int flags)
 {
 	int status = 0;
 	pid_t got;
 
+	if (child->leads_group && !child_end_group(child, flags))
+		return false;
 	do
 		got = waitpid(child->pid, &status, flags);
 	while (got < 0 && errno == EINTR);

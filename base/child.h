@@ -46,6 +46,8 @@ struct child_options {
 	 * input. */
 	bool is_unprivileged;
 	bool executes; /* ... but becomes another program, which has no more rights */
+	/* Leads a process group of its own, which ends with it: whatever a foreign program has started. */
+	bool leads_group;
 	/* The same with no capability at all, as that user where we are root, and behind a fence (fence.h):
 	 * what it needs of the system it asks of us, by a channel. Before Linux 5.13, or where filters are
 	 * refused, as far as the kernel goes. */
@@ -72,8 +74,9 @@ struct child {
 	struct writer bytes; /* what came through it */
 	size_t max_result;
 	uint64_t deadline_ns; /* 0 = none */
-	int cause;            /* why we killed it; 0 = we did not */
-	int status;           /* of the last one, as child_wait returns it */
+	bool leads_group;
+	int cause;  /* why we killed it; 0 = we did not */
+	int status; /* of the last one, as child_wait returns it */
 	bool was_started;
 };
 

@@ -16,12 +16,13 @@
 #include "collector/process/target.h"
 #include "recording/branches.h"
 #include "recording/bursts.h"
+#include "report/number.h"
 
-#define STRETCH_MS                                                                                           \
-	50             /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
-			*/
-#define HIT_NS 1000    /* what a probe costs, rounded up */
-#define PAUSE_MAX 2000 /* ms */
+#define STRETCH_MS                                                                                        \
+	50          /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
+		     */
+#define HIT_NS 1000 /* what a probe costs, rounded up */
+#define PAUSE_MAX 60000    /* ms */
 #define BURSTS_LOOK_MS 200 /* how often is looked at what the target has mapped */
 
 struct paths_command {
@@ -29,8 +30,9 @@ struct paths_command {
 	uint64_t pid, limit;
 	double seconds, max_overhead; /* max_overhead: negative = not asked for */
 	int format, by;
-	bool bursts;
-	const char *input; /* perf.data with branches */
+	bool bursts, is_dry;
+	const char *profile; /* that tells where the probes will be hit */
+	const char *input;   /* perf.data with branches */
 	uint64_t rate;
 	const char *output;
 	struct symbol_options symbols;
@@ -88,8 +90,54 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 		if (!watch_wait(watch, paths, pause))
 			break;
 		error = paths_resume(paths, diag);
+		if (error && paths_is_over(paths)) /* there is nothing left to set them on */
+			return 0;
 	}
 	return error;
+}
+
+/* ---- before ------------------------------------------------------------------------------------------ */
+
+/* How long the probes will take for each second of the program, in seconds; negative = not known. */
+static double paths_cost(const struct paths *paths)
+{
+	return paths->hits < 0 ? -1 : paths->hits * HIT_NS / 1e9;
+}
+
+/* Nothing has been set yet. */
+static bool paths_needs_stretches(const struct paths_command *c, const struct paths *paths)
+{
+	return c->max_overhead > 0 && 100 * paths_cost(paths) > c->max_overhead;
+}
+
+static int paths_show_plan(const struct paths_command *c, const struct paths *paths)
+{
+	char hits[NUMBER_MAX], ways[NUMBER_MAX];
+
+	for (size_t i = 0; i < paths->notes.n; i++)
+		cmd_say(paths->notes.at[i]);
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		const struct paths_function *f = &paths->functions.at[i];
+		cmd_print_name(stdout, f->chosen->name);
+		printf(" in ");
+		cmd_print_name(stdout, image_name(images_peek(paths->images, f->chosen->image)));
+		printf(": %zu probes for %s ways; ", f->plan.probes.n, number_count(f->plan.ways.n, ways));
+		if (f->plan.rates)
+			printf("about %s hits a second\n", number_count((uint64_t)f->plan.hits, hits));
+		else
+			printf("how often they would be hit is not known\n");
+	}
+	if (paths->hits >= 0)
+		printf("a second of the program would take about %.2f s: ", 1 + paths_cost(paths));
+	if (paths_needs_stretches(c, paths))
+		printf("in for stretches of %d ms, with rests between (--max-overhead %g)\n", STRETCH_MS,
+		       c->max_overhead);
+	else if (paths->hits >= 0)
+		printf("in all the time\n");
+	if (paths->hits < 0)
+		printf("%s\n", c->argv ? "of a command, a profile tells that: --profile FILE"
+				       : "they were not seen to run");
+	return EXIT_OK;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------- */
@@ -119,7 +167,10 @@ static int paths_show(struct paths_command *c, const struct paths *paths, bool i
 		return cmd_fail(&diag);
 	}
 	if (!n)
-		fprintf(stderr, "cpprof: no way was counted: no chosen function was called\n");
+		fprintf(stderr, "cpprof: no way was counted: %s\n",
+			c->bursts  ? "its threads waited, or its ways are longer than a burst"
+			: c->input ? "the branch records hold none"
+				   : "no chosen function was called");
 	return n ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
@@ -131,11 +182,24 @@ static int paths_run(struct paths_command *c)
 					 .names = c->functions.values.at,
 					 .n_names = c->functions.values.n,
 					 .by_caller = c->by == 1,
+					 .profile = c->profile,
 					 .signals = &watch.old_signals };
 	struct diag diag = { 0 };
 	struct paths paths;
 
 	watch_begin(&watch);
+	if (paths_prepare(&paths, &request, &diag) < 0)
+		return cmd_fail(&diag);
+	if (c->is_dry) {
+		int shown = paths_show_plan(c, &paths);
+		paths_close(&paths);
+		return shown;
+	}
+	if (paths_needs_stretches(c, &paths))
+		fprintf(stderr,
+			"cpprof: a second of the program would take about %.2f s: the probes are in for "
+			"stretches of %d ms\n",
+			1 + paths_cost(&paths), STRETCH_MS);
 	if (paths_open(&paths, &request, &diag) < 0)
 		return cmd_fail(&diag);
 	int error = c->argv ? paths_start(&paths, c->argv[0], &diag) : 0;
@@ -223,6 +287,8 @@ static int paths_check(struct paths_command *c, const struct command_line *line)
 		return cmd_usage("paths", "which functions? -f NAME, or --bursts for all");
 	if (!c->pid == !c->argv)
 		return cmd_usage("paths", "a process (-p PID) or a command is needed, and not both");
+	if ((c->profile || c->is_dry) && c->bursts)
+		return cmd_usage("paths", "--profile and --dry-run go with probes (-f), not with --bursts");
 	if (c->max_overhead < 0) /* somebody's process is not to be slowed down; a command is ours */
 		c->max_overhead = c->pid ? 5 : 0;
 	if (c->pid && target_state((pid_t)c->pid) == 0) {
@@ -251,6 +317,11 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 		{ 0, "rate", OPTION_POSITIVE, &c->rate, "N", "with --bursts: so many a second, at most (1)" },
 		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
 		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
+		{ 0, "profile", OPTION_TEXT, &c->profile, "FILE",
+		  "a profile of the same program: probes stand where it was seldom (of a process:\na look at "
+		  "it, 200 ms)" },
+		{ 0, "dry-run", OPTION_FLAG, &c->is_dry, NULL,
+		  "set nothing; say which probes there would be and how often they would be hit" },
 		{ 0, "limit", OPTION_NUMBER, &c->limit, "N",
 		  "at most N ways of a function, the most frequent" },
 		{ 0, "format", OPTION_CHOICE, &c->format, "text|json", "for people or programs" },
@@ -267,10 +338,12 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 			"with probes on their branches. A way begins where the function is entered or a loop "
 			"starts\n"
 			"over, and ends there or where the function is left.",
-		.examples = "  cpprof paths -f parse_line -- ./program input    every way that it takes\n"
-			    "  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
-			    "  sudo cpprof paths --bursts -p 4711 -d 60            all functions, about\n"
-			    "  cpprof paths -f compare --by context -- ./program  by who called\n",
+		.examples =
+			"  cpprof paths -f parse_line -- ./program input    every way that it takes\n"
+			"  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
+			"  sudo cpprof paths -f inflate_fast -p 4711 --dry-run     what would that cost?\n"
+			"  sudo cpprof paths --bursts -p 4711 -d 60            all functions, about\n"
+			"  cpprof paths -f compare --by context -- ./program  by who called\n",
 		.specs = specs,
 		.stops_at_operand = true,
 	};

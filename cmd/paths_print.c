@@ -232,9 +232,16 @@ void paths_print_text(FILE *to, const struct paths_print *print)
 		shown_put_text(to, &s);
 		shown_done(&s);
 	}
+	if (print->paths->n_stretches > 1)
+		fprintf(to,
+			"the probes were in for %.2f s of %.2f s, in %u stretches: counts are of those, "
+			"shares "
+			"with their 95%% intervals\n",
+			(double)print->paths->in_ns / 1e9, print->paths->seconds, print->paths->n_stretches);
 	if (stats->partial)
-		fprintf(to, "%llu ways were under way when counting began: not counted\n",
-			(unsigned long long)stats->partial);
+		fprintf(to, "%llu ways were under way when counting began%s: not counted\n",
+			(unsigned long long)stats->partial,
+			print->paths->n_stretches > 1 ? ", in all stretches" : "");
 	if (stats->dropped)
 		fprintf(to, "%llu ways were left by longjmp or an exception: not counted\n",
 			(unsigned long long)stats->dropped);
@@ -353,6 +360,13 @@ int paths_print_json(FILE *to, const struct paths_print *print)
 	json_text_of(&json, "schema", "cpprof-paths");
 	json_text_of(&json, "version", "1.0");
 	json_bool_of(&json, "whole", print->is_whole);
+	if (print->paths->n_stretches) {
+		json_uint_of(&json, "stretches", print->paths->n_stretches);
+		json_number_of(&json, "seconds_in", (double)print->paths->in_ns / 1e9);
+		json_number_of(&json, "seconds", print->paths->seconds);
+	}
+	if (print->paths->hits >= 0)
+		json_number_of(&json, "expected_hits_per_second", print->paths->hits);
 	json_uint_of(&json, "hits", stats->hits);
 	json_uint_of(&json, "dropped", stats->dropped);
 	json_uint_of(&json, "partial", stats->partial);

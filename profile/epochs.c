@@ -21,6 +21,8 @@
 #define VERSION_WORDS "cpprof database "
 #define OPEN_SUFFIX "-open.epoch"
 #define SUFFIX ".epoch"
+#define NUMBERED_MAX \
+	128         /* processes of an epoch, before those that came and went in it are one for each name */
 #define MS 1000000u /* nanoseconds in a millisecond */
 
 /* ---- opening ------------------------------------------------------------------------------------ */
@@ -331,7 +333,8 @@ static void epochs_strip(struct profile *profile)
 
 int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag)
 {
-	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
+	struct merger *merger =
+		merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER, .max_numbered = NUMBERED_MAX });
 	uint64_t start_ms = profile->run.start_unix_ns / MS;
 	uint64_t end_ms = (profile->run.start_unix_ns + profile->run.duration_ns) / MS;
 	CLEANUP(freep) char *open = epochs_open_path(epochs, profile->run.start_unix_ns);

@@ -72,10 +72,20 @@ static void join_forget_numbers(struct profile_process *process)
 	process->exit_ns = 0;
 }
 
+/* A job may start a hundred processes a second: then each of them is nobody. */
+static bool join_is_by_name(const struct merger *m, uint32_t process)
+{
+	const struct profile_process *it = &m->from->processes.at[process];
+
+	if (m->options.joins == MERGE_BY_NAME)
+		return true;
+	return m->options.max_numbered && m->from->processes.n > m->options.max_numbered && it->exit_ns &&
+	       (int64_t)it->start_ns > 0;
+}
+
 void merge_joined_tasks(struct merger *m)
 {
 	const struct profile *from = m->from;
-	bool by_name = m->options.joins == MERGE_BY_NAME;
 	uint32_t *row = alloc_zero(from->processes.n + 1, sizeof(*row));
 
 	for (uint32_t i = 0; i < from->processes.n; i++) {
@@ -86,13 +96,14 @@ void merge_joined_tasks(struct merger *m)
 		process.command_line = m->string[process.command_line];
 		process.start_ns += start_ns;
 		process.exit_ns += process.exit_ns ? start_ns : 0;
-		if (by_name)
+		if (join_is_by_name(m, i))
 			join_forget_numbers(&process);
 		row[i] = join_process(m, &process);
 	}
 	for (uint32_t i = 0; i < from->threads.n; i++) {
 		struct profile_thread thread = from->threads.at[i];
 		uint64_t start_ns = merge_is_placed(from, thread.process) ? from->run.start_unix_ns : 0;
+		bool by_name = join_is_by_name(m, thread.process);
 		thread.process = row[thread.process];
 		thread.comm = m->string[thread.comm];
 		thread.start_ns += start_ns;

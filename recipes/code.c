@@ -107,6 +107,28 @@ uint32_t code_entry_recipe(const struct code *code, const struct table_span *ent
 	return table_span_recipe(&view, entry, vaddr);
 }
 
+/* No frame is made, or the CFA is found as at the entry again, behind a row where it is not. */
+bool code_entry_is_exact(const struct code *code, const struct table_span *entry)
+{
+	struct table_view view = table_view_of(&code->table);
+	const struct recipe_row *rows = table_rows(&view, entry);
+	const struct recipe *first = NULL;
+	bool is_same = true, was_other = false;
+
+	for (uint32_t i = 0; rows && i < entry->n_rows; i++) {
+		if (rows[i].recipe == RECIPE_NONE)
+			return false;
+		const struct recipe *it = &code->recipes->recipes.at[rows[i].recipe];
+		first = first ? first : it;
+		is_same = it->cfa_kind == first->cfa_kind && it->cfa_reg == first->cfa_reg &&
+			  it->cfa_offset == first->cfa_offset;
+		if (is_same && was_other)
+			return true;
+		was_other |= !is_same;
+	}
+	return rows && !was_other;
+}
+
 /* Does control leave [start, start + size) other than by returning? */
 static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
 {

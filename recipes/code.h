@@ -41,6 +41,11 @@ void code_read(struct code *code);
 struct table_span *code_entry(struct code *code, uint64_t vaddr);
 /* Its recipe there. */
 uint32_t code_entry_recipe(const struct code *code, const struct table_span *entry, uint64_t vaddr);
+/*
+ * Does it tell where the frame is given back? Compilers that write entries for exceptions only leave that
+ * out: then they hold where the function calls, and not between the instructions of its end.
+ */
+bool code_entry_is_exact(const struct code *code, const struct table_span *entry);
 
 /* Is it called from inside at other places than its start? Then its rows may be those of another frame. */
 bool code_has_inner(const struct code *code, struct table_span *entry);

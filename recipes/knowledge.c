@@ -34,6 +34,11 @@ struct knowledge *knowledge_new(struct images *images, const struct isa *isa, en
 	return knowledge;
 }
 
+void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks)
+{
+	knowledge->patience = n_looks < UINT8_MAX ? n_looks : UINT8_MAX;
+}
+
 void knowledge_free(struct knowledge *knowledge)
 {
 	if (!knowledge)
@@ -230,8 +235,8 @@ static const struct question_row {
 };
 _Static_assert(ARRAY_LEN(questions) == QUESTIONS_N, "every question has a row");
 
-static bool knowledge_find_answer(struct knowledge *knowledge, enum question question, struct code *code,
-				  uint64_t a, uint64_t b, struct answer *ret)
+bool knowledge_find_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			   uint64_t b, struct answer *ret)
 {
 	switch (questions[question].keeping) {
 	case KEEP_FACT:
@@ -256,7 +261,7 @@ static void knowledge_keep_answer(struct knowledge *knowledge, enum question que
 				code->analysis);
 		break;
 	case KEEP_PLACE:
-		if (knowledge->mode == UNWIND_AUTO)
+		if (knowledge->mode == UNWIND_AUTO && !answer->place.is_early)
 			kept_add_place(&code->kept, a, b, &answer->place);
 		break;
 	}
@@ -307,6 +312,16 @@ void knowledge_place(struct knowledge *knowledge, image_id image, uint64_t vaddr
 		     struct place *ret)
 {
 	*ret = knowledge_ask(knowledge, ASK_PLACE, image, vaddr, is_return).place;
+}
+
+void knowledge_place_now(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
+			 struct place *ret)
+{
+	unsigned patience = knowledge->patience;
+
+	knowledge->patience = 0;
+	knowledge_place(knowledge, image, vaddr, is_return, ret);
+	knowledge->patience = patience;
 }
 
 bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64_t vaddr, image_id callee,

@@ -40,6 +40,12 @@ struct knowledge;
 struct knowledge *knowledge_new(struct images *images, const struct isa *isa, enum unwind_mode mode,
 				struct store *store);
 void knowledge_free(struct knowledge *knowledge);
+/*
+ * For those that see a whole machine, where most code is seen once and never again: where an unwind entry
+ * speaks, it is taken at its word until its function was asked for so many times (up to 255), and its code is
+ * not analysed before. Such places are is_early. 1, the default: at once.
+ */
+void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks);
 /* What is new joins the store. */
 void knowledge_save(struct knowledge *knowledge);
 /*
@@ -60,6 +66,9 @@ static inline uint64_t knowledge_number(struct knowledge *knowledge, enum questi
 }
 void knowledge_place(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
 		     struct place *ret);
+/* The same without patience. */
+void knowledge_place_now(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
+			 struct place *ret);
 /*
  * Is there a stub at vaddr of `image` for a symbol by whose name the function that starts at `function` of
  * `callee` goes? False if that cannot be told.

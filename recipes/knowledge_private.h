@@ -13,6 +13,7 @@ struct knowledge {
 	const struct isa *isa;
 	enum unwind_mode mode;
 	struct store *store;
+	unsigned patience;
 	struct recipes recipes;
 	struct ahead *ahead;
 	uint32_t frame_pointer;
@@ -23,6 +24,9 @@ struct knowledge {
 /* As knowledge_ask, of code that is there. ret: as it is if nothing were known. */
 void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			uint64_t b, struct answer *ret);
+/* The same if it need not be worked out. */
+bool knowledge_find_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
+			   uint64_t b, struct answer *ret);
 /* Code of an image, as ahead and behind ask for it. */
 struct bytes knowledge_code(void *image, uint64_t vaddr);
 /* What is known of vaddr; ret: what is known without the code. */

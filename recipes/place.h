@@ -33,6 +33,9 @@ struct place {
 	uint64_t wants; /* registers its recipes read that a callee need not keep */
 	bool loses_regs; /* its function leaves by an exception: what its callers had in registers may be lost
 			  */
+	/* Its code was not looked at, because it was seldom asked for: the answer may be another later. */
+	bool is_early;
+	bool is_exact;      /* of such: its unwind entry tells where the frame is given back, too */
 	bool has_goroutine; /* who is interrupted here has its goroutine in isa->goroutine; who returns here
 			       ends it */
 };

@@ -125,12 +125,30 @@ static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recip
 	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
 }
 
+/*
+ * Is the unwind entry taken at its word for now (knowledge_set_patience)? Not where what is known of the code
+ * need not be worked out, nor where the entry alone says nothing.
+ */
+static bool place_take_entry(struct knowledge *knowledge, struct code *code, struct table_span *entry,
+			     uint64_t vaddr, uint32_t cfi, struct place *ret)
+{
+	struct answer known;
+
+	if (knowledge->mode != UNWIND_AUTO || entry->n_looks >= knowledge->patience ||
+	    ++entry->n_looks >= knowledge->patience ||
+	    knowledge_find_answer(knowledge, ASK_RECIPE_BESIDE, code, vaddr, 0, &known))
+		return false;
+	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, RECIPE_NONE, cfi);
+	ret->is_exact = code_entry_is_exact(code, entry);
+	return ret->recipes.recipe[0] != RECIPE_NONE;
+}
+
 /* A stub is known by its bytes; where no unwind entry says more, it comes first. */
 static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 			       struct place *ret)
 {
-	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE;
-	const struct table_span *function = code_entry(code, vaddr);
+	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE, analysis = RECIPE_NONE;
+	struct table_span *function = code_entry(code, vaddr);
 
 	if (!function && stub_home(code->image, vaddr, &vaddr))
 		function = code_entry(code, vaddr);
@@ -144,8 +162,12 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 		ret->recipes.recipe[0] = stub;
 		return;
 	}
-	uint32_t analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
-	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
+	ret->is_early = cfi != RECIPE_NONE && place_take_entry(knowledge, code, function, vaddr, cfi, ret);
+	if (!ret->is_early) {
+		analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
+		ret->recipes =
+			recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
+	}
 	ret->loses_regs = place_is_eh_return(knowledge, analysis) || place_is_eh_return(knowledge, cfi);
 	place_find_wants(knowledge, ret);
 }
@@ -332,7 +354,8 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	place_find_recipes(knowledge, code, at, ret);
-	place_doubt_entry(knowledge, code, vaddr, is_return, ret);
+	if (!ret->is_early)
+		place_doubt_entry(knowledge, code, vaddr, is_return, ret);
 	if (!is_return)
 		place_mend_early(knowledge, code, at, ret);
 	if (place_is_spent(knowledge, ret->recipes.recipe[0], is_return) &&

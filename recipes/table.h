@@ -15,10 +15,10 @@ struct table_span {
 	uint32_t size;
 	uint32_t first_row, n_rows;
 	/* In memory only, 0 in the store: */
-	bool is_part;  /* taken in by a function that starts elsewhere */
-	uint8_t state; /* what the table's owner found out of the span */
-	uint8_t inner; /* the same, of functions inside it */
-	uint8_t reserved;
+	bool is_part;    /* taken in by a function that starts elsewhere */
+	uint8_t state;   /* what the table's owner found out of the span */
+	uint8_t inner;   /* the same, of functions inside it */
+	uint8_t n_looks; /* how often it was asked for */
 };
 _Static_assert(sizeof(struct table_span) == 24 && sizeof(struct recipe_row) == 8, "they are stored");
 

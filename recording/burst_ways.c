@@ -9,6 +9,7 @@
 #include "base/writer.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
+#include "recording/burst_intervals.h"
 #include "symbolize/demangle.h"
 
 #define FUNCTIONS_MAX 256
@@ -179,7 +180,7 @@ static void burst_count_way(struct burst_ways *w, const struct burst_frame *fram
 			return;
 		}
 	vec_push(&w->counts,
-		 ((struct burst_count){ frame->function, frame->number, (uint32_t)w->n_bursts, 1 }));
+		 ((struct burst_count){ frame->function, frame->number, (uint32_t)w->n_bursts, 0, 1 }));
 }
 
 /* From the end of its block on to another one; WAYS_NONE: the function is left. */

@@ -8,12 +8,6 @@
 #include "base/hash.h"
 #include "recording/paths.h"
 
-/* How often a way was taken in one burst. */
-struct burst_count {
-	uint32_t function, number, burst;
-	uint32_t count;
-};
-
 struct burst_ways {
 	struct paths *paths;
 	char *const *names; /* that are wanted; none = all */
@@ -32,6 +26,3 @@ void burst_ways_add(struct burst_ways *ways, struct bytes pcs);
 void burst_ways_add_branches(struct burst_ways *ways, struct bytes branches);
 /* Makes counts and intervals of the functions of paths, and frees the rest. */
 void burst_ways_finish(struct burst_ways *ways);
-
-/* Fills the intervals of the ways of all functions. */
-void burst_intervals(const struct burst_count *counts, size_t n, uint32_t n_bursts, struct paths *paths);

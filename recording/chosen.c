@@ -103,11 +103,11 @@ bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
 	       fnmatch(pattern, bare, 0) == 0 || fnmatch(pattern, chosen_behind_type(bare), 0) == 0;
 }
 
-/* The first pattern that names the symbol; SIZE_MAX if none does. */
-static size_t chosen_pattern(const struct chosen *chosen, const struct image *image,
+/* The first pattern from this one on that names the symbol; SIZE_MAX if none does. */
+static size_t chosen_pattern(const struct chosen *chosen, size_t from, const struct image *image,
 			     const struct symbol *symbol, const char *readable)
 {
-	for (size_t i = 0; i < chosen->patterns.n; i++) {
+	for (size_t i = from; i < chosen->patterns.n; i++) {
 		const char *name = chosen_behind_file(chosen->patterns.at[i], image_name(image), ':');
 		if (chosen_fits(name ? name : chosen->patterns.at[i], symbol->name, readable))
 			return i;
@@ -223,6 +223,7 @@ struct chosen_search {
 	struct frames *frames;
 	struct functions *functions;
 	size_t first, max;
+	uint64_t left_out; /* the last function that there was no room for: two patterns may name it */
 };
 
 static bool chosen_has(const struct chosen_search *search, uint64_t vaddr)
@@ -248,7 +249,8 @@ static void chosen_add(struct chosen_search *search, uint64_t vaddr, const char 
 	if (chosen_has(search, vaddr))
 		return;
 	if (chosen->functions.n >= search->max) {
-		chosen->n_more++;
+		chosen->n_more += search->left_out != vaddr;
+		search->left_out = vaddr;
 		return;
 	}
 	if (!search->functions) {
@@ -282,12 +284,11 @@ static void chosen_look_at_symbols(struct chosen_search *search)
 		const struct symbol *symbol = &search->symbols->at[i];
 		CLEANUP(text_done) struct text readable = { 0 };
 		bool is_mangled = demangle(symbol->name, &readable);
-		size_t pattern = chosen_pattern(search->chosen, search->image, symbol,
-						is_mangled ? readable.at : NULL);
-		if (pattern != SIZE_MAX) {
-			chosen_add(search, symbol->vaddr, is_mangled ? readable.at : symbol->name, pattern);
-			continue;
-		}
+		const char *name = is_mangled ? readable.at : NULL;
+		for (size_t pattern = 0; (pattern = chosen_pattern(search->chosen, pattern, search->image,
+								   symbol, name)) != SIZE_MAX;
+		     pattern++)
+			chosen_add(search, symbol->vaddr, name ? name : symbol->name, pattern);
 		CLEANUP(freep)
 		char *bare = is_mangled ? alloc_text_n(readable.at, chosen_bare_length(readable.at)) : NULL;
 		chosen_compare(search->chosen, bare ? bare : symbol->name);

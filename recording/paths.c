@@ -10,13 +10,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "binary/functions/function.h"
 #include "collector/bpf/bpf_paths.h"
 #include "collector/bpf/bpf_trace.h"
+#include "collector/live/perf_glance.h"
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
 
 #define FUNCTIONS_MAX 64
+#define GLANCE_MS 200 /* at a process, before anything is set */
 
 /* ---- what the process has ---------------------------------------------------------------------------- */
 
@@ -83,6 +86,26 @@ static char *paths_file(const struct paths *paths, image_id id)
 	return NULL;
 }
 
+/* Where it runs right now. That this cannot be told is no fault: other things say where probes may be left
+ * out. */
+static void paths_glance(struct paths *paths)
+{
+	struct glance glance;
+
+	if (glance_take(&glance, paths->pid, GLANCE_MS) == 0)
+		for (size_t i = 0; i < glance.pcs.n; i++)
+			for (size_t k = 0; k < paths->maps.n; k++) {
+				const struct paths_map *map = &paths->maps.at[k];
+				if (glance.pcs.at[i] >= map->start && glance.pcs.at[i] < map->end)
+					vec_push(&paths->samples.at,
+						 ((struct paths_sample){ map->image,
+									 glance.pcs.at[i] - map->bias, 1 }));
+			}
+	paths->samples.sample_ns = GLANCE_PERIOD_NS;
+	paths->samples.seconds = (double)glance.ns / 1e9;
+	glance_done(&glance);
+}
+
 /* ---- functions --------------------------------------------------------------------------------------- */
 
 static int paths_look_for_functions(struct paths *paths, const struct paths_request *request,
@@ -141,13 +164,18 @@ static void paths_plan_image(struct paths *paths, image_id id, uint32_t *n_probe
 		if (chosen->image != id)
 			continue;
 		*function = (struct paths_function){ .chosen = chosen, .first_probe = *n_probes };
-		if (paths_plan_init(&function->plan, functions, image, chosen->vaddr,
-				    (uint32_t)paths->functions.n, &why) < 0) {
+		struct paths_plan_request request = { .image = id,
+						      .vaddr = chosen->vaddr,
+						      .number = (uint32_t)paths->functions.n,
+						      .samples = &paths->samples };
+		if (paths_plan_init(&function->plan, functions, image, &request, &why) < 0) {
 			vec_push(&paths->notes, alloc_printf("the ways through %s cannot be counted: %s",
 							     chosen->name, why.why));
 			continue;
 		}
 		*n_probes += (uint32_t)function->plan.probes.n;
+		if (function->plan.rates)
+			paths->hits = (paths->hits > 0 ? paths->hits : 0) + function->plan.hits;
 		paths->functions.n++;
 	}
 	functions_free(functions);
@@ -155,17 +183,18 @@ static void paths_plan_image(struct paths *paths, image_id id, uint32_t *n_probe
 	symbols_free(symbols);
 }
 
-static int paths_plan_all(struct paths *paths, uint32_t *ret_n_probes, struct diag *diag)
+static int paths_plan_all(struct paths *paths, struct diag *diag)
 {
-	*ret_n_probes = 0;
+	uint32_t n_probes = 0;
+
 	vec_reserve(&paths->functions, FUNCTIONS_MAX); /* plans must not move: their ways point to them */
 	for (size_t i = 0; i < paths->chosen.looked_at.n; i++)
 		for (size_t k = 0; k < paths->chosen.functions.n; k++)
 			if (paths->chosen.functions.at[k].image == paths->chosen.looked_at.at[i]) {
-				paths_plan_image(paths, paths->chosen.looked_at.at[i], ret_n_probes);
+				paths_plan_image(paths, paths->chosen.looked_at.at[i], &n_probes);
 				break;
 			}
-	if (paths->functions.n && *ret_n_probes <= PATHS_PROBES_MAX)
+	if (paths->functions.n && n_probes <= PATHS_PROBES_MAX)
 		return 0;
 	diag_set(diag, -ENOTSUP, "nothing can be counted");
 	diag_why(diag, "%s", paths->functions.n ? "there are too many branches" : paths->notes.at[0]);
@@ -174,7 +203,7 @@ static int paths_plan_all(struct paths *paths, uint32_t *ret_n_probes, struct di
 
 /* ---- probes ------------------------------------------------------------------------------------------ */
 
-static uint64_t paths_offset(const struct image *image, uint64_t vaddr)
+uint64_t paths_offset(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
@@ -184,15 +213,13 @@ static uint64_t paths_offset(const struct image *image, uint64_t vaddr)
 	return UINT64_MAX;
 }
 
-static int paths_load(struct paths *paths, const struct paths_request *request, uint32_t n_probes,
-		      struct diag *diag)
+static int paths_load(struct paths *paths, const struct paths_request *request, struct diag *diag)
 {
 	const struct image *image = images_peek(paths->images, paths->functions.at[0].chosen->image);
 	VEC(struct paths_probe) probes = { 0 };
 	VEC(struct paths_arrival) arrivals = { 0 };
 	VEC(struct paths_action) actions = { 0 };
 
-	vec_reserve(&probes, n_probes);
 	for (size_t i = 0; i < paths->functions.n; i++) {
 		const struct paths_plan *plan = &paths->functions.at[i].plan;
 		for (size_t k = 0; k < plan->probes.n; k++)
@@ -242,19 +269,28 @@ static int paths_set(struct paths *paths, const struct paths_function *function,
 	return error;
 }
 
-int paths_open(struct paths *paths, const struct paths_request *request, struct diag *diag)
+int paths_prepare(struct paths *paths, const struct paths_request *request, struct diag *diag)
 {
-	uint32_t n_probes;
-
-	*paths = (struct paths){ .images = images_new(), .pid = request->pid };
+	*paths = (struct paths){ .images = images_new(), .pid = request->pid, .hits = -1 };
 	chosen_init(&paths->chosen, request->names, request->n_names);
 	int error = paths_look_for_functions(paths, request, diag);
 	if (!error)
 		error = paths_check_names(paths, request, diag);
+	if (!error && request->profile)
+		error = paths_samples_read(&paths->samples, paths->images, request->profile, diag);
+	else if (!error && !request->argv)
+		paths_glance(paths);
 	if (!error)
-		error = paths_plan_all(paths, &n_probes, diag);
-	if (!error)
-		error = paths_load(paths, request, n_probes, diag);
+		error = paths_plan_all(paths, diag);
+	if (error)
+		paths_close(paths);
+	return error;
+}
+
+int paths_open(struct paths *paths, const struct paths_request *request, struct diag *diag)
+{
+	int error = paths_load(paths, request, diag);
+
 	if (!error && request->argv)
 		error = launch_prepare(request->argv, request->signals, &paths->launch, diag);
 	if (!error && request->argv)
@@ -266,17 +302,17 @@ int paths_open(struct paths *paths, const struct paths_request *request, struct 
 	return error;
 }
 
-void paths_rest(struct paths *paths)
-{
-	bpf_paths_clear(paths->program);
-}
-
 int paths_resume(struct paths *paths, struct diag *diag)
 {
 	int error = 0;
 
 	for (size_t i = 0; !error && i < paths->functions.n; i++)
 		error = paths_set(paths, &paths->functions.at[i], diag);
+	if (!error) {
+		paths->opened_ns = clock_now_ns();
+		paths->start_ns = paths->start_ns ? paths->start_ns : paths->opened_ns;
+		bpf_paths_count(paths->program, true);
+	}
 	return error;
 }
 
@@ -311,80 +347,9 @@ void paths_close(struct paths *paths)
 		free(paths->notes.at[i]);
 	vec_done(&paths->notes);
 	vec_done(&paths->maps);
+	vec_done(&paths->counted);
+	paths_samples_done(&paths->samples);
 	chosen_done(&paths->chosen);
 	images_free(paths->images);
 	*paths = (struct paths){ 0 };
-}
-
-/* ---- counts ------------------------------------------------------------------------------------------ */
-
-/* Callers are counted from the function's first instruction: its own file's are known by that, others by what
- * was mapped when the process was last looked at. */
-static void paths_place_caller(const struct paths *paths, const struct paths_function *function,
-			       uint64_t distance, struct paths_count *ret)
-{
-	const struct image *image = images_peek(paths->images, function->chosen->image);
-	uint64_t vaddr = function->chosen->vaddr + distance, entry = 0;
-
-	ret->caller_image = IMAGE_NONE;
-	ret->has_caller = distance != 0;
-	if (!distance)
-		return;
-	if (paths_offset(image, vaddr) != UINT64_MAX) {
-		ret->caller = vaddr;
-		ret->caller_image = function->chosen->image;
-		return;
-	}
-	for (size_t i = 0; i < paths->maps.n; i++)
-		if (paths->maps.at[i].image == function->chosen->image)
-			entry = function->chosen->vaddr + paths->maps.at[i].bias;
-	for (size_t i = 0; entry && i < paths->maps.n; i++) {
-		const struct paths_map *map = &paths->maps.at[i];
-		if (entry + distance < map->start || entry + distance >= map->end)
-			continue;
-		ret->caller = entry + distance - map->bias;
-		ret->caller_image = map->image;
-	}
-}
-
-static void paths_take(void *context, const struct paths_key *key, uint64_t count)
-{
-	struct paths *paths = context;
-	struct paths_count it = { .number = key->number, .count = count };
-
-	if (key->function >= paths->functions.n)
-		return;
-	struct paths_function *function = &paths->functions.at[key->function];
-	paths_place_caller(paths, function, key->caller, &it);
-	function->n_ways += count;
-	vec_push(&function->counts, it);
-}
-
-static int paths_compare(const void *left, const void *right)
-{
-	const struct paths_count *a = left, *b = right;
-
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->caller < b->caller ? -1 : a->caller > b->caller;
-}
-
-void paths_read(struct paths *paths)
-{
-	for (size_t i = 0; i < paths->functions.n; i++) {
-		vec_clear(&paths->functions.at[i].counts);
-		paths->functions.at[i].n_ways = 0;
-	}
-	if (!paths_is_over(paths))
-		paths_look_at_process(paths);
-	bpf_paths_each(paths->program, paths_take, paths);
-	paths->stats = bpf_paths_stats(paths->program);
-	for (size_t i = 0; i < paths->functions.n; i++) {
-		struct paths_function *function = &paths->functions.at[i];
-		if (function->counts.n)
-			qsort(function->counts.at, function->counts.n, sizeof(*function->counts.at),
-			      paths_compare);
-	}
 }

@@ -327,7 +327,7 @@ static int plan_make(struct planner *p, struct flow *flow, struct diag *diag)
 		error = plan_once(p, diag);
 	while (!error && !p->is_complete);
 	if (!error) {
-		paths_silent_find(&plan->cfg, &plan->ways, p->is_probed, p->is_silent);
+		paths_silent_find(&plan->cfg, &plan->ways, p->is_probed, plan->rates, p->is_silent);
 		error = plan_once(p, diag);
 	}
 	if (!error && plan->probes.n > PATHS_PROBES_MAX)
@@ -338,15 +338,17 @@ static int plan_make(struct planner *p, struct flow *flow, struct diag *diag)
 }
 
 int paths_plan_init(struct paths_plan *plan, struct functions *functions, const struct image *image,
-		    uint64_t vaddr, uint32_t number, struct diag *diag)
+		    const struct paths_plan_request *request, struct diag *diag)
 {
-	uint32_t index = functions_find(functions, vaddr);
-	struct planner planner = { .plan = plan, .image = image, .isa = functions->isa, .number = number };
+	uint32_t index = functions_find(functions, request->vaddr);
+	struct planner planner = {
+		.plan = plan, .image = image, .isa = functions->isa, .number = request->number
+	};
 	struct flow flow;
 
 	*plan = (struct paths_plan){ 0 };
-	if (index == FUNCTION_NONE || functions->at[index].start != vaddr)
-		return plan_refuse(diag, vaddr, "no function begins");
+	if (index == FUNCTION_NONE || functions->at[index].start != request->vaddr)
+		return plan_refuse(diag, request->vaddr, "no function begins");
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
 	cfg_build(&plan->cfg, &flow);
@@ -356,9 +358,13 @@ int paths_plan_init(struct paths_plan *plan, struct functions *functions, const 
 		CLEANUP(freep) bool *is_silent = alloc_zero(plan->cfg.n_blocks, sizeof(*is_silent));
 		planner.is_probed = is_probed;
 		planner.is_silent = is_silent;
+		if (request->samples)
+			plan->rates = paths_rates_find(request->samples, request->image, &plan->cfg);
 		error = plan_make(&planner, &flow, diag);
 	}
 	flow_done(&flow);
+	for (size_t i = 0; !error && plan->rates && i < plan->probes.n; i++)
+		plan->hits += plan->rates[plan->probes.at[i].block];
 	if (error)
 		paths_plan_done(plan);
 	return error;
@@ -371,4 +377,6 @@ void paths_plan_done(struct paths_plan *plan)
 	vec_done(&plan->probes);
 	vec_done(&plan->vaddrs);
 	vec_done(&plan->arrivals);
+	free(plan->rates);
+	plan->rates = NULL;
 }

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "binary/elf/image.h"
 #include "collector/bpf/paths_layout.h"
+#include "recording/paths_rates.h"
 #include "structure/ways.h"
 
 struct functions;
@@ -29,12 +30,18 @@ struct paths_plan {
 		struct paths_action action;
 	})
 	arrivals;
+	double *rates; /* by block, executions a second, about; NULL = not known */
+	double hits;   /* of all probes, a second, about */
 };
 
-/*
- * Of the function that starts at vaddr, under a number of the caller's. -ENOTSUP with a diag that says why if
- * its ways cannot be counted.
- */
+struct paths_plan_request {
+	image_id image;
+	uint64_t vaddr;                      /* where the function starts */
+	uint32_t number;                     /* of the function, of the caller's choice */
+	const struct paths_samples *samples; /* what was seen of it before; NULL = nothing */
+};
+
+/* -ENOTSUP with a diag that says why if the ways of the function cannot be counted. */
 int paths_plan_init(struct paths_plan *plan, struct functions *functions, const struct image *image,
-		    uint64_t vaddr, uint32_t number, struct diag *diag);
+		    const struct paths_plan_request *request, struct diag *diag);
 void paths_plan_done(struct paths_plan *plan);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/paths_silent.h"
 
+#include <stdlib.h>
+
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "structure/loops.h"
@@ -72,26 +74,52 @@ static void silence_try(struct silence *s, uint32_t block)
 	s->is_silent[block] = s->is_needed[next[0]] = s->is_needed[next[1]] = true;
 }
 
+/* A block, and how much it is worth to leave it out. */
+struct silence_choice {
+	double rate;
+	uint32_t depth, block;
+};
+
+static int silence_compare(const void *left, const void *right)
+{
+	const struct silence_choice *a = left, *b = right;
+
+	if (a->rate != b->rate)
+		return a->rate > b->rate ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth > b->depth ? -1 : 1;
+	return a->block < b->block ? -1 : a->block > b->block;
+}
+
+/* All blocks, those first that are worth most. */
+static struct silence_choice *silence_choices(const struct cfg *cfg, const double *rates)
+{
+	struct silence_choice *choices = alloc_zero(cfg->n_blocks + 1, sizeof(*choices));
+	struct loop_forest forest = { 0 };
+
+	loops_find_in(cfg, &forest);
+	for (uint32_t i = 0; i < cfg->n_blocks; i++) {
+		uint32_t loop = forest.innermost.at[i];
+		choices[i] =
+			(struct silence_choice){ rates ? rates[i] : 0,
+						 loop == LOOP_NONE ? 0 : forest.loops.at[loop].depth, i };
+	}
+	loop_forest_done(&forest);
+	qsort(choices, cfg->n_blocks, sizeof(*choices), silence_compare);
+	return choices;
+}
+
 void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
-		       bool *ret_is_silent)
+		       const double *rates, bool *ret_is_silent)
 {
 	CLEANUP(freep) bool *is_needed = alloc_zero(cfg->n_blocks, sizeof(*is_needed));
 	CLEANUP(freep) bool *is_near = alloc_zero(cfg->n_blocks, sizeof(*is_near));
+	CLEANUP(freep) struct silence_choice *choices = silence_choices(cfg, rates);
 	struct silence s = { cfg, ways, is_probed, ret_is_silent, is_needed, is_near };
-	struct loop_forest forest = { 0 };
-	uint32_t deepest = 0;
 
-	loops_find_in(cfg, &forest);
 	for (uint32_t i = 0; i < cfg->n_blocks; i++)
 		if (cfg->blocks[i].n_calls && ways->blocks[i].n_ways)
 			silence_note_call(&s, i);
-	for (size_t i = 0; i < forest.loops.n; i++)
-		deepest = forest.loops.at[i].depth > deepest ? forest.loops.at[i].depth : deepest;
-	for (uint32_t depth = deepest + 1; depth-- > 0;)
-		for (uint32_t i = 0; i < cfg->n_blocks; i++) {
-			uint32_t loop = forest.innermost.at[i];
-			if ((loop == LOOP_NONE ? 0 : forest.loops.at[loop].depth) == depth)
-				silence_try(&s, i);
-		}
-	loop_forest_done(&forest);
+	for (uint32_t i = 0; i < cfg->n_blocks; i++)
+		silence_try(&s, choices[i].block);
 }

@@ -20,7 +20,8 @@
  * there; PATHS_SILENT_NONE if there is none. is_probed: by block, as in the plan. */
 uint32_t paths_silent_next(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
 			   const struct way_edge *edge);
-/* Sets ret_is_silent of those blocks; the ones in the innermost loops first, for each rules its neighbours
- * out. */
+/* Sets ret_is_silent of those blocks; the ones that are executed most often first, for each rules its
+ * neighbours out. rates: how often, by block; where they do not tell, or are NULL, the ones in the innermost
+ * loops. */
 void paths_silent_find(const struct cfg *cfg, const struct ways *ways, const bool *is_probed,
-		       bool *ret_is_silent);
+		       const double *rates, bool *ret_is_silent);

@@ -22,6 +22,7 @@
 #define PROGRESS_NS CLOCK_NS_PER_S
 #define LATE_NS CLOCK_NS_PER_S  /* events are handed out some time after they happened */
 #define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: some ten million contexts */
+#define DAEMON_PATIENCE 32      /* looks at a function before its code is analysed */
 #define MEMORY_MIN (1ull << 20) /* some ten thousand */
 
 uint64_t recording_max_memory(const struct recording_options *options)
@@ -31,6 +32,12 @@ uint64_t recording_max_memory(const struct recording_options *options)
 	if (options->max_memory)
 		return options->max_memory > MEMORY_MIN ? options->max_memory : MEMORY_MIN;
 	return quarter < MEMORY_MAX ? quarter : MEMORY_MAX;
+}
+
+/* A daemon sees the code of a whole machine. */
+unsigned recording_patience(const struct recording_options *options)
+{
+	return options->epoch_ns ? DAEMON_PATIENCE : 0;
 }
 
 void recording_note(struct recording *r, const char *text)

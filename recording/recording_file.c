@@ -12,6 +12,7 @@ int recording_file_open(struct recording *r, struct diag *diag)
 	struct workers_options options = { .n_workers = o->n_workers,
 					   .max_memory = recording_max_memory(o),
 					   .unwinding = { .mode = o->unwind,
+							  .patience = recording_patience(o),
 							  .store = o->names.symbolize.store } };
 	int error = perf_file_open(o->file, &o->file_options, r->images, &r->source, diag);
 

@@ -30,6 +30,7 @@ struct recording {
 	struct prefetch prefetch;
 	struct live live;
 	uint64_t tidy_ns;                      /* when memory was tidied last */
+	uint64_t memory_ns;                    /* when it was last looked how much memory that takes */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
@@ -54,6 +55,8 @@ struct recording {
 };
 
 uint64_t recording_max_memory(const struct recording_options *options);
+/* As knowledge_set_patience. */
+unsigned recording_patience(const struct recording_options *options);
 void recording_note(struct recording *r, const char *text);
 void recording_fault(struct recording *r, enum recording_part part, const struct diag *diag);
 

@@ -13,11 +13,10 @@
 
 static void recording_say_change(struct recording *r, const char *what, const char *name, size_t n)
 {
-	CLEANUP(freep)
-	char *text = n ? alloc_printf("%s '%s': %zu function%s", what, name, n, n == 1 ? "" : "s")
-		       : alloc_printf("%s '%s': there is no such function", what, name);
+	CLEANUP(freep) char *text = alloc_printf("%s '%s': %zu function%s", what, name, n, n == 1 ? "" : "s");
 
-	recording_note(r, text);
+	if (n)
+		recording_note(r, text);
 	for (const char *note; (note = trace_next_note(&r->trace));)
 		recording_note(r, note);
 }
@@ -56,12 +55,21 @@ void recording_trace_more(struct recording *r, const char *name)
 {
 	size_t n = trace_add(&r->trace, r->images, r->source, name);
 
+	if (!n && trace_knows(&r->trace, name))
+		trace_note(&r->trace, alloc_printf("'%s' is being traced already", name));
+	else if (!n)
+		trace_note_absent(&r->trace, r->images, &r->options.names.symbolize,
+				  r->trace.chosen.patterns.n - 1);
 	recording_say_change(r, "now also tracing", name, n);
 }
 
 void recording_trace_less(struct recording *r, const char *name)
 {
-	recording_say_change(r, "no longer tracing", name, trace_remove(&r->trace, r->source, name));
+	size_t n = trace_remove(&r->trace, r->source, name);
+
+	if (!n)
+		trace_note(&r->trace, alloc_printf("'%s' is not being traced", name));
+	recording_say_change(r, "no longer tracing", name, n);
 }
 
 void recording_reset(struct recording *r)

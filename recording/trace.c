@@ -103,23 +103,30 @@ static bool trace_note_inlined(struct trace *trace, struct images *images,
 	return false;
 }
 
+void trace_note_absent(struct trace *trace, struct images *images, const struct symbolizer_options *symbolize,
+		       size_t pattern)
+{
+	const char *name = trace->chosen.patterns.at[pattern],
+		   *nearest = trace->chosen.found.at[pattern].nearest;
+
+	if (trace_note_inlined(trace, images, symbolize, name))
+		return;
+	vec_push(&trace->notes,
+		 alloc_printf("%s '%s'%s%s%s", strstr(name, "+0x") ? "no code is at" : "no function is named",
+			      name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			      nearest ? "'?" : ""));
+}
+
 size_t trace_note_missing(struct trace *trace, struct images *images,
 			  const struct symbolizer_options *symbolize)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < trace->chosen.patterns.n; i++) {
-		const struct chosen_pattern *found = &trace->chosen.found.at[i];
-		if (found->n || (trace->grants && i >= trace->n_named))
+		if (trace->chosen.found.at[i].n || (trace->grants && i >= trace->n_named))
 			continue;
 		n++;
-		if (trace_note_inlined(trace, images, symbolize, trace->chosen.patterns.at[i]))
-			continue;
-		bool is_address = strstr(trace->chosen.patterns.at[i], "+0x") != NULL;
-		vec_push(&trace->notes,
-			 alloc_printf("%s '%s'%s%s%s", is_address ? "no code is at" : "no function is named",
-				      trace->chosen.patterns.at[i], found->nearest ? "; did you mean '" : "",
-				      found->nearest ? found->nearest : "", found->nearest ? "'?" : ""));
+		trace_note_absent(trace, images, symbolize, i);
 	}
 	if (trace->chosen.n_more)
 		vec_push(&trace->notes,
@@ -380,6 +387,14 @@ static bool trace_is_named(const struct trace *trace, const struct chosen_functi
 {
 	return strcmp(trace->chosen.patterns.at[f->pattern], name) == 0 || fnmatch(name, f->name, 0) == 0 ||
 	       strcmp(f->name, name) == 0;
+}
+
+bool trace_knows(const struct trace *trace, const char *name)
+{
+	for (size_t i = 0; i < trace->chosen.functions.n; i++)
+		if (trace_is_named(trace, &trace->chosen.functions.at[i], name))
+			return true;
+	return false;
 }
 
 static size_t trace_change(struct trace *trace, struct source *source, const char *name,

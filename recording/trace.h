@@ -50,10 +50,15 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 /* Also what this pattern names, or not that any more; how many functions there are that were not, or were. */
 size_t trace_add(struct trace *trace, struct images *images, struct source *source, const char *name);
 size_t trace_remove(struct trace *trace, struct source *source, const char *name);
+/* Does it name a function that was chosen? */
+bool trace_knows(const struct trace *trace, const char *name);
 /* Adds a note for each pattern that names nothing so far. Returns how many there are. symbolize: how to look
  * for what was inlined; NULL = not. */
 size_t trace_note_missing(struct trace *trace, struct images *images,
 			  const struct symbolizer_options *symbolize);
+/* The same for one pattern, by its index. */
+void trace_note_absent(struct trace *trace, struct images *images, const struct symbolizer_options *symbolize,
+		       size_t pattern);
 /* What would be probed, what it costs, and how often it was called in so many seconds; 0 = nobody counted. */
 void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,
 		struct text *ret);

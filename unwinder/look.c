@@ -90,13 +90,26 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 	walker->stats.cache_misses++;
 	entry->generation = generation;
 	look_fill(walker, space, pid, entry);
+	if (entry->place.is_early)
+		entry->generation = 0; /* to be asked for again */
 	return entry;
+}
+
+static bool look_closer(struct walker *walker, const struct space *space, pid_t pid, struct pc_entry *entry)
+{
+	if (!entry->place.is_early)
+		return false;
+	knowledge_place_now(walker->knowledge, entry->image, entry->pc - entry->bias, entry->is_return,
+			    &entry->place);
+	entry->generation = space ? space->generation : 0;
+	*pc_table_entry(&walker->pcs, pid, entry->pc, entry->is_return) = *entry;
+	return true;
 }
 
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
 	if (!entry->is_jit)
-		return false;
+		return look_closer(walker, space, pid, entry);
 	bool is_new = code_pages_renew(walker->code, pid, entry->pc);
 	is_new |= entry->version != code_pages_version(walker->code, pid, entry->pc);
 	/* Compiled since the runtime's tables were read? */
@@ -167,6 +180,9 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 	*walker =
 		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
 	walker->knowledge = knowledge_new(images, isa, options->mode, options->store);
+	knowledge_set_patience(walker->knowledge, options->patience);
+	walker->pcs.max =
+		options->patience ? PC_TABLE_FEW : PC_TABLE_MAX; /* patience is for whole machines */
 	walker->code = code_pages_new(options->read_code, options->read_context);
 	walker->jit = jit_new(isa, walker->code, knowledge_recipes(walker->knowledge));
 	walker->hotspot = hotspot_new(isa, images, walker->code, knowledge_recipes(walker->knowledge));

@@ -429,7 +429,8 @@ static enum stack_end walk_run(struct walk *walk)
 			return walk_end_at_root(walk);
 		}
 		walk_try_all(walk, &attempt);
-		if ((!attempt.is_good || walk_is_guess(walk, &attempt)) &&
+		if ((!attempt.is_good || walk_is_guess(walk, &attempt) ||
+		     walk_is_doubtful(walk, &walk->here, attempt.verdict)) &&
 		    walk_look_again(walk->walker, walk->space, walk->pid, &walk->here))
 			walk_try_all(walk, &attempt);
 		if (attempt.is_root || (!attempt.is_good && walk->here.place.ends_thread))

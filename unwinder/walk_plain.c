@@ -117,7 +117,7 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	if (!caller->is_mapped || caller->place.is_trampoline || caller->place.has_wants)
 		return NULL;
 	enum verdict verdict = walk_judge(walker, &callee, caller);
-	if (verdict == VERDICT_INVALID)
+	if (verdict == VERDICT_INVALID || walk_is_doubtful(walk, here, verdict))
 		return NULL;
 	uint64_t held = plain_move(walk, &rule, &found);
 	enum witness witness = packed_witness(&rule);

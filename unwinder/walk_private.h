@@ -42,7 +42,7 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 			   bool is_return);
 /*
  * The same for code in no file, after reading it again: it may have been overwritten since the page was last
- * read. False if nothing has changed.
+ * read; and for code that was not looked at so far, when it has been. False if nothing has changed.
  */
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry);
 
@@ -55,6 +55,18 @@ struct callee {
 	uint64_t function;
 };
 enum verdict walk_judge(struct walker *walker, const struct callee *callee, struct pc_entry *caller);
+
+/*
+ * Is this verdict not enough? Unwind entries are right where a function calls, because exceptions need that.
+ * Where it was interrupted they may be wrong, unless they tell of its end, too: then the entry alone is
+ * believed only if it leads to a call of this function.
+ */
+static inline bool walk_is_doubtful(const struct walk *walk, const struct pc_entry *here,
+				    enum verdict verdict)
+{
+	return here->place.is_early && !here->place.is_exact && walk->is_interrupted &&
+	       verdict != VERDICT_VALID;
+}
 
 static inline struct frame walk_frame(const struct pc_entry *here)
 {

@@ -17,6 +17,7 @@ struct unwinder_options {
 	memory_reader read_code;   /* of code that is in no file, at any time; may be NULL */
 	void *read_context;
 	struct store *store; /* keeps findings about the code of images from run to run; NULL = none */
+	unsigned patience;   /* as knowledge_set_patience; 0 = none */
 	bool notes_words;    /* what each walk depended on: unwinder_depend */
 	bool walks_in_full;  /* neither recall nor quick steps: same result, slower */
 };

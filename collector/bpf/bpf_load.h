@@ -10,7 +10,9 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-#define BPF_LOG_SIZE (64u << 10) /* the verifier writes its last words at the end of what it has room for */
+/* Room for all that the verifier says: its last words, at the end, are the reason. Linux before 6.4 keeps the
+ * first ones where the room is too small. */
+#define BPF_LOG_SIZE (4u << 20)
 
 struct bpf_load {
 	struct bpf_object_open_opts options; /* to open a skeleton with */

@@ -201,7 +201,12 @@ void bpf_paths_clear(struct bpf_paths *paths)
 	(void)paths;
 }
 
-void bpf_paths_each(const struct bpf_paths *paths,
+void bpf_paths_count(struct bpf_paths *paths, bool counts)
+{
+	(void)paths, (void)counts;
+}
+
+void bpf_paths_take(const struct bpf_paths *paths,
 		    void (*visit)(void *context, const struct paths_key *key, uint64_t count), void *context)
 {
 	(void)paths, (void)visit, (void)context;

@@ -91,6 +91,11 @@ static void paths_unlink(struct bpf_paths *paths)
 	vec_clear(&paths->links);
 }
 
+void bpf_paths_count(struct bpf_paths *paths, bool counts)
+{
+	__atomic_store_n(&paths->skeleton->bss->is_open, counts, __ATOMIC_RELEASE);
+}
+
 void bpf_paths_clear(struct bpf_paths *paths)
 {
 	int map = bpf_map__fd(paths->skeleton->maps.cpprof_calls);
@@ -188,17 +193,19 @@ int bpf_paths_set(struct bpf_paths *paths, pid_t pid, const char *path, const ui
 
 /* ---- what was counted ------------------------------------------------------------------------------- */
 
-void bpf_paths_each(const struct bpf_paths *paths,
+void bpf_paths_take(const struct bpf_paths *paths,
 		    void (*visit)(void *context, const struct paths_key *key, uint64_t count), void *context)
 {
 	int map = bpf_map__fd(paths->skeleton->maps.cpprof_counted);
-	struct paths_key key = { 0 }, next;
+	struct paths_key key;
 	uint64_t count;
 
-	for (bool is_first = true; bpf_map_get_next_key(map, is_first ? NULL : &key, &next) == 0;
-	     is_first = false, key = next)
-		if (bpf_map_lookup_elem(map, &next, &count) == 0)
-			visit(context, &next, count);
+	while (bpf_map_get_next_key(map, NULL, &key) == 0) {
+		bool is_there = bpf_map_lookup_elem(map, &key, &count) == 0;
+		if (bpf_map_delete_elem(map, &key) < 0 || !is_there)
+			return;
+		visit(context, &key, count);
+	}
 }
 
 struct paths_stats bpf_paths_stats(const struct bpf_paths *paths)

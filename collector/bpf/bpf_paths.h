@@ -38,11 +38,13 @@ void bpf_paths_close(struct bpf_paths *paths);
 int bpf_paths_set(struct bpf_paths *paths, pid_t pid, const char *path, const uint64_t *offsets,
 		  uint32_t first, size_t n);
 
+/* Counts from now on, or does not: probes come and go one after the other. */
+void bpf_paths_count(struct bpf_paths *paths, bool counts);
 /* Removes all probes; calls that are under way are forgotten. */
 void bpf_paths_clear(struct bpf_paths *paths);
 
-/* Calls visit for each way that was counted. */
-void bpf_paths_each(const struct bpf_paths *paths,
+/* Calls visit for each way that was counted, which is forgotten then. */
+void bpf_paths_take(const struct bpf_paths *paths,
 		    void (*visit)(void *context, const struct paths_key *key, uint64_t count), void *context);
 /* Sums over all CPUs. */
 struct paths_stats bpf_paths_stats(const struct bpf_paths *paths);

@@ -71,7 +71,6 @@ static __always_inline void enter_counting(struct thread *thread, struct open_ca
 	}
 }
 
-/* call: NULL in Go, where threads say nothing about calls. */
 static __always_inline void leave_counting(struct thread *thread, const struct open_call *call,
 					   struct trace_call *record)
 {
@@ -80,8 +79,8 @@ static __always_inline void leave_counting(struct thread *thread, const struct o
 	__u64 now[TRACE_COUNTERS_MAX];
 	count_thread(thread, now);
 	for (__u32 i = 0; i < TRACE_COUNTERS_MAX; i++) {
-		__u64 whole = call ? since(now[i], call->counted_start[i]) : 0;
+		__u64 whole = since(now[i], call->counted_start[i]);
 		record->counted[i] = since(whole, thread->inside[i]);
-		thread->inside[i] = call ? call->counted[i] + whole : 0;
+		thread->inside[i] = call->counted[i] + whole;
 	}
 }

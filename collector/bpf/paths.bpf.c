@@ -19,6 +19,8 @@
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct paths_options options = { 0 };
+/* Probes are set and removed one after the other: only while all of them are there something is counted. */
+__u32 is_open;
 
 enum way_state {
 	WAY_PARTIAL, /* it began before there were probes */
@@ -221,11 +223,13 @@ int cpprof_paths(void *context)
 
 	if (!probe || !stats || (options.process && options.process != process))
 		return 0;
+	stats->hits++;
+	if (!*(volatile __u32 *)&is_open)
+		return 0;
 	struct call_key key = { read_word(context, probe->cfa_reg) + probe->cfa_offset, process,
 				probe->function };
 	struct call *call = bpf_map_lookup_elem(&cpprof_calls, &key);
 
-	stats->hits++;
 	if (call && probe->stages & PATHS_ARRIVAL && !arrive(&key, probe, call, stats)) {
 		bpf_map_delete_elem(&cpprof_calls, &key);
 		return 0;

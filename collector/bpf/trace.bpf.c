@@ -355,7 +355,10 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	thread->wall = call->wall + record->whole_wall;
 	thread->off_sum = call->off_cpu + off;
 	thread->faults = call->faults + faults;
-	leave_counting(thread, is_go ? 0 : call, record);
+	if (is_go) /* threads say nothing about its calls */
+		__builtin_memset(record->counted, 0, sizeof(record->counted));
+	else
+		leave_counting(thread, call, record);
 	bpf_map_delete_elem(&cpprof_open, key);
 	count->exits++;
 	__u32 number;

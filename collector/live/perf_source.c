@@ -17,6 +17,10 @@
  * caches the first hundred samples of a round take twice as long as the others.
  */
 #define BUSY_NS 50000000ull
+/* On a whole machine something is always starting, and nearly always of files that are known. Where one could
+ * not be had in time, the rings are read sooner for a while. */
+#define MACHINE_NS 250000000ull
+#define MISSED_NS 5000000000ull
 #define CALM_NS 500000000ull
 /* Events from one look at the clock to the next. That takes as long as unwinding a frame; but unwinding
  * unknown code may take a tenth of a second. */
@@ -35,6 +39,9 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 				     .tid = event->tid };
 
 	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
+	if (event->mapping.image != IMAGE_NONE &&
+	    images_peek(live->source.images, event->mapping.image)->kind == IMAGE_UNKNOWN)
+		live->pace.hurry_until_ns = event->time_ns + MISSED_NS;
 }
 
 static uint32_t live_event_of(const void *by_id, uint64_t id)
@@ -251,8 +258,9 @@ static bool live_is_over(struct perf_live *live)
 /* How long to wait before the rings are read again. */
 static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 {
-	bool is_busy = drain_saw_tasks(live->drain);
-	uint64_t ms = (is_busy || now < live->pace.hurry_until_ns ? BUSY_NS : CALM_NS) / 1000000u;
+	bool is_busy = drain_saw_tasks(live->drain), hurries = now < live->pace.hurry_until_ns;
+	uint64_t busy_ns = live->source.info.is_machine && !hurries ? MACHINE_NS : BUSY_NS;
+	uint64_t ms = (is_busy || hurries ? busy_ns : CALM_NS) / 1000000u;
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
 	if (live->pace.samples_from_ns > now && (live->pace.samples_from_ns - now) / 1000000u < left)

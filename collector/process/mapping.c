@@ -175,12 +175,12 @@ static image_id mapping_open_vdso(void *context, pid_t pid, const struct mapping
 {
 	struct mapper *mapper = context;
 	size_t len = m->len < VDSO_MAX ? (size_t)m->len : VDSO_MAX;
-	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
 	struct diag diag = { 0 };
 
 	if (mapper->vdso != IMAGE_NONE)
 		return mapper->vdso;
 
+	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
 	ssize_t n = target_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
 	if (n <= 0)
 		n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, len);

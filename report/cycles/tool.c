@@ -85,6 +85,7 @@ int tool_run(const char *path, const char *const *args, struct bytes input, uint
 								      .context = &job,
 								      .is_unprivileged = true,
 								      .executes = true,
+								      .leads_group = true,
 								      .has_result = true,
 								      .max_memory = MAX_MEMORY,
 								      .max_cpu_s = MAX_CPU_S,

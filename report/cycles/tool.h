@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool: a program of somebody else that is given bytes and prints others: found, run, and bounded in time,
- * memory and output.
+ * memory and output. Whatever it has started ends with it.
  */
 #pragma once
 

@@ -13,6 +13,7 @@ import trace_permission
 
 CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 BLOCKS = os.path.join(BUILD, "tests", "e2e", "blocks")
+FEWER = 50 if "SLOW" in os.environ else 1  # where every instruction is emulated
 # By the function that calls: bytes, calls, bytes that are kept.
 TRUE = {
     "small": (200000 * 48, 200000, 0),
@@ -20,6 +21,7 @@ TRUE = {
     "large": (100 * 300000, 100, 25 * 300000),
     "growing": (2000 * 5100, 4000, 2000 * 5000),
     "threaded": (40000 * 500, 40000, 0),
+    "mapped": (201 * 100000, 201, 40 * 100000),  # one is asked for and not given
 }
 passed = failed = 0
 
@@ -33,12 +35,12 @@ def check(what, ok, detail=""):
 
 def trace(*options, program=BLOCKS, name="a.data", attach=False):
     if attach:
-        target = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        target = subprocess.Popen([program, str(FEWER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         tracer = subprocess.Popen([CPPROF, "trace", "--alloc", "-o", name, *options, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
         errors = tracer.stderr.readline()
         out = target.communicate("\n")[0]
         return tracer.wait(), out, errors + tracer.communicate()[1]
-    ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program], input="\n", capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program, str(FEWER)], input="\n", capture_output=True, text=True)
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -70,8 +72,9 @@ def check_all():
     got = rows("all.data")
     lost = "lost" in errors and " 0 lost" not in errors
     for name, (size, calls, held) in TRUE.items():
-        row = got.get(name, {})
-        ok = (row.get("bytes"), row.get("allocations"), row.get("held_bytes")) == (size, calls, held)
+        row, refused = got.get(name, {}), 100000 if name == "mapped" else 0
+        true = ((size - refused) // FEWER + refused, (calls - bool(refused)) // FEWER + bool(refused), held // FEWER)
+        ok = (row.get("bytes"), row.get("allocations"), row.get("held_bytes")) == true
         check(f"{name}: every one, exactly", ok or lost, (row, errors))
 
 
@@ -175,7 +178,9 @@ def check_dhat():
     got = rows()
     for name in TRUE:
         row = got.get(name, {})
-        # dhat counts what a realloc adds, we count what it asks for.
+        if name == "mapped":
+            continue  # dhat counts what malloc and its like give
+        # It counts what a realloc adds, we count what it asks for.
         true = totals.get(name, 0) + (2000 * 100 if name == "growing" else 0)
         check(f"dhat's bytes of {name}", abs(row.get("bytes", 0) - true) <= 2 * row.get("bytes_margin", 0) + 2, (row, true))
 
@@ -184,6 +189,9 @@ folder = tempfile.mkdtemp()
 os.chdir(folder)
 permitted()
 check_all()
+if FEWER > 1:  # too few for estimates
+    print(f"skipped: estimates: the machine is too slow\ntally: {passed} passed, {failed} failed, 1 skipped")
+    sys.exit(1 if failed else 0)
 check_estimates()
 check_own()
 check_static()

@@ -8,17 +8,22 @@
  *   growing    2 000 blocks of 100 bytes, enlarged to 5000 by realloc, all kept
  *   threads   4 x 10 000 blocks of 500 bytes, all freed
  *   own          500 blocks of 8000 bytes by a function of its own
+ *   mapped       200 mappings of 100 000 bytes, every fifth one kept; one more is refused
+ *
+ * usage: blocks [DIVISOR]: so many times fewer.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define OWN __attribute__((noinline, noclone, noipa))
 
 static void *volatile keep;
 static char arena[4 << 20];
 static size_t used;
+static int divisor = 1;
 
 OWN void *take_own(int flags, size_t size)
 {
@@ -30,7 +35,7 @@ OWN void *take_own(int flags, size_t size)
 
 OWN void small(void)
 {
-	for (int i = 0; i < 200000; i++) {
+	for (int i = 0; i < 200000 / divisor; i++) {
 		keep = malloc(48);
 		free(keep);
 	}
@@ -38,7 +43,7 @@ OWN void small(void)
 
 OWN void middle(void)
 {
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000 / divisor; i++) {
 		keep = calloc(10, 100);
 		if (i % 2)
 			free(keep);
@@ -47,7 +52,7 @@ OWN void middle(void)
 
 OWN void large(void)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 100 / divisor; i++) {
 		void *block;
 		if (posix_memalign(&block, 64, 300000))
 			abort();
@@ -59,7 +64,7 @@ OWN void large(void)
 
 OWN void growing(void)
 {
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000 / divisor; i++) {
 		keep = malloc(100);
 		keep = realloc(keep, 5000);
 	}
@@ -67,7 +72,7 @@ OWN void growing(void)
 
 OWN void *threaded(void *nothing)
 {
-	for (int i = 0; i < 10000; i++) {
+	for (int i = 0; i < 10000 / divisor; i++) {
 		void *block = malloc(500);
 		memset(block, 1, 500);
 		free(block);
@@ -87,12 +92,27 @@ OWN void threads(void)
 
 OWN void own(void)
 {
-	for (int i = 0; i < 500; i++)
+	for (int i = 0; i < 500 / divisor; i++)
 		keep = take_own(0, 8000);
 }
 
-int main(void)
+OWN void mapped(void)
 {
+	for (int i = 0; i < 200 / divisor; i++) {
+		void *block = mmap(NULL, 100000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (block == MAP_FAILED)
+			abort();
+		keep = block;
+		if (i % 5)
+			munmap(block, 100000);
+	}
+	keep = mmap(NULL, 100000, PROT_READ, MAP_ANONYMOUS, -1, 0); /* neither private nor shared */
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && atoi(argv[1]) > 0)
+		divisor = atoi(argv[1]);
 	getchar();
 	small();
 	middle();
@@ -100,6 +120,7 @@ int main(void)
 	growing();
 	threads();
 	own();
+	mapped();
 	puts("done");
 	return 0;
 }

@@ -6,7 +6,7 @@
 run 0 "$CPPROF" record -o a.data -- "$SPIN" 0.2
 run 3 "$CPPROF" record -o a.data -- "$SPIN" 0.2 exit=3
 run 137 "$CPPROF" record -o a.data -- sh -c 'kill -9 $$'
-run 5 "$CPPROF" record -o a.data -- true
+run 5 "$CPPROF" record -c 1000000000 -o a.data -- true # more than it does: however slow the machine, there is no sample
 says "no samples:"
 run 1 "$CPPROF" record -o a.data -- "$HERE/no-such-command"
 says "cannot run"

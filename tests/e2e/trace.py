@@ -161,11 +161,16 @@ def check_percentiles():
 
 def check_times(exits):
     os.environ["CALLS_TIMES"] = os.path.abspath("times")
-    code, errors = trace("--exits", exits, "-f", "*sleeper", "-f", "burner")
+    for attempt in range(3):
+        code, errors = trace("--exits", exits, "-f", "*sleeper", "-f", "burner")
+        running = int(open("times").readlines()[-1])  # by the program's own clock, less what it was kept from running
+        wall, off, cpu = (values("t.data", metric) for metric in ("wall", "off-cpu", "cpu"))
+        if cpu["main>burner"] <= 1.01 * running:
+            break
+        # On a busy machine bpftrace, too, misses one in a thousand of the events that say that a thread got its CPU back.
+        print(f"once more: CPU time {cpu['main>burner']}, the program had {running}")
     del os.environ["CALLS_TIMES"]
-    running = int(open("times").readlines()[-1])  # by the program's own clock, less what it was kept from running
     check("trace of a command ends well", code == 0, errors)
-    wall, off, cpu = (values("t.data", metric) for metric in ("wall", "off-cpu", "cpu"))
     slept, burnt = "main>outer_sleeper>sleeper", "main>burner"
     check("the time of sleeping", 40e6 <= wall[slept], wall)
     check("is waiting", off[slept] >= (0.9 if SLOW == 1 else 0.5) * wall[slept], (wall, off))
@@ -266,48 +271,22 @@ def check_names():
     check("a name that nothing has, and one like it", "no function is named 'shop::lokup'; did you mean 'shop::lookup'?" in said, said)
 
 
-GO = """
-package main
-
-import "fmt"
-
-//go:noinline
-func deepen(n int) int {
-	var room [256]byte
-	room[n%256] = byte(n)
-	if n == 0 {
-		return int(room[0])
-	}
-	return deepen(n-1) + int(room[n%256])
-}
-
-//go:noinline
-func Grower(n int) int { return deepen(n) + 1 }
-
-func main() {
-	done := make(chan int)
-	sum := 0
-	for i := 0; i < 50; i++ {
-		go func() { done <- Grower(2000) }()
-		sum += <-done
-	}
-	fmt.Println(sum != 0)
-}
-"""
-
-
 def check_go():
     """Goroutines whose stacks grow, and so move, while the function runs."""
-    os.makedirs("gosrc", exist_ok=True)
-    open("gosrc/main.go", "w").write(GO)
-    env = {**os.environ, "GOCACHE": os.path.abspath("gocache"), "GO111MODULE": "off", "GOFLAGS": ""}
-    if not shutil.which("go") or subprocess.run(["go", "build", "-o", "../gomoves", "main.go"], cwd="gosrc", env=env, capture_output=True).returncode:
-        print("skipped: no go compiler")
-        return
-    ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--max-overhead", "0", "-o", "g.data", "--", "./gomoves"], capture_output=True, text=True)
+    grower = os.path.join(BUILD, "tests", "e2e", "grower")  # a machine without a compiler is given it
+    if not os.path.exists(grower):
+        grower = os.path.abspath("grower")
+        env = {**os.environ, "GOCACHE": os.path.abspath("gocache"), "GO111MODULE": "off", "GOFLAGS": ""}
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grower.go")
+        if not shutil.which("go") or subprocess.run(["go", "build", "-o", grower, source], env=env, capture_output=True).returncode:
+            print("skipped: no go compiler")
+            return
+    ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--max-overhead", "0", "-o", "g.data", "--", grower], capture_output=True, text=True)
     calls = values("g.data", "calls")
     check("Go: calls whose stacks move", sum(n for key, n in calls.items() if key.endswith("main.Grower")) == 50 and ran.stdout == "true\n", (calls, ran.stderr))
     check("and none that did not return", "did not return" not in ran.stderr, ran.stderr)
+    ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--exits", "return", "-o", "g.data", "--", grower], capture_output=True, text=True)
+    check("Go: returns are not probed", "a Go program crashes when its returns are probed" in ran.stderr and ran.stdout == "true\n", ran.stderr)
 
 
 def check_kill():

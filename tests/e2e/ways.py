@@ -118,6 +118,100 @@ def attached():
     check("attached: both are counted", found.get("classify", {}).get("total", 0) > 0 and found["main"]["total"] > 0)
 
 
+def compile_weights():
+    subprocess.run(["cc", "-O1", "-g", "-o", "weights", os.path.join(os.path.dirname(SOURCE), "weights.c")], check=True)
+
+
+def weights():
+    """A branch that is executed often and one that is not, in the same loop: with a profile the probe of the other is left out."""
+    compile_weights()
+    ran = subprocess.run([CPPROF, "record", "-o", "weights.data", "--", "./weights", "50000000"], capture_output=True, text=True)
+    check("weights: recorded", ran.returncode == 0, ran.stderr)
+    plain, found = paths("--", "./weights", "100000", functions=["weigh"])
+    told, with_profile = paths("--profile", "weights.data", "--", "./weights", "100000", functions=["weigh"])
+    check("weights: both run", plain.returncode == 0 and told.returncode == 0, plain.stderr + told.stderr)
+    ways = [sorted((w["number"], w["count"]) for w in f["weigh"]["ways"]) for f in (found, with_profile)]
+    check("weights: the same counts", ways[0] == ways[1], str(ways))
+    # 100000 rounds: even or odd with a second bit, and the seldom ways of every 1024th.
+    seldom = [c for c in counts(found["weigh"]) if c < 1000]
+    check("weights: as the arithmetic has it", found["weigh"]["total"] == 100000 and sum(seldom) in range(97, 101), str(ways[0]))
+    hits = [json.loads(r.stdout)["hits"] for r in (plain, told)]
+    check("weights: fewer hits", hits[1] < 0.8 * hits[0], str(hits))
+    ran = subprocess.run([CPPROF, "paths", "-f", "weigh", "--dry-run", "--profile", "weights.data", "--", "./weights"],
+                         capture_output=True, text=True)
+    check("weights: said before", ran.returncode == 0 and re.search(r"6 probes for 41 ways; about [0-9,]{10,} hits a second", ran.stdout)
+          and "in all the time" in ran.stdout, ran.stdout + ran.stderr)
+    ran, _ = paths("--profile", "weights", "--", "./weights", functions=["weigh"])
+    check("weights: what is no profile is refused", ran.returncode == 1 and "weights" in ran.stderr, ran.stderr)
+
+
+def stretches():
+    """A process that would be slowed down too much: probes are in at times. A quarter of the calls take one way."""
+    compile_weights()
+    target = subprocess.Popen(["./weights", "1000000000000", "shares"])
+    time.sleep(0.1)
+    planned = subprocess.run([CPPROF, "paths", "-f", "shares", "--dry-run", "-p", str(target.pid)], capture_output=True, text=True)
+    ran, found = paths("-p", str(target.pid), "-d", "4", functions=["shares"])
+    shown = subprocess.run([CPPROF, "paths", "-f", "shares", "-p", str(target.pid), "-d", "3", "--by", "context"],
+                           capture_output=True, text=True)
+    target.kill()
+    target.wait()
+    check("stretches: known before", "in for stretches of 50 ms" in planned.stdout, planned.stdout + planned.stderr)
+    check("stretches: said before", "the probes are in for stretches of 50 ms" in ran.stderr, ran.stderr)
+    whole = json.loads(ran.stdout)
+    check("stretches: several", whole["stretches"] > 1 and not whole["whole"], ran.stdout[:300])
+    check("stretches: not all of the time", whole["seconds_in"] < whole["seconds"] / 2, ran.stdout[:300])
+    check("stretches: of one thread at most one way is under way when one begins", whole["partial"] <= whole["stretches"],
+          ran.stdout[:300])
+    check("stretches: none is lost", whole["dropped"] == 0, ran.stdout[:300])
+    for way in found["shares"]["ways"]:
+        share = way["count"] / found["shares"]["total"]
+        truth = 0.25 if share < 0.5 else 0.75
+        # Within the interval, but for one in 20: so a little beside it, too.
+        check("stretches: the share is in its interval", way["share_low"] - 0.01 <= truth <= way["share_high"] + 0.01 and
+              way["share_low"] <= share <= way["share_high"] and way["share_high"] - way["share_low"] < 0.2, str(way))
+    check("stretches: the report says it", re.search(r"the probes were in for [0-9.]+ s of [0-9.]+ s, in \d+ stretches", shown.stdout)
+          and re.search(r"\([0-9.]+%-[0-9.]+%\)  entry: .*called by main", shown.stdout), shown.stdout + shown.stderr)
+
+
+def bad_input():
+    """Loops with two entries, jumps nobody knows, signal handlers, no symbols, a file that is replaced, a process that ends."""
+    source = os.path.join(os.path.dirname(SOURCE), "bad.c")
+    subprocess.run(["cc", "-O1", "-g", "-o", "bad", source], check=True)
+    line = 1 + [i for i, text in enumerate(open(source)) if "as often as it is asked for" in text][0]
+
+    def counted(*options, functions):  # the program prints, too
+        ran, _ = paths("-o", "bad.json", *options, functions=functions)
+        return ran, {f["name"]: f for f in json.load(open("bad.json"))["functions"]}
+    ran, found = counted("--", "./bad", "1000", functions=["irreducible", "handled"])
+    middle = [b["count"] for b in found["irreducible"]["blocks"] if line in b["lines"]]
+    check("a loop with two entries", ran.returncode == 0 and sum(middle) == 2000, str(middle) + ran.stderr)
+    calls = sum(w["count"] for w in found["handled"]["ways"] if w["leaves"])
+    check("signal handlers amid a way", calls == int(ran.stdout) > 100000, f"{calls} {ran.stdout}")
+    ran, _ = paths("--", "./bad", "100", functions=["computed"])
+    check("a jump that nobody knows", ran.returncode == 1 and "nobody knows where the jump at 0x" in ran.stderr, ran.stderr + ran.stdout)
+    ran, both = counted("--", "./bad", "100", functions=["computed", "irreducible"])
+    check("... does not hide what can be counted", ran.returncode == 0 and list(both) == ["irreducible"] and "the jump at" in ran.stderr, ran.stderr)
+    shutil.copy("bad", "bare")
+    subprocess.run(["strip", "bare"], check=True)
+    ran, bare = counted("--", "./bare", "1000", functions=[f"bare+{found['irreducible']['vaddr']}"])
+    same = bare and counts(list(bare.values())[0]) == counts(found["irreducible"])
+    check("no symbols: by address", ran.returncode == 0 and same, ran.stderr)
+    check("... and ways by blocks", all(not w["lines"] for f in bare.values() for w in f["ways"]))
+    target = subprocess.Popen(["./bad", "2000000"], stdout=subprocess.DEVNULL)
+    time.sleep(0.2)
+    os.rename("bare", "bad")  # another file of the same name
+    ran, replaced = paths("-p", str(target.pid), "-d", "1", functions=["handled"])
+    is_counted = replaced.get("handled", {}).get("total", 0) > 0
+    check("a file that was replaced", is_counted or "was replaced" in ran.stderr or "no function is named" in ran.stderr, ran.stderr)
+    watcher = subprocess.Popen([CPPROF, "paths", "-f", "*", "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    target.kill()
+    target.wait()
+    _, err = watcher.communicate(timeout=60)
+    check("a process that ends meanwhile", watcher.returncode in (0, 1, 4, 5), f"{watcher.returncode} {err}")
+
+
 def complaints():
     ran, _ = paths("--", "./ways", functions=["clasify"])
     check("a misspelt name", ran.returncode != 0 and "there is 'classify'" in ran.stderr, ran.stderr)
@@ -147,6 +241,9 @@ def main():
     if all(shutil.which(t) for t in ("clang", "llvm-profdata", "llvm-cov")):
         against_llvm("clang")
     attached()
+    weights()
+    stretches()
+    bad_input()
     complaints()
     print(f"{passed} passed, {failed} failed")
     return failed != 0

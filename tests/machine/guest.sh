@@ -48,11 +48,13 @@ verified_programs() {
 	cat $log
 	! grep -q 'waits are not timed in the kernel' $log || return 1
 	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep || return 1
-	# Chosen functions and ways.
-	for command in trace paths; do
-		"$CPPROF" $command -f main -o /tmp/$command.data -- "$BUILD/tests/e2e/paths" 0.1 10 1000 >$log 2>&1 || { cat $log; return 1; }
+	# Chosen functions, with and without counters, allocations, and ways.
+	for command in "trace -f main" "trace -f main -e minor-faults,task-clock" "trace --alloc --held --every 1" "paths -f main"; do
+		# shellcheck disable=SC2086
+		"$CPPROF" $command -o "/tmp/${command// /_}.data" -- "$BUILD/tests/e2e/blocks" 500 >$log 2>&1 || { cat $log; return 1; }
 		cat $log
 	done
+	"$CPPROF" report --metric minor-faults "/tmp/trace_-f_main_-e_minor-faults,task-clock.data" | grep -w main
 }
 export -f verified_programs
 
@@ -76,7 +78,9 @@ e2e=$SOURCE/tests/e2e stacks=$SOURCE/tests/stacks
 case_of bpf.verifier bash -c verified_programs
 case_of e2e.record "$e2e/record.sh"
 case_of e2e.attach "$e2e/attach.sh"
-case_of e2e.trace python3 "$SOURCE/tests/e2e/trace.py"
+case_of e2e.trace python3 "$e2e/trace.py"
+case_of e2e.trace_bad python3 "$e2e/trace_bad.py"
+case_of e2e.alloc python3 "$e2e/alloc.py"
 case_of e2e.deep "$e2e/deep.sh"
 case_of e2e.raw "$e2e/raw.sh"
 case_of e2e.steps "$e2e/steps.sh" 300

@@ -9,8 +9,8 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
 limit=${MACHINE_SECONDS:-7200} # a whole boot, against hanging
-targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls facts recall_agrees
-	same_profile)
+targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls hot_calls blocks facts
+	recall_agrees same_profile)
 
 skip() {
 	echo "skipped: $*"
@@ -71,7 +71,7 @@ make_programs() {
 
 # Go builds for any machine, and the machine has no Go. Without it the test says that there is none.
 make_go_programs() {
-	local to=$programs/tests/stacks of=$SOURCE/tests/stacks
+	local to=$programs/tests/stacks of=$SOURCE/tests/stacks e2e=tests/e2e
 	command -v go >/dev/null || return 0
 	mkdir -p "$to"
 	sh "$of/deep_go.sh" >"$folder/deep.go"
@@ -81,6 +81,7 @@ make_go_programs() {
 	go build -ldflags '-s -w' -o "$to/go-stripped" "$of/program.go"
 	go build -o "$to/go-clock" "$of/clock.go"
 	go build -o "$to/go-deep" "$folder/deep.go"
+	go build -o "$programs/$e2e/grower" "$SOURCE/$e2e/grower.go"
 }
 
 # A second disk with our programs and scripts, in the places the scripts expect.

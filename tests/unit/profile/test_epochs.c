@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,6 +206,60 @@ TEST(hours_and_days_become_one_and_sums_stay)
 	epochs_list(epochs, &n);
 	CHECK_EQ(n, 1);
 	database_done(epochs);
+}
+
+/* A profile with so many more processes, each of one sample, that have come and gone. */
+static struct profile *epoch_of_many(size_t n)
+{
+	struct profile *profile = epoch_at(0);
+	uint32_t comm = intern_add(&profile->strings, "cc1");
+	uint32_t node = cct_child(&profile->cct, CCT_ROOT, 0, 0x1234, 0);
+
+	vec_clear(&profile->timeline);
+	profile->quality.samples += n;
+	profile->quality.by_end[STACK_COMPLETE] += n;
+
+	for (size_t i = 0; i < n; i++) {
+		vec_push(&profile->processes, ((struct profile_process){ .pid = (pid_t)(1000 + i),
+									 .comm = comm,
+									 .start_ns = (1 + i) * 1000,
+									 .exit_ns = (2 + i) * 1000 }));
+		vec_push(&profile->threads,
+			 ((struct profile_thread){ .process = (uint32_t)profile->processes.n - 1,
+						   .tid = (pid_t)(1000 + i),
+						   .comm = comm,
+						   .start_ns = (1 + i) * 1000,
+						   .exit_ns = (2 + i) * 1000 }));
+		cct_add_value(&profile->cct, node, (uint32_t)profile->threads.n - 1, 0, 1);
+	}
+	return profile;
+}
+
+TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
+{
+	static const size_t counts[] = { 20, 1000 };
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		struct epochs *epochs = database_new();
+		OWNED struct profile *many = epoch_of_many(counts[i]);
+		OWNED struct profile *before = epoch_at(0);
+		struct diag diag = { 0 };
+		size_t n_bad;
+		CHECK_EQ(epochs_put(epochs, many, &diag), 0);
+		OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
+		CHECK_EQ(profile_sum(all, 0), profile_sum(many, 0));
+		size_t n_more = i ? 1 : counts[i]; /* few keep their numbers */
+		CHECK_EQ(all->processes.n, before->processes.n + n_more);
+		CHECK_EQ(all->threads.n, before->threads.n + n_more);
+		size_t n_unnumbered = 0;
+		for (size_t j = 0; j < all->processes.n; j++)
+			n_unnumbered +=
+				strcmp(intern_text(&all->strings, all->processes.at[j].comm), "cc1") == 0 &&
+				!all->processes.at[j].pid;
+		CHECK_EQ(n_unnumbered, i);
+		CHECK_EQ(profile_check(all, "all", &diag), 0);
+		database_done(epochs);
+	}
 }
 
 /* Killed after the merge was written and before what it is made of was removed. */

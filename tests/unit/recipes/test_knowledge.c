@@ -341,6 +341,49 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 	scene_done(&s);
 }
 
+/* An address of the program itself, whose functions have unwind entries. */
+TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
+{
+	struct scene s;
+
+	scene_make(&s);
+	const struct isa *isa = isa_for_machine(s.image->elf_machine);
+	struct knowledge *knowledge = knowledge_new(s.images, isa, UNWIND_AUTO, s.store);
+	struct place place;
+	unsigned n_early = 0;
+
+	knowledge_set_patience(knowledge, 3);
+	for (size_t i = 0; i < s.n_places; i++) {
+		knowledge_place(knowledge, s.id, s.places[i], false, &place);
+		n_early += place.is_early;
+	}
+	CHECK(n_early > s.n_places / 4);
+	knowledge_save(knowledge);
+	knowledge_free(knowledge);
+
+	/* What the store knows is not early; what was is not in the store. */
+	knowledge = knowledge_new(s.images, isa, UNWIND_AUTO, s.store);
+	uint64_t vaddr = s.places[s.n_places / 2];
+	knowledge_set_patience(knowledge, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		knowledge_place(knowledge, s.id, vaddr, true, &place);
+		CHECK_EQ(place.is_early, i < 2);
+		CHECK(place.recipes.recipe[0] != RECIPE_NONE);
+	}
+	CHECK(knowledge_analysed(knowledge) > 0);
+	knowledge_place_now(knowledge, s.id, s.places[0], true, &place);
+	CHECK(!place.is_early);
+	knowledge_save(knowledge);
+	knowledge_free(knowledge);
+	knowledge = knowledge_new(s.images, isa, UNWIND_AUTO, s.store);
+	knowledge_set_patience(knowledge, 3);
+	knowledge_place(knowledge, s.id, vaddr, true, &place);
+	CHECK(!place.is_early);
+	CHECK_EQ(knowledge_analysed(knowledge), 0);
+	knowledge_free(knowledge);
+	scene_done(&s);
+}
+
 TEST(nothing_is_known_of_an_image_without_code)
 {
 	struct images *images = images_new();

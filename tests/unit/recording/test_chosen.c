@@ -197,6 +197,25 @@ TEST(chosen_data_and_addresses_outside_of_the_file_are_not_code)
 	}
 }
 
+TEST(chosen_two_patterns_that_name_one_function_have_both_found_it)
+{
+	static char *const patterns[] = { "fill", "fil*", "fil" };
+	struct search s = { .images = images_new() };
+	struct diag diag = { 0 };
+	image_id id;
+
+	CHECK(images_open(s.images, FOLDER "aarch64_gcc_O2", &id, &diag) >= 0);
+	chosen_init(&s.chosen, patterns, ARRAY_LEN(patterns));
+	chosen_look(&s.chosen, s.images, id, TRACE_FUNCTIONS_MAX);
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(s.chosen.functions.at[0].pattern, 0);
+	CHECK_EQ(s.chosen.found.at[0].n, 1);
+	CHECK_EQ(s.chosen.found.at[1].n, 1);
+	CHECK_EQ(s.chosen.found.at[2].n, 0);
+	CHECK_STR(s.chosen.found.at[2].nearest, "fill"); /* also if another pattern names it */
+	search_done(&s);
+}
+
 TEST(chosen_more_than_the_limit_are_counted)
 {
 	struct search s = { .images = images_new() };

@@ -2,6 +2,7 @@
 #include "report/cycles/mca.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,33 @@ TEST(one_that_hangs_is_ended)
 	CHECK_EQ(open_for("neoverse-n1", 200000000), -ETIME);
 	CHECK(strstr(diag.what, "llvm-mca-19"));
 	END("llvm-mca-19", "llvm-mc-19");
+}
+
+/* What it has started holds a pipe open for as long as it lives. */
+static bool is_held(int pipe)
+{
+	struct pollfd end = { .fd = pipe };
+
+	return poll(&end, 1, 10000) == 0;
+}
+
+TEST(what_it_has_started_is_ended_with_it)
+{
+	static const char *const scripts[] = { "sleep 100 >/dev/null & sleep 100", /* it hangs itself */
+					       "sleep 100 >/dev/null &" };
+
+	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
+		int ends[2];
+		begin();
+		CHECK_EQ(pipe(ends), 0);
+		write_tool("llvm-mca-19", scripts[i]);
+		write_tool("llvm-mc-19", "exit 1");
+		CHECK(open_for("neoverse-n1", 500000000) < 0);
+		close(ends[1]);
+		CHECK(!is_held(ends[0]));
+		close(ends[0]);
+		END("llvm-mca-19", "llvm-mc-19");
+	}
 }
 
 TEST(the_newest_is_taken_and_its_model_named)

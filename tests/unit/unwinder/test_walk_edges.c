@@ -43,6 +43,35 @@ TEST(walk_stops_when_sp_does_not_rise)
 	scene_done(&s);
 }
 
+/* Behind the pop, the entry's word is the one above the return address: here behind some other call. */
+TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_call_confirms_it)
+{
+	for (unsigned patience = 0; patience < 200; patience += 100) {
+		struct scene s =
+			scene_of(&(struct unwinder_options){ .mode = UNWIND_AUTO, .patience = patience });
+		WALK(&s, SHORT_ENDS, BIAS + SHORT_CALLER_CALLS, BIAS + BARE_CALLS, 0, 0);
+		CHECK(s.stack.frames.n > 1);
+		CHECK_EQ(s.stack.frames.at[1].vaddr, SHORT_CALLER_CALLS);
+		/* Before it, the entry is right, and a call of leaf says so. */
+		WALK(&s, LEAF + 2, 0xb, BIAS + OUTER_CALLS, 0xb, BIAS + START_CALLS);
+		CHECK_END(&s, STACK_COMPLETE, 3);
+		CHECK_EQ(s.stack.frames.at[0].witness, patience ? WITNESS_CFI : WITNESS_ANALYSIS);
+		scene_done(&s);
+	}
+}
+
+TEST(code_that_is_seen_often_is_analysed_at_last)
+{
+	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_AUTO, .patience = 3 });
+
+	for (unsigned i = 0; i < 4; i++) {
+		WALK(&s, LEAF + 2, i, BIAS + OUTER_CALLS, 0xb, BIAS + START_CALLS); /* of another stack */
+		CHECK_END(&s, STACK_COMPLETE, 3);
+		CHECK_EQ(s.stack.frames.at[0].witness, i < 2 ? WITNESS_CFI : WITNESS_ANALYSIS);
+	}
+	scene_done(&s);
+}
+
 TEST(walk_says_where_it_has_no_image)
 {
 	struct scene s = scene();

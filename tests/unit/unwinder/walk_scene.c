@@ -30,6 +30,8 @@ static void write_text(uint8_t *text)
 	put(text, EXEC - 7, PROGRAM(0xb8, 59, 0, 0, 0, 0x0f, 0x05, 0xc3));   /* execve; ret */
 	put(text, VFORK - 1,
 	    PROGRAM(0x5f, 0xb8, 58, 0, 0, 0, 0x0f, 0x05, 0x57, 0xc3)); /* pop rdi; vfork; push rdi; ret */
+	put(text, SHORT, PROGRAM(0x53, 0x90, 0x5b, 0xc3));
+	put(text, 0x1f00, PROGRAM(0x53, 0xe8, 0xfa, 0xfe, 0xff, 0xff, 0x5b, 0xc3)); /* push rbx; call short */
 	put(text, STUB, PROGRAM(0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0));
 }
 
@@ -48,6 +50,8 @@ static void write_frames(struct writer *eh)
 	frame_fde(eh, EH, cie, 0x1900, 6, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, EXEC - 7, 8, 0, PROGRAM(0));
 	frame_fde(eh, EH, cie, VFORK - 1, 10, 0, PROGRAM(0x41, 0x0e, 0, 0x09, 16, 5, 0x48, 0x0e, 8, 0x90, 1));
+	frame_fde(eh, EH, cie, SHORT, 4, 0, PROGRAM(0x41, 0x0e, 16, 0x83, 2));
+	frame_fde(eh, EH, cie, 0x1f00, 8, 0, PROGRAM(0x41, 0x0e, 16, 0x83, 2, 0x46, 0x0e, 8));
 }
 
 struct scene scene_of(const struct unwinder_options *options)

@@ -33,6 +33,9 @@ enum {
 	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
 	EXEC = 0x1c07,    /* behind the system call */
 	VFORK = 0x1d01,   /* its return address is in rdi, and no frame is left */
+	SHORT = 0x1e00,   /* its unwind entry does not tell that rbx is popped */
+	SHORT_ENDS = 0x1e03,
+	SHORT_CALLER_CALLS = 0x1f06,
 };
 
 struct scene scene_of(const struct unwinder_options *options);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * perf_glance: where the threads of a process run, for a moment. Addresses alone, by the CPU clock: nothing
+ * is unwound, nothing is kept, and the process is hardly disturbed.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+#define GLANCE_PERIOD_NS 250000u /* of CPU time, from one sample of a thread to the next */
+
+struct glance {
+	VEC(uint64_t) pcs;
+	uint64_t ns; /* how long was looked */
+};
+
+/* Takes that long. -errno if no thread may be looked at. */
+int glance_take(struct glance *glance, pid_t pid, uint64_t ms);
+void glance_done(struct glance *glance);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * paths_rates: how often the blocks of a function are executed, about, before anything counts them: from
+ * samples, and from how many instructions a block has.
+ *
+ * It need not be right: probes are left out where most of them would be hit, and the number of hits says
+ * whether they may stay at all. What is counted does not depend on it.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "binary/elf/image.h"
+#include "binary/flow/cfg.h"
+
+struct paths_sample {
+	image_id image;
+	uint64_t vaddr, n; /* so many there */
+};
+struct paths_samples {
+	VEC(struct paths_sample) at;
+	double sample_ns; /* of CPU time, that one stands for */
+	double seconds;   /* in which they were taken */
+};
+
+/* Those of a profile, of images that are the same here. */
+int paths_samples_read(struct paths_samples *samples, struct images *images, const char *path,
+		       struct diag *diag);
+void paths_samples_done(struct paths_samples *samples);
+
+/* By block, executions a second; to be freed. NULL if the function was not seen. */
+double *paths_rates_find(const struct paths_samples *samples, image_id image, const struct cfg *cfg);

@@ -179,8 +179,8 @@ static void merge_add_notes(struct merger *merger, const char *const *notes, siz
 
 	for (size_t i = 0; i < n; i++)
 		vec_push(&sorted, notes[i]);
-	if (n)
-		qsort(sorted.at, n, sizeof(*sorted.at), merge_compare_notes);
+	if (sorted.n)
+		qsort(sorted.at, sorted.n, sizeof(*sorted.at), merge_compare_notes);
 	for (size_t i = 0; i < n && i < NOTES_MAX; i++)
 		merger_note(merger, sorted.at[i]);
 	if (n > NOTES_MAX)

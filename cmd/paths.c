@@ -167,7 +167,10 @@ static int paths_show(struct paths_command *c, const struct paths *paths, bool i
 		return cmd_fail(&diag);
 	}
 	if (!n)
-		fprintf(stderr, "cpprof: no way was counted: no chosen function was called\n");
+		fprintf(stderr, "cpprof: no way was counted: %s\n",
+			c->bursts  ? "its threads waited, or its ways are longer than a burst"
+			: c->input ? "the branch records hold none"
+				   : "no chosen function was called");
 	return n ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 

@@ -14,6 +14,10 @@
 
 #define HOUR_MS 3600000ull
 #define DAY_MS 86400000ull
+/* Of the merged tree in memory. A day takes at most about a megabyte on disk then; an hour is bounded so that
+ * merging is. */
+#define HOUR_BYTES (64u << 20)
+#define DAY_BYTES (32u << 20)
 
 static void keep_unlink(struct epochs *epochs, const char *folder, const char *name)
 {
@@ -35,9 +39,10 @@ static size_t keep_group(const struct epoch *all, size_t n, size_t first, uint64
 }
 
 /* A file that cannot be read stays for whoever can repair it: then nothing is merged. */
-static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t n)
+static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t n, size_t max_bytes)
 {
-	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME });
+	struct merger *merger =
+		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = max_bytes });
 	CLEANUP(freep)
 	char *name = alloc_printf("%" PRIu64 "-%" PRIu64 ".epoch", group[0].start_ms, group[n - 1].end_ms);
 	struct diag diag = { 0 };
@@ -63,7 +68,7 @@ static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t 
 	return true;
 }
 
-static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t before_ms)
+static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t before_ms, size_t max_bytes)
 {
 	size_t n, n_merged = 0, end;
 	const struct epoch *all = epochs_list(epochs, &n);
@@ -71,7 +76,7 @@ static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t bef
 	for (size_t first = 0; first<n; first = end> first ? end : first + 1) {
 		end = keep_group(all, n, first, span_ms);
 		bool is_old = (all[first].start_ms / span_ms + 1) * span_ms <= before_ms;
-		if (is_old && end - first > 1 && keep_merge(epochs, all + first, end - first))
+		if (is_old && end - first > 1 && keep_merge(epochs, all + first, end - first, max_bytes))
 			n_merged += end - first;
 	}
 	return n_merged;
@@ -151,9 +156,9 @@ struct epochs_kept epochs_keep(struct epochs *epochs, const struct epochs_limits
 		 age = limits->age_s * 1000;
 
 	if (hours && now_ms > hours)
-		kept.n_merged += keep_compact(epochs, HOUR_MS, now_ms - hours);
+		kept.n_merged += keep_compact(epochs, HOUR_MS, now_ms - hours, HOUR_BYTES);
 	if (days && now_ms > days)
-		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days);
+		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days, DAY_BYTES);
 	if (age && now_ms > age)
 		kept.n_dropped += keep_drop_old(epochs, now_ms - age);
 	if (kept.n_dropped)

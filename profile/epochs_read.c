@@ -3,10 +3,12 @@
  * epochs_read: a stretch of time as one profile: its epochs merged, and what is known of their code.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/pool.h"
 #include "profile/epochs_private.h"
 #include "profile/keep_process.h"
 #include "profile/resolve.h"
@@ -19,25 +21,53 @@ static bool read_wants(const struct epochs *epochs, const struct epochs_query *q
 	return !query->process || epochs_index_may_have(epochs, epoch, query->process);
 }
 
-static size_t read_epochs(struct epochs *epochs, const struct epochs_query *query, struct merger *merger,
-			  struct diag *diag)
+/* Epochs are read side by side, and added one at a time: whatever the order, the sum is the same. */
+struct read_job {
+	const struct epochs *epochs;
+	const struct epochs_query *query;
+	VEC(const struct epoch *) wanted;
+	pthread_mutex_t lock; /* of all that follows */
+	struct merger *merger;
+	size_t n_bad;
+	struct diag *why;
+};
+
+static void read_one(void *context, unsigned worker, size_t index)
 {
-	size_t n, n_bad = 0;
+	struct read_job *job = context;
+	CLEANUP(freep) char *path = epochs_path(job->epochs, "epochs", job->wanted.at[index]->name);
+	CLEANUP(profile_freep) struct profile *one = NULL;
+	struct diag diag = { 0 };
+	int error = profile_read(path, &one, &diag);
+
+	(void)worker;
+	if (!error && job->query->process)
+		profile_keep_process(one, job->query->process);
+	pthread_mutex_lock(&job->lock);
+	if (!error)
+		error = merger_add(job->merger, one, path, &diag);
+	if (error < 0) {
+		job->n_bad++;
+		*job->why = diag;
+	}
+	pthread_mutex_unlock(&job->lock);
+}
+
+static size_t read_epochs(struct epochs *epochs, const struct epochs_query *query, struct merger *merger,
+			  struct diag *why)
+{
+	struct read_job job = { .epochs = epochs, .query = query, .merger = merger, .why = why };
+	size_t n;
 	const struct epoch *all = epochs_list(epochs, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		CLEANUP(freep) char *path = epochs_path(epochs, "epochs", all[i].name);
-		CLEANUP(profile_freep) struct profile *one = NULL;
-		if (!read_wants(epochs, query, &all[i]))
-			continue;
-		int error = profile_read(path, &one, diag);
-		if (!error && query->process)
-			profile_keep_process(one, query->process);
-		if (!error)
-			error = merger_add(merger, one, path, diag);
-		n_bad += error < 0;
-	}
-	return n_bad;
+	for (size_t i = 0; i < n; i++)
+		if (read_wants(epochs, query, &all[i]))
+			vec_push(&job.wanted, &all[i]);
+	pthread_mutex_init(&job.lock, NULL);
+	pool_run(pool_threads(0), job.wanted.n, read_one, &job);
+	pthread_mutex_destroy(&job.lock);
+	vec_done(&job.wanted);
+	return job.n_bad;
 }
 
 static void read_names(struct epochs *epochs, struct merger *merger, const struct profile *plain)

@@ -30,6 +30,9 @@ struct merge_options {
 	/* With MERGE_BY_NUMBER: of a profile with more processes than that, those that began and ended in it
 	 * are joined by name. 0 = none are. */
 	size_t max_numbered;
+	/* Of joined ones: a bound on the memory of the tree. What is cold beyond it is folded
+	 * (unwinder/cct_fold.h), and then the order in which profiles come counts. 0 = none. */
+	size_t max_bytes;
 	/* Ranks are not told apart: threads become one, and each node keeps how its values are spread. */
 	bool reduces;
 };

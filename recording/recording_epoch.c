@@ -14,8 +14,10 @@
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
 #define TIDY_NS (30 * CLOCK_NS_PER_S)
-#define OWN_MEMORY (40u << 20) /* beyond it nothing of code stays from one look to the next */
-#define LOOK_NS 20000000       /* from one look whether names are there to the next */
+#define MEMORY_LOOK_NS (CLOCK_NS_PER_S / 2)
+#define MEMORY_MUCH (44u << 20) /* with the files that are mapped: then it is tidied at once */
+#define OWN_MEMORY (24u << 20)  /* beyond it nothing of code stays from one look to the next */
+#define LOOK_NS 20000000        /* from one look whether names are there to the next */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -122,17 +124,19 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 	}
 }
 
-/* Of our own, in bytes: what no file is behind. */
-static uint64_t epoch_own_memory(void)
+/* In bytes; ret_own: of it, what no file is behind. */
+static uint64_t epoch_memory(uint64_t *ret_own)
 {
 	unsigned long resident = 0, shared = 0;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	FILE *file = fopen("/proc/self/statm", "re");
 
 	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
 		resident = shared = 0;
 	if (file)
 		fclose(file);
-	return resident > shared ? (uint64_t)(resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+	*ret_own = resident > shared ? (resident - shared) * page : 0;
+	return resident * page;
 }
 
 /*
@@ -141,10 +145,15 @@ static uint64_t epoch_own_memory(void)
  */
 void recording_epoch_tidy(struct recording *r, uint64_t now)
 {
-	if (!r->options.epoch_ns || now - r->tidy_ns < TIDY_NS || !workers_are_idle(r->workers))
+	uint64_t own;
+
+	if (!r->options.epoch_ns || now - r->memory_ns < MEMORY_LOOK_NS || !workers_are_idle(r->workers))
+		return;
+	r->memory_ns = now;
+	if (epoch_memory(&own) < MEMORY_MUCH && now - r->tidy_ns < TIDY_NS)
 		return;
 	r->tidy_ns = now;
-	workers_forget(r->workers, epoch_own_memory() > OWN_MEMORY);
+	workers_forget(r->workers, own > OWN_MEMORY);
 	images_rest(r->images);
 #ifdef __GLIBC__
 	malloc_trim(0);

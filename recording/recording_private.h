@@ -30,6 +30,7 @@ struct recording {
 	struct prefetch prefetch;
 	struct live live;
 	uint64_t tidy_ns;                      /* when memory was tidied last */
+	uint64_t memory_ns;                    /* when it was last looked how much memory that takes */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */

@@ -68,6 +68,8 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
 	row.scope = waits_leave_line(tree, row.scope);
+	if (row.kind == WAIT_NO_KIND)
+		row.kind = WAIT_OTHER;
 	return row;
 }
 
@@ -206,7 +208,9 @@ static void waits_add(struct map *rows, const struct wait_metrics *metrics, cons
 		return;
 	of->off_cpu -= value->value; /* which is part of it, and may come later */
 	row.kind = WAIT_RUNNABLE;
-	waits_row(rows, row, ret)->off_cpu += value->value;
+	of = waits_row(rows, row, ret);
+	of->off_cpu += value->value;
+	of->of_others += value->value;
 }
 
 /* Only of rows that are there: a part in which nothing but a CPU was missing has no length of its own. */

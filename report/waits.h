@@ -21,14 +21,15 @@ struct wait_metrics wait_metrics_of(const struct profile *profile);
 struct wait_row {
 	uint32_t scope;
 	enum wait_kind kind;
-	uint64_t off_cpu, waits; /* waits 0: the part of others in which nothing but a CPU was missing */
-	uint64_t longest;        /* of them; 0 = it is not known */
-	uint32_t waker;          /* the metric of the threads that ended most of it; 0 = none is known */
-	uint64_t woken_by;       /* what of it they did, with the time until the thread ran */
-	uint32_t woken_in;       /* where they did most of that; 0 = none of them was sampled then */
-	uint64_t woken_in_ns;    /* ... so much */
-	uint32_t holder;  /* of a futex: the metric of the threads that held it longest; 0 = not known */
-	uint64_t held_by; /* ... so long, of the waits for it */
+	uint64_t off_cpu, waits;
+	uint64_t of_others; /* of off_cpu, no waits of its own: those of other kinds, after they were woken */
+	uint64_t longest;   /* of them; 0 = it is not known */
+	uint32_t waker;     /* the metric of the threads that ended most of it; 0 = none is known */
+	uint64_t woken_by;  /* what of it they did, with the time until the thread ran */
+	uint32_t woken_in;  /* where they did most of that; 0 = none of them was sampled then */
+	uint64_t woken_in_ns; /* ... so much */
+	uint32_t holder;      /* of a futex: the metric of the threads that held it longest; 0 = not known */
+	uint64_t held_by;     /* ... so long, of the waits for it */
 };
 typedef VEC(struct wait_row) wait_rows;
 /* The name of the threads that ended most of a row; NULL = it is not known. */

@@ -363,6 +363,7 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->leader);
 	vec_done(&nest->flags);
 	vec_done(&nest->marks);
+	vec_done(&nest->deeds);
 	vec_done(&nest->is_way_in);
 	vec_done(&nest->source);
 	vec_done(&nest->loops);

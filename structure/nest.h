@@ -36,6 +36,13 @@ struct line_marks {
 	uint64_t lines, blocks[4];
 };
 
+/* What a loop does by itself, inner loops included: on which lines it calls or changes memory in one step. */
+struct loop_deeds {
+	uint32_t context, file, line; /* of its code; line 0 = none has one */
+	bool has_others;              /* it has code on other lines, too */
+	uint64_t acting;              /* hashes of the lines */
+};
+
 struct nest {
 	const struct cfg *cfg;
 	const struct loop_forest *machine;
@@ -45,6 +52,7 @@ struct nest {
 	VEC(uint32_t) leader; /* per machine loop: union-find of those that are one source loop */
 	VEC(uint16_t) flags;  /* per machine loop: enum scope_flag */
 	VEC(struct line_marks) marks; /* per leader, inner loops included; empty if no line has such blocks */
+	VEC(struct loop_deeds) deeds; /* per leader; empty where no two loops can be one */
 	VEC(bool)
 	is_way_in; /* per machine loop: control comes into it from outside the loop around it, too */
 	VEC(uint32_t) source; /* per machine loop: index into loops */
@@ -74,9 +82,10 @@ struct native_line {
 	uint32_t file, line;
 };
 struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom);
-/* Fills the marks. */
+/* Fills the marks and the deeds. */
 void apart_find(struct nest *nest);
-/* Are two machine loops on a line different blocks of it? Then they are no copies of one loop. */
+/* Are two machine loops on a line different blocks of it, or does one do there what the other does not? Then
+ * they are no copies of one loop. */
 bool apart_are(struct nest *nest, uint32_t a, uint32_t b);
 /* A leader has what the other had, too. */
 void apart_join(struct nest *nest, uint32_t leader, uint32_t other);

@@ -40,12 +40,14 @@ struct extent {
 	bool is_lineless;
 };
 
+/* A test where the procedure's name stands, or the pragma that a region was made from, is written elsewhere.
+ */
 static void add_tests(const struct nest *nest, struct extent *extents)
 {
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
 		uint32_t source = nest->source.at[i];
 		struct extent *extent = &extents[source];
-		if (nest->test.at[i] == UINT32_MAX)
+		if (nest->test.at[i] == UINT32_MAX || nest->atoms->list.at[nest->test.at[i]].is_blurred)
 			continue;
 		struct native_line line = nest_native_line(nest, nest->loops.at[source].context,
 							   &nest->atoms->list.at[nest->test.at[i]]);
@@ -240,8 +242,10 @@ static uint32_t first_line(const struct extent *extent)
 {
 	if (extent->head_behind)
 		return extent->head_behind;
-	if (!extent->test || !extent->least)
-		return extent->test ? extent->test : extent->least;
+	if (!extent->least)
+		return extent->test;
+	if (!extent->test)
+		return extent->least_inside ? extent->least_inside : extent->least;
 	if (extent->least >= extent->test)
 		return extent->test;
 	/* Lines above the test: the loop ends with its test, or there is little but the test at the end ...

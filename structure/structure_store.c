@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 6
+#define FORMAT_VERSION 7
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 

@@ -101,7 +101,11 @@ static const struct {
 	{ "__do_wait", WAIT_CHILD },
 	{ "kernel_wait*", WAIT_CHILD },
 
+	/* Often part of its caller, which else waits only while it copies. */
 	{ "wait_for_vfork_done", WAIT_VFORK },
+	{ "copy_process", WAIT_NO_KIND },
+	{ "kernel_clone", WAIT_VFORK },
+	{ "_do_fork", WAIT_VFORK },
 
 	{ "do_signal_stop", WAIT_STOPPED },
 	{ "ptrace_stop", WAIT_STOPPED },

@@ -26,7 +26,8 @@ enum wait_kind {
 #define WAIT_KIND(kind, name) WAIT_##kind,
 	WAIT_KINDS(WAIT_KIND)
 #undef WAIT_KIND
-		WAIT_KIND_N
+		WAIT_KIND_N,
+	WAIT_NO_KIND = WAIT_KIND_N, /* while going by functions: other, whatever follows */
 };
 
 const char *wait_kind_name(enum wait_kind kind);

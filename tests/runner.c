@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runner: runs every TEST that was linked in; with arguments, only those whose name contains one.
+ * runner: runs every TEST that was linked in; with arguments, only those whose name contains one; -NAME
+ * leaves that one out.
  */
 #include <stdlib.h>
 
@@ -30,10 +31,16 @@ static void run(void **state)
 
 static bool wanted(const char *name, int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strstr(name, argv[i]))
+	bool is_wanted = true; /* unless some are named, and this is none of them */
+
+	for (int i = 1; i < argc; i++) {
+		if (argv[i][0] == '-' && strcmp(name, argv[i] + 1) == 0)
+			return false;
+		if (argv[i][0] != '-' && strstr(name, argv[i]))
 			return true;
-	return argc < 2;
+		is_wanted &= argv[i][0] == '-';
+	}
+	return is_wanted;
 }
 
 int main(int argc, char **argv)

@@ -181,6 +181,8 @@ void walker_init(struct walker *walker, struct images *images, const struct isa 
 		(struct walker){ .images = images, .isa = isa, .mode = options->mode, .unknown = IMAGE_NONE };
 	walker->knowledge = knowledge_new(images, isa, options->mode, options->store);
 	knowledge_set_patience(walker->knowledge, options->patience);
+	walker->pcs.max =
+		options->patience ? PC_TABLE_FEW : PC_TABLE_MAX; /* patience is for whole machines */
 	walker->code = code_pages_new(options->read_code, options->read_context);
 	walker->jit = jit_new(isa, walker->code, knowledge_recipes(walker->knowledge));
 	walker->hotspot = hotspot_new(isa, images, walker->code, knowledge_recipes(walker->knowledge));

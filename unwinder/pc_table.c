@@ -91,7 +91,7 @@ void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc)
 
 void pc_table_limit(struct pc_table *table)
 {
-	if (table->n <= PC_TABLE_MAX)
+	if (table->n <= (table->max ? table->max : PC_TABLE_MAX))
 		return;
 	for (size_t i = 0; i < table->n; i++)
 		pc_table_entry_at(table, i)->generation = 0; /* others may still point at it */

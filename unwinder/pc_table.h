@@ -36,10 +36,11 @@ struct pc_entry {
 };
 
 #define PC_TABLE_MAX 65536 /* entries; large programs have tens of thousands of hot addresses */
+#define PC_TABLE_FEW 16384 /* 3 MB; where most entries are of processes that have ended */
 
 struct pc_table {
 	VEC(struct pc_entry *) blocks;
-	size_t n;
+	size_t n, max;   /* max: PC_TABLE_MAX at most; 0 = that */
 	uint32_t *slots; /* number of the entry + 1, and a few bits of its hash above that; 0 = free */
 	size_t n_slots;  /* a power of two */
 };
@@ -52,6 +53,6 @@ struct pc_entry *pc_table_entry(struct pc_table *table, pid_t pid, uint64_t pc, 
  */
 void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc);
 void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc);
-/* To be called now and then: forgets all entries if there are more than PC_TABLE_MAX. */
+/* To be called now and then: forgets all entries if there are more than max. */
 void pc_table_limit(struct pc_table *table);
 void pc_table_done(struct pc_table *table);

@@ -181,7 +181,8 @@ static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index
 	block->n_edges = (uint32_t)b->edges.n - block->first_edge;
 }
 
-/* What is asked of a loop's instructions: vector arithmetic and, if it is one block, loads and stores. */
+/* What is asked of a loop's instructions: vector arithmetic, atomic steps and, if it is one block, loads and
+ * stores. */
 static void cfg_note_loop(struct builder *b, size_t index)
 {
 	const struct flow *flow = b->flow;
@@ -201,6 +202,8 @@ static void cfg_note_loop(struct builder *b, size_t index)
 		block->n_numbers += !width && isa->takes_number && isa->takes_number(insn);
 		block->packed_width = width > block->packed_width ? (uint8_t)width : block->packed_width;
 		block->stored_width = stored > block->stored_width ? (uint8_t)stored : block->stored_width;
+		if (isa->is_atomic(insn))
+			block->atomic = flow->vaddrs.at[i];
 		if (accesses)
 			vec_push(&b->accesses, ((struct cfg_access){ flow->vaddrs.at[i], accesses }));
 	}

@@ -52,6 +52,7 @@ struct cfg_block {
 	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
 	uint8_t stored_width; /* bytes of the widest vector register that is stored, but for the stack; 0 =
 				 none is */
+	uint64_t atomic;      /* vaddr of an instruction that changes memory in one step; 0 = there is none */
 	uint8_t end_kind;     /* enum block_end */
 	bool is_guess;        /* no edge reaches it: its state is the function's usual one */
 	bool is_reached;      /* false: neither an edge nor a guess (padding, data) */

@@ -169,6 +169,8 @@ struct isa {
 	bool (*takes_number)(struct bytes code);
 	/* The same of a store of a whole vector register: what loops that copy or fill consist of. */
 	unsigned (*stored_width)(struct bytes code);
+	/* Does it read and write memory in one step, as other processors see it (packed.h)? */
+	bool (*is_atomic)(struct bytes code);
 	/* How many registers it loads from memory or stores to it. */
 	unsigned (*accesses)(struct bytes code);
 	/*

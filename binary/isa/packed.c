@@ -46,6 +46,18 @@ unsigned a64_stored_width(struct bytes code)
 	return (is_single || is_pair || is_list) && !is_on_stack ? 16 : 0;
 }
 
+bool a64_is_atomic(struct bytes code)
+{
+	if (code.len < 4)
+		return false;
+	uint32_t word = packed_word(code);
+	bool is_exclusive = (word & 0x3f800000) == 0x08000000;  /* ldxr, stxr, casp */
+	bool is_exchange = (word & 0x3fa07c00) == 0x08a07c00;   /* cas */
+	bool is_arithmetic = (word & 0x3f200c00) == 0x38200000; /* ldadd, swp */
+
+	return is_exclusive || is_exchange || is_arithmetic;
+}
+
 /* ld1 to ld4, st1 to st4 of whole registers: bits 12 to 15 say how many. */
 static unsigned a64_listed(uint32_t word)
 {
@@ -251,4 +263,18 @@ unsigned x86_accesses(struct bytes code)
 	if (at < code.len && (code.at[at] & 0xf0) == 0x40)
 		at++;
 	return at + 1 < code.len && packed_has_operand(code.at[at]) && code.at[at + 1] >> 6 != 3;
+}
+
+bool x86_is_atomic(struct bytes code)
+{
+	size_t at = 0;
+
+	while (at < code.len && (code.at[at] == 0x66 || code.at[at] == 0xf2 || code.at[at] == 0xf3 ||
+				 code.at[at] == 0x2e || code.at[at] == 0x3e || code.at[at] == 0x64))
+		at++;
+	if (at < code.len && code.at[at] == 0xf0) /* lock */
+		return true;
+	if (at < code.len && (code.at[at] & 0xf0) == 0x40)
+		at++;
+	return at + 1 < code.len && (code.at[at] | 1) == 0x87 && code.at[at + 1] >> 6 != 3; /* xchg */
 }

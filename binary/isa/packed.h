@@ -19,6 +19,9 @@ bool x86_takes_number(struct bytes code);
 /* Of a store of a whole vector register to memory that is not the stack's: its bytes; 0 = it is none. */
 unsigned a64_stored_width(struct bytes code);
 unsigned x86_stored_width(struct bytes code);
+/* Does it read and write memory in one step, as other processors see it, or a part of such a step? */
+bool a64_is_atomic(struct bytes code);
+bool x86_is_atomic(struct bytes code);
 /* How many registers an instruction loads or stores; those of the stack may count. */
 unsigned a64_accesses(struct bytes code);
 unsigned x86_accesses(struct bytes code);

@@ -36,6 +36,8 @@ static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *o
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
+	if (!error && use->n_known)
+		error = bpf_map__set_max_entries(skeleton->maps.cpprof_known, use->n_known);
 	if (!error)
 		error = bpf_program__set_autoload(skeleton->progs.cpprof_deep, !use->calls);
 	if (!error)

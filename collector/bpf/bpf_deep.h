@@ -18,6 +18,7 @@ struct bpf_deep;
 struct bpf_deep_use {
 	bool waits;                    /* of waits */
 	const struct bpf_trace *calls; /* of traced calls, and of nothing else; NULL = of none */
+	uint32_t n_known;              /* pages that are remembered; 0 = as many as the program says */
 };
 
 /*

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 
 #define NEARBY_MAX (DEEP_NEARBY_REGS + DEEP_NEARBY_STACK)
-#define STORE_MAX 40960 /* pages kept, some more than the program remembers having written */
+#define KNOWN_PAGES 32768 /* of the program, unless fewer are asked for */
 
 uint64_t deep_hash(const uint8_t *page)
 {
@@ -37,6 +37,7 @@ struct stored {
 };
 
 struct deep_stacks {
+	size_t max;        /* pages kept, some more than the program remembers having written */
 	struct map by_key; /* -> stored */
 	VEC(struct stored) stored;
 	size_t hand; /* of the clock algorithm that chooses the page to replace */
@@ -68,7 +69,15 @@ struct deep_stacks {
 
 struct deep_stacks *deep_stacks_new(void)
 {
-	return alloc_zero(1, sizeof(struct deep_stacks));
+	struct deep_stacks *stacks = alloc_zero(1, sizeof(*stacks));
+
+	deep_stacks_limit(stacks, KNOWN_PAGES);
+	return stacks;
+}
+
+void deep_stacks_limit(struct deep_stacks *stacks, size_t n_known)
+{
+	stacks->max = n_known + n_known / 4;
 }
 
 void deep_stacks_free(struct deep_stacks *stacks)
@@ -94,7 +103,7 @@ static uint64_t deep_key_of(pid_t tid, uint64_t addr)
 /* A free slot, or that of a page that was not used for a while. */
 static uint32_t deep_make_room(struct deep_stacks *stacks)
 {
-	if (stacks->stored.n < STORE_MAX) {
+	if (stacks->stored.n < stacks->max) {
 		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, DEEP_PAGE) }));
 		return (uint32_t)stacks->stored.n - 1;
 	}

@@ -35,6 +35,8 @@ uint64_t deep_hash(const uint8_t *page);
 struct deep_stacks;
 struct deep_stacks *deep_stacks_new(void);
 void deep_stacks_free(struct deep_stacks *stacks);
+/* For a program that remembers so many pages; before the first record. */
+void deep_stacks_limit(struct deep_stacks *stacks, size_t n_known);
 
 /* The payload of a record of the program's event. Anything else is ignored. */
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload);

@@ -23,6 +23,9 @@ struct perf_deep {
 	VEC(struct perf_deep_fd) fds; /* one a CPU */
 };
 
+/* Pages that are remembered of the stacks of a whole machine: 16 MiB, so that a daemon stays small. */
+#define PERF_DEEP_MACHINE 4096
+
 struct perf_deep_want {
 	const struct isa *isa;
 	uint32_t snapshot; /* bytes the kernel copies by itself */

@@ -22,7 +22,8 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 				       .anchors = events->anchors.at,
 				       .n_cpus = events->cpus.n,
 				       .use = { .waits = events->wait_attr != SIZE_MAX,
-						.calls = events->probe.program },
+						.calls = events->probe.program,
+						.n_known = events->is_machine ? PERF_DEEP_MACHINE : 0 },
 				       .ring_bytes = drain_ring_bytes(events->drain) };
 	int error = perf_deep_open(&events->deep, &want, ret_log, diag);
 

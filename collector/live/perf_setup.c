@@ -391,6 +391,8 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	live->known = known_new(live->mapper, clock_now_ns);
 	live->tops = stack_tops_new(setup_find_stack, live);
 	live->deep = deep_stacks_new();
+	if (options->is_machine)
+		deep_stacks_limit(live->deep, PERF_DEEP_MACHINE);
 	live->needs = deep_needs_new();
 	live->pace.wake_fd = options->wake_fd ? options->wake_fd : -1;
 	live->source.info.isa = setup_host_isa();

@@ -385,7 +385,7 @@ static void put_insns(struct writer_state *w)
 	int columns = put_heading(w);
 	text_printf(w->to, " instructions%s\n",
 		    is_timed(w) ? " (a timer's samples: right for blocks and loops, not for single ones)"
-				: "");
+				: " (right for single ones only if the event is precise)");
 	if (!w->a->codes.n)
 		text_printf(w->to, "the profile does not contain its code\n");
 	for (size_t i = 0; i < w->a->codes.n; i++) {

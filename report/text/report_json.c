@@ -201,6 +201,8 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
+		if (rows.at[i].of_others)
+			json_uint_of(json, "of_other_waits_ns", rows.at[i].of_others);
 		if (rows.at[i].waits && rows.at[i].longest)
 			json_uint_of(json, "longest_ns", rows.at[i].longest);
 		json_text_of(json, "path", path.at ? path.at : "");

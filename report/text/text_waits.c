@@ -76,7 +76,7 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s %9s  %-11s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
 		    row->waits ? number_count(row->waits, count) : "",
-		    row->waits ? number_time(row->off_cpu / row->waits, mean) : "",
+		    row->waits ? number_time((row->off_cpu - row->of_others) / row->waits, mean) : "",
 		    row->waits && row->longest ? number_time(row->longest, longest) : "",
 		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");

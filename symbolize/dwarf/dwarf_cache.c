@@ -209,6 +209,20 @@ static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 				.decl_line = chase->decl_line };
 }
 
+/* GCC says of a lambda's class where it is written, not of its function. */
+static void place_lambda(struct dwarf_cache *cache, struct chase *chase)
+{
+	if (chase->lambda == MAP_NONE || chase->decl_file)
+		return;
+	struct chase class = { .dwarf = chase->lambda_dwarf,
+			       .entry = cache->lambdas.at[chase->lambda].class,
+			       .name = "",
+			       .linkage = "" };
+	dwarf_cache_follow(cache, &class);
+	chase->decl_file = class.decl_file;
+	chase->decl_line = class.decl_line;
+}
+
 struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *dwarf, uint64_t entry)
 {
 	uint64_t key = entry_key(dwarf, entry);
@@ -231,6 +245,7 @@ struct origin dwarf_cache_origin(struct dwarf_cache *cache, const struct dwarf *
 		}
 		dwarf_cache_follow(cache, &chase);
 	}
+	place_lambda(cache, &chase);
 	struct origin origin = named(cache, &chase);
 	map_put(&cache->origin_by_entry, key, (uint32_t)cache->origins.n);
 	vec_push(&cache->origins, origin);

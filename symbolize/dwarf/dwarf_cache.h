@@ -19,6 +19,7 @@ struct origin {
 /* A function of a lambda's class, which GCC calls no more than `operator()`. */
 struct lambda {
 	uint64_t procedure; /* entry of the one that it is written in */
+	uint64_t class;     /* the class's entry, which has the place */
 	uint32_t number;    /* of those in it, from 1 */
 };
 

@@ -22,6 +22,7 @@ struct level {
 	uint32_t function;  /* index, NO_FUNCTION = in none that was asked for */
 	uint32_t call;      /* index in it, INLINE_NONE = in the function itself */
 	uint64_t procedure; /* nearest enclosing subprogram's entry, 0 = none */
+	uint64_t class;     /* the entry itself, if it is a class in a procedure */
 	bool is_nameless;   /* the entry itself is a class in a procedure, and has no name */
 	uint32_t number;    /* of those with functions in the procedure, from 1; 0 = not numbered yet */
 };
@@ -82,8 +83,9 @@ static bool take_pc(struct pc_attributes *pc, uint16_t name, struct attribute va
 
 /* A class in a procedure. GCC gives that of a lambda no name. */
 static void enter_local_class(struct walk *walk, const struct abbrev *abbrev, struct reader *r,
-			      struct level *level)
+			      uint64_t entry, struct level *level)
 {
+	level->class = entry;
 	level->is_nameless = true;
 	for (uint32_t i = 0; i < abbrev->n_specs; i++)
 		level->is_nameless &= walk->abbrevs->specs.at[abbrev->first_spec + i].name != DW_AT_name;
@@ -101,7 +103,7 @@ static void add_lambda(struct walk *walk, uint64_t entry, struct level *class)
 		map_put(&walk->n_lambdas, class->procedure, class->number);
 	}
 	dwarf_cache_add_lambda(walk->cache, walk->unit->dwarf, entry,
-			       (struct lambda){ class->procedure, class->number });
+			       (struct lambda){ class->procedure, class->class, class->number });
 }
 
 /* DW_TAG_subprogram: a new function if it covers an address. */
@@ -203,7 +205,7 @@ static bool inlines_step(struct walk *walk, struct reader *r)
 	else if (abbrev->tag == DW_TAG_inlined_subroutine && level.function != NO_FUNCTION)
 		enter_inlined(walk, abbrev, r, &level);
 	else if (is_class && level.procedure)
-		enter_local_class(walk, abbrev, r, &level);
+		enter_local_class(walk, abbrev, r, entry, &level);
 	else
 		abbrev_skip(walk->abbrevs, abbrev, walk->unit, r);
 

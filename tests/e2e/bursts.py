@@ -81,6 +81,16 @@ def killed(rounds, alone):
         check("the target goes on when cpprof is killed", target.returncode == 0 and out == alone, f"{target.returncode} {out}")
 
 
+def waiting():
+    """A process that does nothing is left alone, and that is said."""
+    target = subprocess.Popen(["sleep", "100"])
+    ran = subprocess.run([CPPROF, "paths", "--bursts", "-p", str(target.pid), "-d", "1"], capture_output=True, text=True)
+    target.kill()
+    target.wait()
+    check("threads that wait are left alone", ran.returncode == 5 and "its threads waited" in ran.stderr and " 0 bursts" in ran.stderr,
+          f"{ran.returncode} {ran.stderr}")
+
+
 def coverage(runs):
     inside = 0
     for _ in range(runs):
@@ -100,5 +110,6 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         killed(60000000, subprocess.run(["./ratio", "60000000"], capture_output=True, text=True).stdout)
         unharmed(350000000)
+        waiting()
 print(f"{passed} checks passed, {failed} failed")
 sys.exit(1 if failed else 0)

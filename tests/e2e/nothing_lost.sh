@@ -59,7 +59,7 @@ run 0 "$CPPROF" record -o /dev/null -- "$SPIN" 0.2
 says "wrote /dev/null$"
 
 # The command outlives the recording: that is said, and a signal ends the wait.
-start "$CPPROF" record -d 0.2 -o d.data -- "$SPIN" 300 2>wait.log
+start "$CPPROF" record -d "$(slow 0.5)" -o d.data -- "$SPIN" 300 2>wait.log
 profiler=$pid
 await grep -q "is still running; waiting for it" wait.log
 child=$(sed -n 's/.*the command (process \([0-9]*\)) is still running.*/\1/p' wait.log)

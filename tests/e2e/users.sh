@@ -34,7 +34,7 @@ ring_kb() { sed -n 's/.*with a ring buffer of \([0-9]*\) KiB each.*/\1/p' run.lo
 	[ "$soft" -ge "$(ring_kb)" ] || fail "rings of $soft KiB where $(ring_kb) are to be had"
 ) || exit 1
 
-start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=20
+start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=40
 own=$pid
 sleep "$(slow 0.3)"
 run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o b.data

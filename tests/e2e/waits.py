@@ -44,6 +44,9 @@ for name, kind in KINDS.items():
     longest = max(row["longest_ns"] for row in rows) / 1e6
     check(f"{name} waited for {longest:.1f} ms at most", 250 <= longest <= by_kind + 1)
     check("no wait is longer than the longest", all(row["off_cpu_ns"] <= row["longest_ns"] * row["waits"] for row in rows))
+# Time after a wait of another kind was over is no wait of its own.
+wrong = [row for row in kinds if row["off_cpu_ns"] - row.get("of_other_waits_ns", 0) > row.get("longest_ns", 0) * row["waits"]]
+check(f"on average no wait is longer than the longest, in any row: {wrong[:3]}", not wrong)
 runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
 check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))
 # Who ended them, where that is seen: the helper holds the lock, and writes.

@@ -53,8 +53,9 @@ python3 - <<-'PYTHON'
 	for tid in workers: # import reads what is there
 	    assert abs(theirs[tid] - told[tid]) <= 1e4 and n_theirs[tid] == n_told[tid]
 	for tid in whole:
-	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid] + 1e6
-	    assert abs(n_ours[tid] - n_theirs[tid]) <= 0.01 * n_theirs[tid] + 4
+	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid]
+	    # A thread that ends loses its events before it loses its CPU: it may be off that once more, which only the tracepoint sees.
+	    assert -0.01 * n_theirs[tid] <= n_theirs[tid] - n_ours[tid] <= 0.01 * n_theirs[tid] + 1
 	if len(whole) < 3:
 	    sys.exit(77)
 PYTHON

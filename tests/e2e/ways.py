@@ -174,6 +174,44 @@ def stretches():
           and re.search(r"\([0-9.]+%-[0-9.]+%\)  entry: .*called by main", shown.stdout), shown.stdout + shown.stderr)
 
 
+def bad_input():
+    """Loops with two entries, jumps nobody knows, signal handlers, no symbols, a file that is replaced, a process that ends."""
+    source = os.path.join(os.path.dirname(SOURCE), "bad.c")
+    subprocess.run(["cc", "-O1", "-g", "-o", "bad", source], check=True)
+    line = 1 + [i for i, text in enumerate(open(source)) if "as often as it is asked for" in text][0]
+
+    def counted(*options, functions):  # the program prints, too
+        ran, _ = paths("-o", "bad.json", *options, functions=functions)
+        return ran, {f["name"]: f for f in json.load(open("bad.json"))["functions"]}
+    ran, found = counted("--", "./bad", "1000", functions=["irreducible", "handled"])
+    middle = [b["count"] for b in found["irreducible"]["blocks"] if line in b["lines"]]
+    check("a loop with two entries", ran.returncode == 0 and sum(middle) == 2000, str(middle) + ran.stderr)
+    calls = sum(w["count"] for w in found["handled"]["ways"] if w["leaves"])
+    check("signal handlers amid a way", calls == int(ran.stdout) > 100000, f"{calls} {ran.stdout}")
+    ran, _ = paths("--", "./bad", "100", functions=["computed"])
+    check("a jump that nobody knows", ran.returncode == 1 and "nobody knows where the jump at 0x" in ran.stderr, ran.stderr + ran.stdout)
+    ran, both = counted("--", "./bad", "100", functions=["computed", "irreducible"])
+    check("... does not hide what can be counted", ran.returncode == 0 and list(both) == ["irreducible"] and "the jump at" in ran.stderr, ran.stderr)
+    shutil.copy("bad", "bare")
+    subprocess.run(["strip", "bare"], check=True)
+    ran, bare = counted("--", "./bare", "1000", functions=[f"bare+{found['irreducible']['vaddr']}"])
+    same = bare and counts(list(bare.values())[0]) == counts(found["irreducible"])
+    check("no symbols: by address", ran.returncode == 0 and same, ran.stderr)
+    check("... and ways by blocks", all(not w["lines"] for f in bare.values() for w in f["ways"]))
+    target = subprocess.Popen(["./bad", "2000000"], stdout=subprocess.DEVNULL)
+    time.sleep(0.2)
+    os.rename("bare", "bad")  # another file of the same name
+    ran, replaced = paths("-p", str(target.pid), "-d", "1", functions=["handled"])
+    is_counted = replaced.get("handled", {}).get("total", 0) > 0
+    check("a file that was replaced", is_counted or "was replaced" in ran.stderr or "no function is named" in ran.stderr, ran.stderr)
+    watcher = subprocess.Popen([CPPROF, "paths", "-f", "*", "-p", str(target.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    target.kill()
+    target.wait()
+    _, err = watcher.communicate(timeout=60)
+    check("a process that ends meanwhile", watcher.returncode in (0, 1, 4, 5), f"{watcher.returncode} {err}")
+
+
 def complaints():
     ran, _ = paths("--", "./ways", functions=["clasify"])
     check("a misspelt name", ran.returncode != 0 and "there is 'classify'" in ran.stderr, ran.stderr)
@@ -205,6 +243,7 @@ def main():
     attached()
     weights()
     stretches()
+    bad_input()
     complaints()
     print(f"{passed} passed, {failed} failed")
     return failed != 0

@@ -88,14 +88,23 @@ def run_gcc(names):
 
 
 def run_valgrind(_):
+    """The unit tests, but for those of which analysis.txt says why they cannot run there."""
+    # Children that are left by _exit have leaked; what they find is silent, so it is not to be their exit code either.
+    command = ["valgrind", "-q", "--leak-check=full", "--child-silent-after-fork=yes",
+               "--suppressions=" + os.path.join(HERE, "valgrind.supp")]
+    left_out = explained("valgrind")
     for program in sorted(glob.glob(os.path.join(BUILD, "tests", "test_*"))):
         if not os.access(program, os.X_OK) or os.path.isdir(program):
             continue
-        text = output_of(["valgrind", "-q", "--leak-check=full", "--error-exitcode=9", "--child-silent-after-fork=yes", program], BUILD)
+        name = os.path.basename(program)
+        os.environ.pop("LIBPFM_ENCODE_INACTIVE", None)
+        if name == "test_event_codes":  # as in tests/CMakeLists.txt
+            os.environ["LIBPFM_ENCODE_INACTIVE"] = "1"
+        text = output_of([*command, program, *("-" + test for file, test in sorted(left_out) if file == name)], BUILD)
         if not re.search(r"^tally: [1-9]\d* passed, 0 failed", text, re.M):
-            yield os.path.basename(program), "did-not-pass", f"{program} does not pass: {text[-300:]}"
+            yield name, "did-not-pass", f"{program} does not pass: {text[-300:]}"
         for line in re.findall(r"^==\d+== ((?:Invalid|Conditional|Use of|Syscall param|Mismatched|[\d,]+ (?:\([^)]*\) )?bytes).*)", text, re.M):
-            yield os.path.basename(program), re.sub(r"[\d,]+", "N", line), line
+            yield name, re.sub(r"[\d,]+", "N", line), line
 
 
 def explained(tool):

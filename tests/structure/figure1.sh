@@ -13,7 +13,7 @@ for compiler in gcc clang; do
 	line=$(grep -n 'the loop \*/' "$SOURCE/tests/structure/figure1.c" | cut -d: -f1)
 	run 0 "$CPPROF" report --view tree --no-pager figure1.data
 	# The first six rows from p on, without their numbers.
-	sed -n '/[% 0-9] p\( \[.*\)\?$/,$p' run.log | head -6 | sed 's/^[ 0-9.%|`+-]*//; s/ \[.*//' >path.log
+	sed -n '/[% 0-9] p\( \[.*\)\?$/,$p' run.log | head -6 | sed 's/^[ 0-9.%|`+-]*//; s/ \[.*//; s/  .*//' >path.log
 	printf '%s\n' "p" "loop at figure1.c:$((line + 8))" "q" "loop at figure1.c:$line" "r (inlined)" "s" | diff - path.log >diff.log ||
 		fail "$compiler: the path is not that of Figure 1(b): $(cat diff.log)"
 	run 0 "$CPPROF" report --view tree --no-pager --no-loops figure1.data

@@ -7,9 +7,10 @@ usage: marks.py [--full] [--only SOURCE] [--show]     (CPPROF and BUILD in the e
 A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`; `loop 1,2 in ...` for
 two that a macro makes. Every loop that is shown in the
 source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
-any loop may start at the next line that has. A function with such loops must have a file.
+any loop may start at the next line that has. A function with such loops must have a file, and so must a lambda that was inlined there.
 A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
-marked one of the next line, for clang gives it the line of its pragma.
+marked one of the next line, for clang gives it the line of its pragma. `loops N`: at least N loops that are in no other start here
+or at the first lines below.
 `nests N`: N loops that are in no other loop start on this line, and what else does is in them.
 `inlined: nothing` on a line of its own: no inlined call may be shown. `instances N`: N calls that were inlined at this
 line have loops, each its own.
@@ -62,8 +63,8 @@ SLOW = {"coroutines.cpp", "views.cpp", "matrices.cpp", "iterators.rs"}  # to com
 
 def read_marks(name):
     """{(file, line, depth): function}, {(file, line)} of which nothing is asked, {(file, line): instances}, {(file, line): nests},
-    whether inlined calls may be shown."""
-    marks, free, instances, nests, inlines = {}, set(), {}, {}, True
+    {(file, line): loops from there on}, whether inlined calls may be shown."""
+    marks, free, instances, nests, below, inlines = {}, set(), {}, {}, {}, True
     for path in [SOURCES / name, *SOURCES.glob(Path(name).stem + ".inc")]:
         for number, text in enumerate(path.read_text().splitlines(), 1):
             comment = re.search(r"(?://|!) (loops?|inlined:|instances|nests)(?: ([\d,]+)(?: in (\S+))?| nothing)?$", text)
@@ -78,9 +79,11 @@ def read_marks(name):
                 free.add((path.name, number))
             elif comment[1] == "loops":
                 free.add((path.name, number))
+                if comment[2]:
+                    below[path.name, number] = int(comment[2])
             else:
                 marks.update({(path.name, number, int(depth)): comment[3] for depth in comment[2].split(",")})
-    return marks, free, instances, nests, inlines
+    return marks, free, instances, nests, below, inlines
 
 
 def count_instances(structure):
@@ -131,7 +134,7 @@ def find_mark(marks, lines, loop):
 
 
 def run_case(name, command, show):
-    marks, free, instances, nests, inlines = read_marks(name)
+    marks, free, instances, nests, from_here, inlines = read_marks(name)
     source = SOURCES / name
     binary = check.compile_program(name, command, SOURCES)
     if not binary:
@@ -157,10 +160,15 @@ def run_case(name, command, show):
         if not scopes[0]["file"] and any(loop[0] in files for loop in loops):
             wrong.append(f"{structure['function']} has no file")
         wrong += [f"a region's body as inlined {s['name']}" for s in scopes if s["kind"] == "inline" and "_debug__" in s["name"]]
+        wrong += [f"inlined {s['name']} has no file" for s in scopes
+                  if s["kind"] == "inline" and not s["file"] and "operator()" in s["name"] and os.path.basename(s["call_file"]) in files]
         if not inlines and os.path.basename(scopes[0]["file"]) in files:
             wrong += [f"inlined {s['name']} in {structure['function']}" for s in scopes if s["kind"] == "inline"]
     wrong += [f"{seen[place]} calls with loops at {place[0]}:{place[1]}, not {n}" for place, n in instances.items() if seen[place] != n]
     wrong += [f"{outermost[place]} nests at {place[0]}:{place[1]}, not {n}" for place, n in nests.items() if outermost[place] != n]
+    for (file, line), n in from_here.items():
+        found = sum(outermost[file, line + i] for i in range(MAX_LATE))
+        wrong += [f"{found} loops from {file}:{line} on, not {n}"] if found < n else []
     late -= exact
     missing = sorted(set(marks) - exact - late)
     print(f"{name} [{command}]: {len(marks)} marked, {len(exact)} exact, {len(late)} late, {len(missing)} missing, {len(wrong)} wrong")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Natural loops, found by another program in another way: every header must lie in a loop that `cpprof struct` shows.
+"""Natural loops, found by another program in another way: every header must lie in a loop that `cpprof struct` shows. In a file without
+lines, where no two loops can be copies of one, it must be the header of a loop of its own: also of one inside a region with several entries.
 
 usage: natural.py [--list] ELF...     (CPPROF in the environment)
 
@@ -146,9 +147,9 @@ def find_headers(edges):
 
 
 def shown_loops(elf):
-    """Sorted [start, end) of code that stands in a loop, and of all code that was recovered."""
+    """Sorted [start, end) of code that stands in a loop; where functions start; the headers of the loops, None if loops have lines."""
     out = subprocess.run([CPPROF, "struct", "--no-cache", "--format", "json", elf], capture_output=True, text=True, check=True).stdout
-    loops, functions = [], set()
+    loops, functions, heads, has_lines = [], set(), set(), False
     for line in out.splitlines():
         structure = json.loads(line)
         if "scopes" not in structure:
@@ -159,12 +160,15 @@ def shown_loops(elf):
         for index, scope in enumerate(scopes):
             inside[index] = scope["kind"] == "loop" or (index > 0 and inside[scope["parent"]])
         loops += [(start, start + length) for start, length, scope in structure["ranges"] if inside[scope]]
-        loops += [(scope["vaddr"], scope["vaddr"] + 1) for scope in scopes if scope["kind"] == "loop"]
-    return sorted(loops), functions
+        own = [scope["vaddr"] for scope in scopes if scope["kind"] == "loop"]
+        loops += [(header, header + 1) for header in own]
+        heads.update(own)
+        has_lines = has_lines or any(scope["line"] for scope in scopes)
+    return sorted(loops), functions, None if has_lines else heads
 
 
 def check_elf(elf, lists):
-    loops, functions = shown_loops(elf)
+    loops, functions, heads = shown_loops(elf)
     n_headers = n_functions = 0
     missing, covered, at = [], [], 0
     for name, insns in read_functions(elf):
@@ -178,9 +182,10 @@ def check_elf(elf, lists):
         while at < len(loops) and loops[at][0] <= address:
             ends = max(ends, loops[at][1])
             at += 1
-        if address >= ends:
+        if address >= ends or (heads is not None and address not in heads):
             missing.append((address, name))
-    print(f"{elf}: {n_functions} functions, {n_headers} headers of natural loops, {len(missing)} in no loop that is shown")
+    what = "in no loop that is shown" if heads is None else "that head no loop of their own"
+    print(f"{elf}: {n_functions} functions, {n_headers} headers of natural loops, {len(missing)} {what}")
     for address, name in missing if lists else missing[:10]:
         print(f"  {address:#x} in {name}")
     return n_headers, len(missing)

@@ -268,6 +268,7 @@ const struct isa isa_aarch64 = {
 	.glance = a64_glance,
 	.packed_width = a64_packed_width,
 	.stored_width = a64_stored_width,
+	.is_atomic = a64_is_atomic,
 	.accesses = a64_accesses,
 	.idle_len = a64_idle_len,
 	.quick = a64_quick,

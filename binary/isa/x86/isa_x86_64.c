@@ -177,6 +177,7 @@ const struct isa isa_x86_64 = {
 	.packed_width = x86_packed_width,
 	.takes_number = x86_takes_number,
 	.stored_width = x86_stored_width,
+	.is_atomic = x86_is_atomic,
 	.accesses = x86_accesses,
 	.ends_in_call = x86_64_ends_in_call,
 	.branch = x86_64_branch,

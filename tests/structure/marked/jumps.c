@@ -140,6 +140,25 @@ second:
 	return i;
 }
 
+/* The same, around a loop that is entered from there alone. */
+KEEP long digits(const long *values, int n, int start)
+{
+	long sum = 0;
+	int i = 0;
+
+	if (start)
+		goto middle;
+	while (i < n) { // loop 1 in digits
+		sum += values[i] / (sum + 3);
+		i++;
+middle:
+		for (long rest = values[i]; rest > 1; rest /= 3) // loop 2 in digits
+			sum ^= rest * i;
+		i += sum & 1 ? 1 : 2;
+	}
+	return sum;
+}
+
 /* Two loops of goto, one in the other. */
 KEEP long nested(const long *rows, int height, int width)
 {
@@ -185,7 +204,7 @@ int main(int n, char **words)
 	long rows[64] = { n, 7, 9 };
 
 	send(&n, values, n + 9);
-	printf("%ld %d %d %ld %d %ld %d\n", gnu((const unsigned char *)words[0], n), backoff(attempt, n + 5), scan(words[0]), run((const unsigned char *)words[0], n),
+	printf("%ld %ld %d %d %ld %d %ld %d\n", digits(rows, 40, n), gnu((const unsigned char *)words[0], n), backoff(attempt, n + 5), scan(words[0]), run((const unsigned char *)words[0], n),
 	       alternate(values, 40, n), nested(rows, n + 1, 4), again(values, 8, n));
 	return 0;
 }

@@ -61,6 +61,37 @@ TEST(stores_of_vector_registers_are_known)
 	CHECK_EQ(STORED(0xf2, 0x0f, 0x11, 0x00), 0);  /* movsd %xmm0, (%rax) */
 }
 
+static bool atomic(uint32_t word)
+{
+	uint8_t code[4] = { (uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16),
+			    (uint8_t)(word >> 24) };
+
+	return a64_is_atomic((struct bytes){ code, sizeof(code) });
+}
+
+TEST(steps_that_nobody_sees_half_of_are_known)
+{
+	CHECK(atomic(0xc85ffc01));  /* ldaxr x1, [x0] */
+	CHECK(atomic(0xc802fc01));  /* stlxr w2, x1, [x0] */
+	CHECK(atomic(0xc8e0fc41));  /* casal x0, x1, [x2] */
+	CHECK(atomic(0xf8e10002));  /* ldaddal x1, x2, [x0] */
+	CHECK(atomic(0xb8e18002));  /* swpal w1, w2, [x0] */
+	CHECK(!atomic(0xc8dffc01)); /* ldar x1, [x0] */
+	CHECK(!atomic(0xc89ffc01)); /* stlr x1, [x0] */
+	CHECK(!atomic(0xf8616802)); /* ldr x2, [x0, x1] */
+	CHECK(!atomic(0xf8410402)); /* ldr x2, [x0], #16 */
+	CHECK(!atomic(0xf9400001)); /* ldr x1, [x0] */
+	CHECK(!a64_is_atomic((struct bytes){ NULL, 0 }));
+#define ATOMIC(...) x86_is_atomic((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
+	CHECK(ATOMIC(0xf0, 0x48, 0x0f, 0xb1, 0x31)); /* lock cmpxchg %rsi, (%rcx) */
+	CHECK(ATOMIC(0x66, 0xf0, 0x0f, 0xc1, 0x07)); /* lock xadd %ax, (%rdi) */
+	CHECK(ATOMIC(0x48, 0x87, 0x07));             /* xchg %rax, (%rdi) */
+	CHECK(!ATOMIC(0x48, 0x87, 0xc7));            /* xchg %rax, %rdi */
+	CHECK(!ATOMIC(0x48, 0x89, 0x07));            /* mov %rax, (%rdi) */
+	CHECK(!ATOMIC(0x0f, 0xb1, 0x31));            /* cmpxchg %esi, (%rcx) */
+	CHECK(!x86_is_atomic((struct bytes){ NULL, 0 }));
+}
+
 TEST(x86_takes_numbers_out_of_vector_registers)
 {
 #define TAKES(...) x86_takes_number((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })

@@ -138,6 +138,23 @@ TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
 	deep_stacks_free(stacks);
 }
 
+TEST(deep_stack_pages_that_were_not_used_for_long_make_room)
+{
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	fill();
+	deep_stacks_limit(stacks, 8);
+	for (pid_t tid = 1; tid <= 100; tid++)
+		take_page(stacks, tid, FIRST, page_of_fives);
+	unsigned n_kept = 0;
+	for (pid_t tid = 1; tid <= 100; tid++) {
+		take_outline(stacks, tid, SP, 1, page_of_fives);
+		n_kept += join(stacks, tid, SP).n_deep;
+	}
+	CHECK_EQ(n_kept, 10);
+	deep_stacks_free(stacks);
+}
+
 TEST(deep_stack_may_have_holes)
 {
 	struct deep_stacks *stacks = deep_stacks_new();

@@ -208,7 +208,6 @@ TEST(hours_and_days_become_one_and_sums_stay)
 	database_done(epochs);
 }
 
-/* Killed after the merge was written and before what it is made of was removed. */
 /* A profile with so many more processes, each of one sample, that have come and gone. */
 static struct profile *epoch_of_many(size_t n)
 {
@@ -263,6 +262,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 	}
 }
 
+/* Killed after the merge was written and before what it is made of was removed. */
 TEST(what_was_merged_into_another_counts_once)
 {
 	struct epochs *epochs = database_new();

@@ -4,6 +4,7 @@
 #include "profile/merge.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
+#include "unwinder/cct_fold.h"
 
 static void check_whole(const struct profile *p)
 {
@@ -190,6 +191,50 @@ TEST(random_profiles_merge_to_the_sum_of_both)
 		CHECK_EQ(sum_of(a, 0), samples);
 		CHECK_EQ(sum_of(a, 1), weight);
 	}
+}
+
+/* Ever new paths, one sample each, below one that is hot. */
+static struct profile *profile_of_paths(uint64_t first, size_t n)
+{
+	struct profile *profile = sample_profile();
+	uint32_t hot = cct_child(&profile->cct, CCT_ROOT, 0, 0x100, 0);
+
+	vec_clear(&profile->timeline);
+	profile->run.is_resolved = 0; /* nobody knows what is there */
+	cct_add_value(&profile->cct, hot, 0, 0, 1000);
+	for (size_t i = 0; i < n; i++)
+		cct_add_value(&profile->cct, cct_child(&profile->cct, hot, 0, 0x10000 + (first + i) * 4, 0),
+			      0, 0, 1);
+	profile->quality.samples += 1000 + n;
+	profile->quality.by_end[STACK_COMPLETE] += 1000 + n;
+	return profile;
+}
+
+TEST(a_merge_keeps_to_its_memory_and_its_sums)
+{
+	struct merger *merger =
+		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = 1u << 20 });
+	struct diag diag = { 0 };
+	uint64_t samples = 0;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		OWNED struct profile *one = profile_of_paths(i * 5000, 5000);
+		samples += profile_sum(one, 0);
+		CHECK_EQ(merger_add(merger, one, "one", &diag), 0);
+	}
+	OWNED struct profile *all = merger_finish(merger);
+	profile_unpack(all);
+	CHECK_EQ(profile_sum(all, 0), samples);
+	CHECK(all->cct.nodes.n < 20000); /* of 100,000 */
+	CHECK(all->quality.folded_contexts > 50000);
+	CHECK_EQ(all->quality.folded_samples, cct_other_samples(&all->cct));
+	uint64_t hot = 0;
+	for (size_t i = 0; i < all->cct.values.n; i++)
+		if (all->cct.nodes.at[all->cct.values.at[i].node].vaddr == 0x100 &&
+		    !all->cct.values.at[i].metric)
+			hot += all->cct.values.at[i].value;
+	CHECK_EQ(hot, 20 * 1000);
+	CHECK_EQ(profile_check(all, "all", &diag), 0);
 }
 
 TEST(of_clock_rates_the_fastest_is_kept_and_none_if_one_is_not_known)

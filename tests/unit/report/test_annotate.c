@@ -266,6 +266,7 @@ TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
 	CHECK(strstr(text.at, "no debug information"));
 	CHECK(strstr(text.at, "bl h\n"));
 	CHECK(!strstr(text.at, "a timer's samples"));
+	CHECK(strstr(text.at, "instructions (right for single ones only if the event is precise)"));
 	text_clear(&text);
 	p->metrics.at[0].unit = intern_add(&p->strings, "ns");
 	annotate_text(p, &a, &options, &text);

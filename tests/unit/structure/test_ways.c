@@ -137,6 +137,21 @@ TEST(ways_a_jump_to_nowhere_known_is_refused)
 	CHECK(strstr(diag.why, "0x0") != NULL);
 }
 
+/* It may be a call of another function in its last place; not if there is code that nothing else leads to. */
+TEST(ways_a_jump_to_nowhere_known_may_leave_the_function)
+{
+	MAKE(4, { 0, 1 }, { 0, 2 });
+	blocks[1].end_kind = BLOCK_TAIL_CALLS;
+	CHECK_EQ(ways_init(&ways, &cfg, &diag), 0);
+	CHECK_EQ(ways.n, 2);
+	ways_done(&ways);
+	blocks[3].is_guess = true;
+	CHECK_EQ(ways_init(&ways, &cfg, &diag), -ENOTSUP);
+	blocks[1].tail_target = 0x500;
+	CHECK_EQ(ways_init(&ways, &cfg, &diag), 0);
+	ways_done(&ways);
+}
+
 TEST(ways_a_branch_may_leave_the_function)
 {
 	MAKE(2, { 0, 1 });

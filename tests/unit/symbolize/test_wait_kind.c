@@ -32,6 +32,11 @@ TEST(the_innermost_function_that_says_something_decides)
 	CHECK_STR(KIND("wait_woken", "n_tty_read", "tty_read", "vfs_read"), "tty");
 	CHECK_STR(KIND("schedule", "do_wait", "kernel_wait4"), "child");
 	CHECK_STR(KIND("wait_for_completion_killable", "wait_for_vfork_done", "kernel_clone"), "vfork");
+	CHECK_STR(KIND("schedule_timeout", "__wait_for_common", "wait_for_completion_state", "kernel_clone"),
+		  "vfork");
+	CHECK_STR(KIND("schedule", "rwsem_down_write_slowpath", "copy_process.constprop.0", "kernel_clone"),
+		  "other");
+	CHECK_STR(KIND("io_schedule", "copy_process", "kernel_clone"), "disk");
 	CHECK_STR(KIND("schedule", "do_signal_stop", "get_signal", "exit_to_user_mode_loop"), "stopped");
 	CHECK_STR(KIND("schedule", "exit_to_user_mode_loop", "el0_svc"), "runnable");
 	CHECK_STR(KIND("__schedule", "preempt_schedule_irq", "vfs_read"), "runnable");

@@ -36,6 +36,7 @@ void chosen_done(struct chosen *chosen)
 	for (size_t i = 0; i < chosen->functions.n; i++) {
 		free(chosen->functions.at[i].name);
 		vec_done(&chosen->functions.at[i].exits);
+		vec_done(&chosen->functions.at[i].ends);
 	}
 	vec_done(&chosen->functions);
 	for (size_t i = 0; i < chosen->found.n; i++)
@@ -167,6 +168,46 @@ static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cf
 	return TRACE_SKIP;
 }
 
+/* A function that this one jumps to returns for it. */
+static void chosen_add_ends(struct functions *functions, const struct image *image, uint64_t target,
+			    struct chosen_function *ret)
+{
+	uint32_t index = functions_find(functions, target);
+	struct flow flow;
+	struct cfg cfg;
+
+	if (index == FUNCTION_NONE || functions->at[index].start != target || target == ret->vaddr)
+		return;
+	flow_init(&flow, functions_facts(functions));
+	functions_analyse_alone(functions, index, &flow);
+	cfg_build(&cfg, &flow);
+	for (size_t i = 0; i < cfg.n_blocks && flow.verdict == FLOW_PASSES; i++) {
+		const struct cfg_block *block = &cfg.blocks[i];
+		if (block->end_kind == BLOCK_RETURNS && (block->is_reached || block->is_guess) &&
+		    !chosen_is_refused(image, block->last))
+			vec_push(&ret->ends, chosen_offset(image, block->last));
+	}
+	cfg_done(&cfg);
+	flow_done(&flow);
+}
+
+/* jumps: the blocks that end in one, to different functions or the same. */
+static void chosen_follow_jumps(struct functions *functions, const struct image *image,
+				const struct cfg_block *jumps, size_t n, struct chosen_function *ret)
+{
+	for (size_t i = 0; i < ret->exits.n; i++)
+		vec_push(&ret->ends, ret->exits.at[i]);
+	for (size_t i = 0; i < n; i++) {
+		size_t same = 0;
+		while (jumps[same].tail_target != jumps[i].tail_target)
+			same++;
+		vec_push(&ret->exits, chosen_offset(image, jumps[i].last));
+		if (same == i)
+			chosen_add_ends(functions, image, jumps[i].tail_target, ret);
+	}
+	ret->n_jumps = n;
+}
+
 /* Returns and jumps to other functions. None if one of them may be missing, or may not be taken. */
 static void chosen_find_exits(struct functions *functions, const struct image *image,
 			      struct chosen_function *ret)
@@ -182,6 +223,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 		return;
 	ret->end = functions->at[index].end;
 	bool is_stepped = false;
+	VEC(struct cfg_block) jumps = { 0 };
 	/* It may get a larger stack from its runtime, and begin once more: the flow of that makes no sense.
 	 */
 	bool is_go = image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
@@ -195,7 +237,10 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 			continue;
 		is_sure &= block->end_kind != BLOCK_UNRESOLVED && (leaves || !block->tail_target);
 		if (leaves && (block->is_reached || block->is_guess)) {
-			vec_push(&ret->exits, chosen_offset(image, block->last));
+			if (block->end_kind == BLOCK_RETURNS)
+				vec_push(&ret->exits, chosen_offset(image, block->last));
+			else
+				vec_push(&jumps, *block);
 			is_stepped |= chosen_is_stepped(image, block->last);
 			is_sure &= !chosen_is_refused(image, block->last);
 		}
@@ -206,10 +251,13 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	ret->n_stepped = chosen_is_stepped(image, ret->vaddr + ret->skip) + is_stepped;
 	ret->is_exit_stepped = is_stepped;
 	is_sure &= flow.verdict == FLOW_PASSES || is_go;
-	if (!is_sure)
-		vec_clear(&ret->exits);
 	cfg_done(&cfg);
 	flow_done(&flow);
+	if (is_sure)
+		chosen_follow_jumps(functions, image, jumps.at, jumps.n, ret);
+	else
+		vec_clear(&ret->exits);
+	vec_done(&jumps);
 }
 
 /* ---- images ------------------------------------------------------------------------------------------ */

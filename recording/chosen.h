@@ -19,9 +19,12 @@ struct chosen_function {
 	uint64_t entry;      /* offset in the file of the probe that sees calls begin */
 	uint32_t skip;       /* how far it is from the start: behind a mark of entries, where it is cheaper */
 	VEC(uint64_t) exits; /* the same; none = where they are is not known */
-	size_t pattern;      /* the first that names it */
-	bool is_start;       /* a function begins there */
-	uint32_t n_stepped;  /* of the entry and the dearest exit: those that the kernel steps over */
+	size_t n_jumps;      /* the last ones of them, that are jumps to other functions */
+	VEC(uint64_t)
+	ends;           /* where its result is known: its returns, and those of functions that it jumps to */
+	size_t pattern; /* the first that names it */
+	bool is_start;  /* a function begins there */
+	uint32_t n_stepped; /* of the entry and the dearest exit: those that the kernel steps over */
 	bool is_exit_stepped;
 };
 

@@ -84,12 +84,11 @@ static const char *needed_text(struct bytes strings, uint64_t offset)
 	return (const char *)strings.at + offset;
 }
 
-static struct bytes needed_dynamic(const struct image *image)
+static struct bytes needed_segment(const struct image *image, uint32_t type)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
-		struct bytes bytes =
-			s->type == PT_DYNAMIC ? image_bytes(image, s->vaddr) : (struct bytes){ 0 };
+		struct bytes bytes = s->type == type ? image_bytes(image, s->vaddr) : (struct bytes){ 0 };
 		if (bytes.len)
 			return (struct bytes){ bytes.at,
 					       bytes.len < s->file_size ? bytes.len : s->file_size };
@@ -99,7 +98,7 @@ static struct bytes needed_dynamic(const struct image *image)
 
 static void needed_look(const struct needed *needed, const struct image *image)
 {
-	struct bytes dynamic = needed_dynamic(image), strings = { 0 };
+	struct bytes dynamic = needed_segment(image, PT_DYNAMIC), strings = { 0 };
 	const char *folders = NULL;
 	Elf64_Dyn entry;
 
@@ -125,8 +124,11 @@ void needed_find(struct images *images, image_id file, needed_paths *ret)
 {
 	struct needed needed = { images, ret };
 	CLEANUP(freep) char *preloaded = getenv("LD_PRELOAD") ? alloc_text(getenv("LD_PRELOAD")) : NULL;
+	const char *loader = needed_text(needed_segment(images_get(images, file), PT_INTERP), 0);
 	char *rest = NULL;
 
+	if (loader) /* of musl it is the C library */
+		needed_try(&needed, loader);
 	for (char *name = preloaded ? strtok_r(preloaded, ": ", &rest) : NULL; name;
 	     name = strtok_r(NULL, ": ", &rest))
 		needed_add(&needed, images_get(images, file), NULL, name);

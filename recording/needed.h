@@ -13,5 +13,6 @@
 
 typedef VEC(char *) needed_paths;
 
-/* Paths of all libraries that the file and its libraries need, without doubles. free() each. */
+/* Paths of the dynamic linker and all libraries that the file and its libraries need, without doubles. free()
+ * each. */
 void needed_find(struct images *images, image_id file, needed_paths *ret);

@@ -337,8 +337,10 @@ void recording_live_tick(struct recording *r, uint64_t now)
 	if (r->options.target.is_traced && !r->options.target.argv && !r->has_told_missing) {
 		char text[64];
 		r->has_told_missing = true;
-		snprintf(text, sizeof(text), "tracing %zu function%s; Ctrl-C ends and writes",
-			 r->trace.chosen.functions.n, r->trace.chosen.functions.n == 1 ? "" : "s");
+		snprintf(text, sizeof(text), "%s %zu function%s%s",
+			 r->options.target.counts ? "counting calls of" : "tracing",
+			 r->trace.chosen.functions.n, r->trace.chosen.functions.n == 1 ? "" : "s",
+			 r->options.target.counts ? "" : "; Ctrl-C ends and writes");
 		r->has_nothing = r->options.target.every && !r->trace.chosen.functions.n;
 		if (!r->has_nothing)
 			recording_note(r, text);

@@ -237,7 +237,7 @@ static void trace_want_allocator(struct trace *trace, const struct image *image,
 
 	if (!gives && !trace->held)
 		return;
-	if (is_followed && !f->exits.n)
+	if (is_followed && !f->ends.n)
 		vec_push(&trace->notes,
 			 alloc_printf("blocks of %s in '%s' are not followed: its code does not "
 				      "tell where it ends",
@@ -245,9 +245,9 @@ static void trace_want_allocator(struct trace *trace, const struct image *image,
 	vec_push(&wanted->functions, ((struct probe_function){ .number = (uint32_t)number,
 							       .entry = f->entry,
 							       .skip = f->skip,
-							       .exits = f->exits.at,
-							       .n_exits = f->exits.n,
-							       .has_no_end = !is_followed || !f->exits.n,
+							       .exits = f->ends.at,
+							       .n_exits = f->ends.n,
+							       .has_no_end = !is_followed || !f->ends.n,
 							       .grant = grant }));
 }
 
@@ -308,6 +308,7 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 							   .skip = f->skip,
 							   .exits = f->exits.at,
 							   .n_exits = at_return ? 0 : f->exits.n,
+							   .n_jumps = at_return ? 0 : f->n_jumps,
 							   .has_no_end = trace->counts,
 							   .is_go = trace_is_go(image) }));
 	}

@@ -324,9 +324,11 @@ static __always_inline void send(void *context, struct trace_call *record, struc
 
 #include "collector/bpf/paths.bpf.h"
 
-static __always_inline void leave(void *context, const struct call_key *key, __u32 site, int is_go,
+static __always_inline void leave(void *context, const struct call_key *key, __u32 site, __u64 cookie,
 				  struct thread *thread, struct trace_count *count)
 {
+	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
+
 	const struct open_call *call = bpf_map_lookup_elem(&cpprof_open, key);
 	__u32 zero = 0;
 	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
@@ -348,7 +350,7 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	record->off_cpu = less(off, thread->off_sum);
 	record->faults = less(faults, thread->faults);
 	record->arg = call->arg;
-	record->ret = read_result(context);
+	record->ret = cookie & TRACE_COOKIE_JUMP ? 0 : read_result(context);
 	record->entry = call->entry;
 	record->n_hidden = record->block = 0;
 	record->n_stands = call->n_stands;
@@ -406,7 +408,7 @@ int cpprof_trace(void *context)
 	if (site == TRACE_ENTRY)
 		enter(context, &key, cookie, thread, count);
 	if (site != TRACE_ENTRY || cookie & TRACE_COOKIE_WHOLE)
-		leave(context, &key, site == TRACE_ENTRY ? TRACE_EXIT : site, is_go, thread, count);
+		leave(context, &key, site == TRACE_ENTRY ? TRACE_EXIT : site, cookie, thread, count);
 	return 0;
 }
 

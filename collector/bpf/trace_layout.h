@@ -35,6 +35,9 @@ static inline __u64 trace_cookie(__u32 function, enum trace_site site)
 /* ... of a function of one instruction, which is its end, too. */
 #define TRACE_COOKIE_WHOLE (1ull << 37)
 
+/* ... of an exit that is a jump to another function: what that will return is not known there. */
+#define TRACE_COOKIE_JUMP (1ull << 38)
+
 /*
  * Of an allocation function: which of its arguments say how much it gives and which block it takes back. It
  * is part of the cookie.

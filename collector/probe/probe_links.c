@@ -181,12 +181,14 @@ static int probe_link_functions(struct probe_links *links, uint32_t index, enum 
 				(f->skip ? TRACE_COOKIE_SKIPS : 0);
 		if (links->state[f->number] != state)
 			continue;
-		for (size_t k = 0; k < f->n_exits && !f->has_no_end; k++)
+		for (size_t k = 0; k < f->n_exits && !f->has_no_end; k++) {
+			uint64_t jump = k + f->n_jumps >= f->n_exits ? TRACE_COOKIE_JUMP : 0;
 			if (f->exits[k] == f->entry)
-				bits |= TRACE_COOKIE_WHOLE;
+				bits |= TRACE_COOKIE_WHOLE | jump;
 			else
 				probe_list_add(&exits, f->exits[k],
-					       bits | trace_cookie(f->number, TRACE_EXIT), i);
+					       bits | jump | trace_cookie(f->number, TRACE_EXIT), i);
+		}
 		if (!f->n_exits && !f->has_no_end)
 			probe_list_add(&returns, f->entry, bits | trace_cookie(f->number, TRACE_RETURN), i);
 		probe_list_add(&entries, f->entry, bits | trace_cookie(f->number, TRACE_ENTRY), i);

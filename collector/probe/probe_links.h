@@ -21,6 +21,7 @@ struct probe_function {
 	uint32_t skip; /* entry is that far behind the start: 0 or TRACE_SKIP */
 	const uint64_t *exits;
 	size_t n_exits;           /* 0 = where it returns to is probed instead, unless */
+	size_t n_jumps;           /* the last ones of the exits: jumps to other functions */
 	bool has_no_end;          /* it does not matter where it ends */
 	struct trace_grant grant; /* of an allocation function */
 	bool is_go;               /* written in Go */

@@ -5,6 +5,7 @@
  *   small    200 000 blocks of 48 bytes, all freed
  *   middle    20 000 blocks of 1000 bytes by calloc, every other one kept
  *   large        100 blocks of 300 000 bytes by posix_memalign, 25 of them kept
+ *   aligned      100 blocks of 20 032 bytes by aligned_alloc, 25 of them kept
  *   growing    2 000 blocks of 100 bytes, enlarged to 5000 by realloc, all kept
  *   threads   4 x 10 000 blocks of 500 bytes, all freed
  *   own          500 blocks of 8000 bytes by a function of its own
@@ -57,6 +58,15 @@ OWN void large(void)
 		if (posix_memalign(&block, 64, 300000))
 			abort();
 		keep = block;
+		if (i % 4)
+			free(keep);
+	}
+}
+
+OWN void aligned(void)
+{
+	for (int i = 0; i < 100 / divisor; i++) {
+		keep = aligned_alloc(64, 20032);
 		if (i % 4)
 			free(keep);
 	}
@@ -117,6 +127,7 @@ int main(int argc, char **argv)
 	small();
 	middle();
 	large();
+	aligned();
 	growing();
 	threads();
 	own();

@@ -85,6 +85,8 @@ def check_counts(exits):
     arguments, results = values("t.data", "argument"), values("t.data", "result")
     check("arguments", arguments.get("main>alpha>target") == 300 and arguments.get("main>beta>target") == 350, arguments)
     check("results", results.get("main>alpha>target") == 400 and results.get("main>beta>target") == 400, results)
+    jumped = results.get("main>springboard", 0)
+    check(f"exits {exits}: the result of a call that ends in a jump is not known there", jumped == (0 if exits == "code" else sum(range(1, 31))), results)
 
 
 def check_faults():

@@ -170,6 +170,23 @@ TEST(chosen_a_function_of_one_instruction_begins_where_it_ends)
 	search_done(&s);
 }
 
+/* "run" has one jump, to a function that returns at one place. */
+TEST(chosen_the_result_of_a_jump_is_known_where_the_other_function_returns)
+{
+	struct search s = look_for(FOLDER "aarch64_gcc_O2", "run");
+	const struct chosen_function *f = &s.chosen.functions.at[0];
+
+	CHECK_EQ(s.chosen.functions.n, 1);
+	CHECK_EQ(f->n_jumps, 1);
+	CHECK(f->exits.n >= f->n_jumps);
+	CHECK_EQ(f->exits.at[f->exits.n - 1], 0x7f8);
+	CHECK_EQ(f->ends.n, f->exits.n);
+	for (size_t i = 0; i + 1 < f->exits.n; i++)
+		CHECK_EQ(f->ends.at[i], f->exits.at[i]);
+	CHECK_EQ(f->ends.at[f->ends.n - 1], 0x320);
+	search_done(&s);
+}
+
 TEST(chosen_an_address_in_the_midst_of_an_instruction_is_no_function)
 {
 	static char *const patterns[] = { "x86_64_gcc_hardened+0x1165", "x86_64_gcc_hardened+0x116d",

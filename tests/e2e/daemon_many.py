@@ -39,18 +39,35 @@ def make_programs(folder):
     return names
 
 
+def make_group():
+    """A cgroup for them: what else runs on this machine has images of its own."""
+    with open("/proc/mounts") as file:
+        roots = [line.split()[1] for line in file if line.split()[2] == "cgroup2"]
+    group = roots and os.path.join(roots[0], "cpprof_many_%d" % os.getpid())
+    try:
+        os.mkdir(group)
+    except (OSError, TypeError):
+        skip("no cgroup can be made")
+    return group
+
+
 def resident_mb(pid):
     with open("/proc/%d/status" % pid) as file:
         return next(int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS"))
 
 
-def watch(daemon, programs):
+def enter(group):
+    with open(os.path.join(group, "cgroup.procs"), "w") as file:
+        file.write(str(os.getpid()))
+
+
+def watch(daemon, programs, group):
     """Resident memory, second by second; as many processes as wanted are kept alive."""
     alive, seen, started, end = [], [], 0, time.monotonic() + seconds
     while time.monotonic() < end:
         alive = [process for process in alive if process.poll() is None]
         for _ in range(min(40, N_AT_A_TIME - len(alive))):
-            alive.append(subprocess.Popen([programs[started % N_PROGRAMS], "12"]))
+            alive.append(subprocess.Popen([programs[started % N_PROGRAMS], "12"], preexec_fn=lambda: enter(group)))
             started += 1
         time.sleep(1)
         assert daemon.poll() is None, "the daemon has ended"
@@ -72,8 +89,10 @@ def main():
         if probe.returncode not in (0, 5):
             skip("record -a is refused")
         programs = make_programs(folder)
-        daemon = subprocess.Popen([cpprof, "daemon", "-q", "--database", database, "--epoch", "20s", "-F", "190"])
-        seen, started = watch(daemon, programs)
+        group = make_group()
+        daemon = subprocess.Popen([cpprof, "daemon", "-q", "--database", database, "--epoch", "20s", "-F", "190", "--cgroup", group])
+        seen, started = watch(daemon, programs, group)
+        os.rmdir(group)
         daemon.terminate()
         assert daemon.wait() == 0, "the daemon failed"
         epochs = [json.loads(line) for line in subprocess.check_output([cpprof, "epochs", "-f", "ndjson", database]).splitlines()]

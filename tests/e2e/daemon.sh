@@ -91,10 +91,11 @@ if command -v setpriv >/dev/null; then
 fi
 
 # The kernel samples one group only.
-group=$(awk '$3 == "cgroup2" { print $2 "/cpprof_test"; exit }' /proc/mounts)
+group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+[ -z "$group" ] || group=$group/cpprof_test.$$
 if [ -n "$group" ] && mkdir "$group" 2>/dev/null; then
-	bash -c 'echo $$ >"$2/cgroup.procs"; exec "$1" 4' bash "$SPIN" "$group" &
-	inside=$!
+	start bash -c 'echo $$ >"$2/cgroup.procs"; exec "$1" 300' bash "$SPIN" "$group"
+	inside=$pid
 	sleep 0.5
 	run 0 "$CPPROF" daemon -q --database group --epoch 1s -d 2 -F 199 --cgroup "$group"
 	"$CPPROF" export --database group --since 1h -f json >group.json
@@ -103,8 +104,9 @@ import json, sys
 pids = json.load(open("group.json"))["processes"]["pid"]
 sys.exit(set(pids) - {0} != {int(sys.argv[1])})  # 0: interrupts
 PY
-	wait "$inside"
-	rmdir "$group"
+	kill -9 "$inside"
+	wait "$inside" 2>/dev/null
+	await rmdir "$group"
 else
 	echo "skipped: no cgroup can be made, so --cgroup was not tried"
 fi

@@ -21,7 +21,7 @@ NO_RETURN = re.compile(
     r"<(abort|_?exit|_Exit|__assert\w*|__stack_chk_fail|__chk_fail|__fortify_fail|__libc_fatal|__libc_message|_Unwind_Resume|__cxa_\w*throw\w*|"
     r"__cxa_bad\w*|__cxa_call_unexpected|_ZSt\d+__throw\w*|_ZSt9terminatev|__clang_call_terminate|longjmp|siglongjmp|__longjmp\w*|_dl_signal_\w+|_dl_fatal\w*|__pthread_unwind\w*|"
     r"pthread_exit|__GI___\w*fail\w*|__GI_abort|__GI_exit|__GI__exit|__malloc_assert|malloc_printerr|__GI___libc_fatal|"
-    r"__GI__dl_signal\w+|\w*fatal\w*|\w*_error_exit|\w*panic\w*)(@[^>]*)?>")
+    r"__GI__dl_signal\w+|\w*fatal\w*|\w*_error_exit|\w*panic\w*|_Z11fancy_abort\w*|_Z14internal_error\w*)(@[^>]*)?>")
 CONDITIONAL = re.compile(r"^(b\.\w+|cbn?z|tbn?z|j(?!mp)\w+|loop\w*|jrcxz|jecxz)$")
 ALWAYS = {"b", "jmp", "br", "braa", "brab", "braaz", "brabz", "ret", "retaa", "retab", "repz ret", "bnd jmp", "ud2", "udf", "brk", "hlt", "eret"}
 

@@ -106,7 +106,10 @@ void scope_tree_filter(const struct scope_tree *tree, const struct filter *filte
 {
 	struct filtering f = { .tree = tree, .filter = filter };
 
-	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics, .has_addresses = tree->has_addresses };
+	*ret = (struct scope_tree){ .n_metrics = tree->n_metrics,
+				    .activations = tree->activations,
+				    .n_rounds = tree->n_rounds,
+				    .has_addresses = tree->has_addresses };
 	f.moved_to = alloc_zero(tree->scopes.n + 1, sizeof(*f.moved_to));
 	f.is_kept = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_kept));
 	f.is_hidden = alloc_zero(tree->scopes.n + 1, sizeof(*f.is_hidden));

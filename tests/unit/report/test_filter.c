@@ -71,6 +71,23 @@ TEST(no_filter_changes_nothing)
 	CHECK_EQ(costs_inclusive(&w.costs, 0, 0), 100);
 }
 
+TEST(what_metrics_mean_is_kept)
+{
+	WORLD w;
+	struct scope_tree again;
+
+	world_init(&w, NULL, NULL);
+	w.tree.activations = 1;
+	w.tree.n_rounds = 2;
+	w.tree.has_addresses = true;
+	scope_tree_filter(&w.tree, &(struct filter){ 0 }, &again);
+	CHECK_EQ(again.n_metrics, w.tree.n_metrics);
+	CHECK_EQ(again.activations, 1);
+	CHECK_EQ(again.n_rounds, 2);
+	CHECK(again.has_addresses);
+	scope_tree_done(&again);
+}
+
 TEST(focus_keeps_stacks_that_pass_through)
 {
 	WORLD w;

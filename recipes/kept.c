@@ -154,7 +154,8 @@ enum {
 	ENDS_THREAD = 4,
 	IS_TRAMPOLINE = 8,
 	LEAVES_STACK = 16,
-	HAS_GOROUTINE = 32
+	HAS_GOROUTINE = 32,
+	LOSES_REGS = 64,
 };
 
 static struct place kept_place_of(const struct stored_place *stored, struct recipe_pair recipes)
@@ -170,6 +171,7 @@ static struct place kept_place_of(const struct stored_place *stored, struct reci
 			       .is_trampoline = stored->flags & IS_TRAMPOLINE,
 			       .leaves_stack = stored->flags & LEAVES_STACK,
 			       .has_goroutine = stored->flags & HAS_GOROUTINE,
+			       .loses_regs = stored->flags & LOSES_REGS,
 			       .has_wants = stored->wants != 0,
 			       .wants = stored->wants };
 }
@@ -203,10 +205,11 @@ bool kept_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place 
 
 void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const struct place *place)
 {
-	unsigned flags =
-		(place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
-		(place->ends_thread ? ENDS_THREAD : 0u) | (place->is_trampoline ? IS_TRAMPOLINE : 0u) |
-		(place->leaves_stack ? LEAVES_STACK : 0u) | (place->has_goroutine ? HAS_GOROUTINE : 0u);
+	unsigned flags = (place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
+			 (place->ends_thread ? ENDS_THREAD : 0u) |
+			 (place->is_trampoline ? IS_TRAMPOLINE : 0u) |
+			 (place->leaves_stack ? LEAVES_STACK : 0u) |
+			 (place->has_goroutine ? HAS_GOROUTINE : 0u) | (place->loses_regs ? LOSES_REGS : 0u);
 	uint64_t key = vaddr << 1 | is_return;
 
 	if (map_find(&kept->by_address, key) != MAP_NONE)

@@ -278,6 +278,7 @@ TEST(places_are_stored_but_for_those_with_expressions)
 			       .ends_thread = true,
 			       .leaves_stack = true,
 			       .has_goroutine = true,
+			       .loses_regs = true,
 			       .has_wants = true,
 			       .wants = 12 };
 	struct place got = { 0 };
@@ -306,8 +307,8 @@ TEST(places_are_stored_but_for_those_with_expressions)
 	CHECK(kept_place(&kept, 0x108, true, &got));
 	CHECK(got.function == 0x100 && got.call == CALL_DIRECT && got.call_target == 0x200 &&
 	      got.wants == 12);
-	CHECK(got.is_root && got.ends_thread && got.leaves_stack && got.has_goroutine && got.has_code &&
-	      got.has_wants && !got.is_between && !got.is_trampoline);
+	CHECK(got.is_root && got.ends_thread && got.leaves_stack && got.has_goroutine && got.loses_regs &&
+	      got.has_code && got.has_wants && !got.is_between && !got.is_trampoline);
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == RECIPE_NONE);
 	kept_done(&kept);
 	recipes_done(&recipes);

@@ -54,11 +54,15 @@ static bool go_is_called(const char *name, const char *wanted)
 	return strncmp(name, wanted, len) == 0 && (!name[len] || strcmp(name + len, ".abi0") == 0);
 }
 
-static enum go_role go_role_of(const char *name)
+static enum go_role go_role_of(const struct go_function *f)
 {
 	for (size_t i = 0; i < ARRAY_LEN(go_names); i++)
-		if (go_is_called(name, go_names[i].name))
+		if (go_is_called(f->name, go_names[i].name))
 			return go_names[i].role;
+	/* x86-64: written in assembly, it asks the kernel by itself; elsewhere it is compiled and calls those
+	 * above. */
+	if (f->kind == GO_KIND_ASSEMBLY && go_is_called(f->name, "time.now"))
+		return GO_CLOCK;
 	return GO_ORDINARY;
 }
 
@@ -82,7 +86,7 @@ struct go_stacks *go_stacks_read(struct image *image)
 		struct go_function f;
 		if (!gopclntab_get(&table, i, &f))
 			continue;
-		enum go_role role = go_role_of(f.name);
+		enum go_role role = go_role_of(&f);
 		go_stacks_add_odd(stacks, &f);
 		if (role != GO_ORDINARY)
 			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));

@@ -22,16 +22,20 @@ enum {
 	ASMCGOCALL = 0x1080,
 	WORK = 0x10c0,
 	CLOCK = 0x1100,
-	TEXT_END = 0x1140
+	NOW = 0x1140,      /* in assembly, as for x86-64 */
+	COMPILED = 0x1180, /* of the same name, as for AArch64 */
+	TEXT_END = 0x11c0
 };
 
-static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0", "runtime.asmcgocall",
-				     "main.work", "runtime.nanotime1.abi0" };
+static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0",     "runtime.asmcgocall",
+				     "main.work",      "runtime.nanotime1.abi0", "time.now",
+				     "time.now" };
 
 #define RECORD 40u /* bytes of a function's record */
 
 /* As the linker says of them: number and flags. What is interrupted in WORK has its goroutine in x28. */
-static const uint8_t kinds[ARRAY_LEN(names)][2] = { { 7, 4 }, { 11, 4 }, { 2, 4 }, { 0, 0 }, { 0, 4 } };
+static const uint8_t kinds[ARRAY_LEN(names)][2] = { { 7, 4 }, { 11, 4 }, { 2, 4 }, { 0, 0 },
+						    { 0, 4 }, { 0, 4 },  { 0, 0 } };
 
 static void write_table(struct writer *w)
 {
@@ -123,6 +127,9 @@ TEST(goroutine_roles_are_known_by_name)
 	CHECK_EQ(go_stacks_role(stacks, MCALL), GO_BEGIN);
 	CHECK_EQ(go_stacks_role(stacks, ASMCGOCALL + 0x3f), GO_SWITCH);
 	CHECK_EQ(go_stacks_role(stacks, WORK), GO_ORDINARY);
+	CHECK_EQ(go_stacks_role(stacks, CLOCK), GO_CLOCK);
+	CHECK_EQ(go_stacks_role(stacks, NOW + 4), GO_CLOCK);
+	CHECK_EQ(go_stacks_role(stacks, COMPILED), GO_ORDINARY);
 	CHECK_EQ(go_stacks_role(NULL, GOEXIT), GO_ORDINARY);
 	go_stacks_free(stacks);
 	images_free(images);

@@ -73,7 +73,7 @@ facts d.data
 [ "$(number duration_ms)" -lt $((2900 * SLOW)) ] || fail "the duration was $(number duration_ms) ms, not 300"
 run 0 "$CPPROF" record -D "$(slow 0.7)" -o D.data -- "$SPIN" 1.2
 facts D.data
-[ "$(number samples)" -lt $((700 * SLOW)) ] || fail "$(number samples) samples in the $(slow 0.5) s behind the delay"
+[ "$(number sampled_ms)" -lt $((700 * SLOW)) ] || fail "samples of $(number sampled_ms) ms in the $(slow 0.5) s behind the delay"
 fact "process .* spin"
 
 # The command runs as it would without us: signals, limits, descriptors.

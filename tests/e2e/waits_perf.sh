@@ -53,7 +53,8 @@ python3 - <<-'PYTHON'
 	for tid in workers: # import reads what is there
 	    assert abs(theirs[tid] - told[tid]) <= 1e4 and n_theirs[tid] == n_told[tid]
 	for tid in whole:
-	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid]
+	    # Two events of one switch are a microsecond apart, which is all that counts in waits that are as short.
+	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid] + 2e3 * n_theirs[tid]
 	    # A thread that ends loses its events before it loses its CPU: it may be off that once more, which only the tracepoint sees.
 	    assert -0.01 * n_theirs[tid] <= n_theirs[tid] - n_ours[tid] <= 0.01 * n_theirs[tid] + 1
 	if len(whole) < 3:

@@ -18,10 +18,9 @@
 #include "recording/bursts.h"
 #include "report/number.h"
 
-#define STRETCH_MS                                                                                        \
-	50          /* setting probes takes up to 30 ms, removing them up to 130: stretches are not short \
-		     */
-#define HIT_NS 1000 /* what a probe costs, rounded up */
+/* Setting probes takes up to 30 ms, removing them up to 130: stretches are not short. */
+#define STRETCH_MS 50
+#define HIT_NS 1000        /* what a probe costs, rounded up */
 #define PAUSE_MAX 60000    /* ms */
 #define BURSTS_LOOK_MS 200 /* how often is looked at what the target has mapped */
 
@@ -128,12 +127,13 @@ static int paths_show_plan(const struct paths_command *c, const struct paths *pa
 			printf("how often they would be hit is not known\n");
 	}
 	if (paths->hits >= 0)
-		printf("a second of the program would take about %.2f s: ", 1 + paths_cost(paths));
+		printf("with the probes a second of the program would take about %.2f s: ",
+		       1 + paths_cost(paths));
 	if (paths_needs_stretches(c, paths))
-		printf("in for stretches of %d ms, with rests between (--max-overhead %g)\n", STRETCH_MS,
-		       c->max_overhead);
+		printf("they would be set for stretches of %d ms, with pauses (--max-overhead %g)\n",
+		       STRETCH_MS, c->max_overhead);
 	else if (paths->hits >= 0)
-		printf("in all the time\n");
+		printf("they would stay set\n");
 	if (paths->hits < 0)
 		printf("%s\n", c->argv ? "of a command, a profile tells that: --profile FILE"
 				       : "they were not seen to run");
@@ -197,7 +197,7 @@ static int paths_run(struct paths_command *c)
 	}
 	if (paths_needs_stretches(c, &paths))
 		fprintf(stderr,
-			"cpprof: a second of the program would take about %.2f s: the probes are in for "
+			"cpprof: a second of the program would take about %.2f s: the probes are set for "
 			"stretches of %d ms\n",
 			1 + paths_cost(&paths), STRETCH_MS);
 	if (paths_open(&paths, &request, &diag) < 0)
@@ -318,8 +318,8 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
 		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
 		{ 0, "profile", OPTION_TEXT, &c->profile, "FILE",
-		  "a profile of the same program: probes stand where it was seldom (of a process:\na look at "
-		  "it, 200 ms)" },
+		  "a profile of the same program, so that probes go on branches that are seldom\n"
+		  "executed (with -p the process is sampled for 200 ms instead)" },
 		{ 0, "dry-run", OPTION_FLAG, &c->is_dry, NULL,
 		  "set nothing; say which probes there would be and how often they would be hit" },
 		{ 0, "limit", OPTION_NUMBER, &c->limit, "N",

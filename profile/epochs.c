@@ -21,8 +21,8 @@
 #define VERSION_WORDS "cpprof database "
 #define OPEN_SUFFIX "-open.epoch"
 #define SUFFIX ".epoch"
-#define NUMBERED_MAX \
-	128         /* processes of an epoch, before those that came and went in it are one for each name */
+/* Processes of an epoch; with more, those that started and ended in it are joined by name. */
+#define NUMBERED_MAX 128
 #define MS 1000000u /* nanoseconds in a millisecond */
 
 /* ---- opening ------------------------------------------------------------------------------------ */

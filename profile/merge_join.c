@@ -72,7 +72,7 @@ static void join_forget_numbers(struct profile_process *process)
 	process->exit_ns = 0;
 }
 
-/* A job may start a hundred processes a second: then each of them is nobody. */
+/* A build may start a hundred processes a second: those are kept by name, not one by one. */
 static bool join_is_by_name(const struct merger *m, uint32_t process)
 {
 	const struct profile_process *it = &m->from->processes.at[process];

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "report/export/export_document.h"
 #include "report/limit.h"
 #include "report/quality.h"
 
@@ -256,22 +257,15 @@ void json_quality(struct json *json, const struct document *document)
 int json_document_write(const struct export_input *input, const struct export_options *options, FILE *to,
 			struct diag *diag, json_document_writer *write)
 {
-	struct document document;
-	struct scope_calls calls;
-	struct derived derived;
+	struct export_document it;
 	struct json json;
+	int error = export_document_open(&it, input, options, diag);
 
-	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
 	if (error)
 		return error;
-	scope_calls_take(input->tree, &calls);
-	document_init(&document, input->profile, input->tree);
-	document.seen = &calls;
-	document_index(&document);
+	document_index(&it.document);
 	json_init(&json, to);
-	write(&json, &document, options, &derived);
-	document_done(&document);
-	scope_calls_done(&calls);
-	derived_done(&derived);
+	write(&json, &it.document, options, &it.derived);
+	export_document_done(&it);
 	return json_done(&json);
 }

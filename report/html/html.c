@@ -13,6 +13,7 @@
 #include "base/compress.h"
 #include "base/embed.h"
 #include "base/text.h"
+#include "report/export/export_document.h"
 #include "report/html/html.h"
 #include "report/html_text.h"
 #include "report/quality.h"
@@ -154,21 +155,13 @@ static void html_write_page(const struct page *page)
 static int html_write(const struct export_input *input, const struct export_options *options, FILE *to,
 		      struct diag *diag)
 {
-	struct document document;
-	struct scope_calls calls;
-
-	struct derived derived;
-	int error = derived_make(&derived, input->profile, options->derived, options->n_derived, diag);
+	struct export_document it;
+	int error = export_document_open(&it, input, options, diag);
 
 	if (error)
 		return error;
-	scope_calls_take(input->tree, &calls);
-	document_init(&document, input->profile, input->tree);
-	document.seen = &calls;
-	html_write_page(&(struct page){ to, &document, options, &derived });
-	document_done(&document);
-	scope_calls_done(&calls);
-	derived_done(&derived);
+	html_write_page(&(struct page){ to, &it.document, options, &it.derived });
+	export_document_done(&it);
 	return 0;
 }
 

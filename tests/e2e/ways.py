@@ -140,7 +140,7 @@ def weights():
     ran = subprocess.run([CPPROF, "paths", "-f", "weigh", "--dry-run", "--profile", "weights.data", "--", "./weights"],
                          capture_output=True, text=True)
     check("weights: said before", ran.returncode == 0 and re.search(r"6 probes for 41 ways; about [0-9,]{10,} hits a second", ran.stdout)
-          and "in all the time" in ran.stdout, ran.stdout + ran.stderr)
+          and "they would stay set" in ran.stdout, ran.stdout + ran.stderr)
     ran, _ = paths("--profile", "weights", "--", "./weights", functions=["weigh"])
     check("weights: what is no profile is refused", ran.returncode == 1 and "weights" in ran.stderr, ran.stderr)
 
@@ -156,8 +156,8 @@ def stretches():
                            capture_output=True, text=True)
     target.kill()
     target.wait()
-    check("stretches: known before", "in for stretches of 50 ms" in planned.stdout, planned.stdout + planned.stderr)
-    check("stretches: said before", "the probes are in for stretches of 50 ms" in ran.stderr, ran.stderr)
+    check("stretches: known before", "set for stretches of 50 ms" in planned.stdout, planned.stdout + planned.stderr)
+    check("stretches: said before", "the probes are set for stretches of 50 ms" in ran.stderr, ran.stderr)
     whole = json.loads(ran.stdout)
     check("stretches: several", whole["stretches"] > 1 and not whole["whole"], ran.stdout[:300])
     check("stretches: not all of the time", whole["seconds_in"] < whole["seconds"] / 2, ran.stdout[:300])

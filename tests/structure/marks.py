@@ -50,6 +50,7 @@ COMPILERS = {
     "kernels.c": C,
     "states.c": C,
     "jumps.c": C,
+    "elimination.c": C,
     "ranges.cpp": CXX,
     "instances.cpp": [f"{compiler} -std=c++17" for compiler in CXX],
     # clang 14 reads neither coroutines nor ranges of libstdc++ 12.

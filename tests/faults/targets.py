@@ -42,12 +42,12 @@ def threads(c):
     recorded(c, "threads", 10000)
 
 
-@case("the target dies by SIGSEGV", code=139, message="ended by signal 11")
+@case("the target dies by SIGSEGV", code=139, message="killed by signal 11")
 def segv(c):
     recorded(c, "signal", 11, code_of_target=139)
 
 
-@case("the target is killed", code=137, message="ended by signal 9")
+@case("the target is killed", code=137, message="killed by signal 9")
 def killed(c):
     recorded(c, "signal", 9, code_of_target=137)
 

@@ -59,10 +59,9 @@ static void trace_note_allocations(struct trace *trace, const struct source *sou
 		n += count.entries;
 		bytes += count.bytes;
 	}
-	vec_push(&trace->notes,
-		 alloc_printf("%llu calls of allocation functions asked for %llu bytes; those that one of "
-			      "them made for another are among them",
-			      (unsigned long long)n, (unsigned long long)bytes));
+	vec_push(&trace->notes, alloc_printf("%llu calls of allocation functions requested %llu bytes, "
+					     "including calls between allocation functions",
+					     (unsigned long long)n, (unsigned long long)bytes));
 }
 
 void trace_note_calls(struct trace *trace, struct source *source)
@@ -117,7 +116,8 @@ void trace_note_absent(struct trace *trace, struct images *images, const struct 
 	if (trace_note_inlined(trace, images, symbolize, name))
 		return;
 	vec_push(&trace->notes,
-		 alloc_printf("%s '%s'%s%s%s", strstr(name, "+0x") ? "no code is at" : "no function is named",
+		 alloc_printf("%s '%s'%s%s%s",
+			      strstr(name, "+0x") ? "there is no code at" : "there is no function named",
 			      name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			      nearest ? "'?" : ""));
 }
@@ -199,8 +199,8 @@ static void trace_want_allocator(struct trace *trace, const struct image *image,
 	bool at_return = returns_are_taken(trace->exits, f->has_all_ends, image->elf_machine, may_return);
 	if (is_followed && !at_return && !f->has_all_ends)
 		vec_push(&trace->notes,
-			 alloc_printf("blocks of %s in '%s' are not followed: its code does not "
-				      "tell where it ends",
+			 alloc_printf("memory from %s in '%s' is not tracked until it is freed: the "
+				      "function's end cannot be determined from its code",
 				      f->name, image->path));
 	vec_push(&wanted->functions,
 		 ((struct probe_function){ .number = (uint32_t)number,
@@ -216,10 +216,9 @@ static void trace_refuse_exits(struct trace *trace, const struct chosen_function
 			       const struct image *image, const char *no_returns)
 {
 	CLEANUP(freep)
-	char *why = alloc_printf(
-		"its code does not show all places where it returns, or one cannot be probed%s%s",
-		trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
-		trace->exits == CALL_EXITS_CODE ? "" : no_returns);
+	char *why = alloc_printf("its return instructions cannot all be found, or one cannot be probed%s%s",
+				 trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
+				 trace->exits == CALL_EXITS_CODE ? "" : no_returns);
 
 	trace_refuse(trace, f, image, why);
 }
@@ -240,7 +239,7 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 		bool may_return = !no_returns;
 		bool at_return = returns_are_taken(trace->exits, f->exits.n, image->elf_machine, may_return);
 		if (!f->is_start)
-			trace_refuse(trace, f, image, "no function begins there");
+			trace_refuse(trace, f, image, "no function starts there");
 		else if (at_return && no_returns)
 			trace_refuse(trace, f, image, no_returns);
 		else if (trace->grants)

@@ -49,9 +49,9 @@ void trace_plan(const struct trace *trace, struct images *images, const struct s
 		else
 			text_printf(ret, "%10s %8s", "?", "?");
 		text_printf(ret, "  %s [%s]%s\n", f->name, image_name(image),
-			    !f->is_start ? ": refused, no function begins there"
+			    !f->is_start ? ": refused, no function starts there"
 			    : !f->exits.n && trace->exits == CALL_EXITS_CODE && !trace->grants
-				    ? ": refused, its code does not tell where it ends"
+				    ? ": refused, the end of the function cannot be determined from its code"
 				    : "");
 	}
 }

@@ -117,7 +117,7 @@ def check_own():
     code, _, errors = trace("--every", "16k", "--alloc-function", "take_own:2")
     row = rows().get("own", {})
     check("a function of the program's own", abs(row.get("bytes", 0) - 4000000) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
-    check("what is exact is said", "calls of allocation functions asked for" in errors, errors)
+    check("what is exact is said", "calls of allocation functions requested" in errors, errors)
 
 
 def check_static():

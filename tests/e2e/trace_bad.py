@@ -95,11 +95,11 @@ def check_places():
     ran = trace("-f", f"places+{where['after']:#x}", "--", "./places")
     check("by file and address", count("t.data", "after") == 60, ran.stderr)
     ran = trace("-f", f"places+{where['after'] + 2:#x}", "--", "./places")
-    check("in the midst of an instruction", "no function begins there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("in the midst of an instruction", "no function starts there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", f"places+{where['sum']:#x}", "--", "./places")
-    check("in data", f"no code is at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("in data", f"there is no code at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", "places:one", "-f", "nothing_of_this_name", "--", "./places")
-    check("one name of two is there", count("t.data", "one") == 60 and "no function is named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
+    check("one name of two is there", count("t.data", "one") == 60 and "there is no function named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
 
 
 def check_signed_return():
@@ -286,7 +286,7 @@ int main(void) {
 }
 """)
     out, said = attach(["./jit"], "-f", "jitted_function")
-    check("code that a JIT compiler made is refused", out == "done\n" and "no function is named 'jitted_function'" in said, (out, said))
+    check("code that a JIT compiler made is refused", out == "done\n" and "there is no function named 'jitted_function'" in said, (out, said))
 
 
 RUST = """

@@ -46,6 +46,7 @@ struct child_options {
 	 * input. */
 	bool is_unprivileged;
 	bool executes; /* ... but becomes another program, which has no more rights */
+	bool connects; /* ... but speaks to a server */
 	/* Leads a process group of its own, which ends with it: whatever a foreign program has started. */
 	bool leads_group;
 	/* The same with no capability at all, as that user where we are root, and behind a fence (fence.h):

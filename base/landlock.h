@@ -14,6 +14,7 @@ struct landlock_files {
 	const char *const *writes; /* folders in which files can be made, replaced and removed; or files */
 	size_t n_writes;
 	bool executes; /* programs can be run, and connections made */
+	bool connects; /* connections can be made, and no more */
 };
 
 /* Of the calling thread, which must be the only one and have PR_SET_NO_NEW_PRIVS. False if it cannot be. */

@@ -13,6 +13,7 @@
  */
 #include <linux/bpf.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "collector/bpf/deep_layout.h"

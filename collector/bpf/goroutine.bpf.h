@@ -64,7 +64,8 @@ static __always_inline int find_kept_goroutine(struct range *ret)
 	struct goroutine_head head;
 	__u64 address = 0;
 
-	if (bpf_probe_read_user(&address, sizeof(address), (void *)(task->thread.fsbase - 8)) ||
+	if (!bpf_core_field_exists(task->thread.fsbase) ||
+	    bpf_probe_read_user(&address, sizeof(address), (void *)(task->thread.fsbase - 8)) ||
 	    address < DEEP_PAGE || address & 7 || bpf_probe_read_user(&head, sizeof(head), (void *)address))
 		return 0;
 	*ret = head.stack;

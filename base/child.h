@@ -47,6 +47,7 @@ struct child_options {
 	 * input. */
 	bool is_unprivileged;
 	bool executes; /* ... but executes another program, which has no more privileges */
+	bool connects; /* ... but connects to a server */
 	/* Is the leader of a process group, which is killed with it: including everything that a foreign
 	 * program has started. */
 	bool leads_group;

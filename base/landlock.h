@@ -9,15 +9,14 @@
 #include <stddef.h>
 
 struct landlock_files {
-	const char *const
-		*reads; /* files, or directories with everything below them; NULL: everything can be read */
+	const char *const *reads; /* files, or directories with all below; NULL: everything can be read */
 	size_t n_reads;
-	const char *const
-		*writes; /* directories in which files can be created, replaced and removed; or files */
+	const char *const *writes; /* files, or directories to create, replace and remove files in */
 	size_t n_writes;
 	bool executes; /* programs can be run, and connections opened */
+	bool connects; /* connections can be opened, and no more */
 };
 
-/* Applies to the calling thread, which must be the only one and have PR_SET_NO_NEW_PRIVS. False if it fails.
+/* Applies to the calling thread, which must be the only one and have PR_SET_NO_NEW_PRIVS; false if it fails.
  */
 bool landlock_restrict(const struct landlock_files *files);

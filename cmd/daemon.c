@@ -156,14 +156,13 @@ static void daemon_write_metrics(struct daemon *daemon)
 		cmd_fail(&diag);
 }
 
-static const char *daemon_epoch(void *context, struct profile *profile)
+static const char *daemon_epoch(void *context, const struct profile *profile)
 {
 	struct daemon *daemon = context;
 	uint64_t next_ns = profile->run.start_unix_ns + profile->run.duration_ns;
 
 	daemon_put(daemon, profile);
 	daemon_metrics_add(&daemon->metrics, profile);
-	profile_free(profile);
 	daemon_keep_limits(daemon);
 	daemon_write_metrics(daemon);
 	free(daemon->open_path);

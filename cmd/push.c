@@ -247,6 +247,7 @@ static void push_start(struct push *push)
 	struct child_options child = { .run = push_run,
 				       .context = push,
 				       .is_unprivileged = true,
+				       .connects = true,
 				       .has_result = true,
 				       .max_ns = SEND_NS };
 

@@ -249,7 +249,7 @@ bool resolve_is_asked(const struct resolve_options *options, const struct images
 	case RESOLVE_KERNEL:
 		return is_kernel;
 	case RESOLVE_OURS:
-		return !is_kernel && !options->foreign[id];
+		return !is_kernel && !options->alone[id];
 	case RESOLVE_IMAGE:
 	case RESOLVE_BARE:
 		return id == options->image;

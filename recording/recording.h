@@ -53,11 +53,11 @@ struct recording_listener {
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);
 	/*
-	 * With epoch_ns: the profile of an epoch, without names, which is the listener's from now on. Returns
-	 * where checkpoints of the next one are written; it must stay until the next call, NULL = nowhere.
+	 * With epoch_ns: the profile of an epoch, without names. Returns where checkpoints of the next one
+	 * are written; it must stay until the next call, NULL = nowhere.
 	 */
-	const char *(*epoch)(void *context, struct profile *profile);
-	/* In a child with a copy of everything: the same profile, with names. */
+	const char *(*epoch)(void *context, const struct profile *profile);
+	/* Later, in a child with a copy of everything: the same profile, with names. */
 	void (*epoch_named)(void *context, struct profile *profile);
 	/* A fault that does not end the recording. */
 	void (*fault)(void *context, enum recording_part part, const struct diag *diag);

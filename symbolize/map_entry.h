@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "symbolize/function_map.h"
 
-#define MAP_ENTRY_VERSION 7 /* of what follows and of the structs of function_map.h that lie in an entry */
+#define MAP_ENTRY_VERSION 8 /* of what follows and of the structs of function_map.h that lie in an entry */
 
 /* An entry: the header, then maps, lines, inlines, ranges, where each string starts in the text, the text. */
 struct stored_header {

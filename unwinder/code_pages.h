@@ -18,6 +18,11 @@ struct code_pages;
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
 
+/* For recordings that go on for weeks: drops the pages that nobody has asked for since it was last called.
+ * Those that are wanted again are read again, as a version of their own. */
+void code_pages_forget(struct code_pages *pages);
+size_t code_pages_count(const struct code_pages *pages); /* that are held */
+
 /* A sample has come. Starts an epoch if the last one is over. */
 void code_pages_tick(struct code_pages *pages, uint64_t time_ns);
 /* The present one; never 0. */

@@ -14,6 +14,8 @@ struct jit;
 /* pages and recipes are borrowed. */
 struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes);
 void jit_free(struct jit *jit);
+/* As code_pages_forget. */
+void jit_forget(struct jit *jit);
 
 /* Does none of the instructions from `from` up to `to` change sp or the return address register, or call? */
 bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);

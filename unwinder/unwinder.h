@@ -30,7 +30,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* Adds the findings about the code of images to the store. */
 void unwinder_save(struct unwinder *unwinder);
-/* As knowledge_forget. */
+/* As knowledge_forget, and code_pages_forget of code in no file. */
 void unwinder_forget(struct unwinder *unwinder, bool all);
 
 /* Where a run-time address lies: IMAGE_NONE if nowhere. */

@@ -70,6 +70,16 @@ says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
 says "no database"
 
+# Code that a JIT compiler wrote: its names are there when the process and its map are gone.
+start "$CPPROF" daemon -q --database jit --epoch 2s -F 199
+daemon=$pid
+await sh -c 'ls jit/epochs/*[0-9].epoch >/dev/null 2>&1'
+run 0 "$BUILD/tests/e2e/jitter" 5
+kill "$daemon"
+wait "$daemon"
+run 0 "$CPPROF" report --database jit --since 1h --process jitter --group-by function --no-pager
+says "written_while_running"
+
 # What is damaged is left out and said; a later version is refused.
 file=$(ls db/epochs | head -1)
 truncate -s 100 "db/epochs/$file"

@@ -14,6 +14,7 @@ import trace_permission
 
 CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
+SHARED_CPU = os.path.join(BUILD, "tests", "e2e", "shared_cpu")
 DEEP = os.path.join(BUILD, "tests", "e2e", "deep_calls")
 PLUGIN = os.path.join(BUILD, "tests", "e2e", "libcalls_plugin.so")
 SLOW = float(os.environ.get("SLOW", "1"))  # of an emulated machine
@@ -46,8 +47,8 @@ def trace(*options, plugin=False, name="t.data"):
     return code, errors
 
 
-def values(name, metric):
-    """By path from main on, loops left out: the sum of a metric's own values."""
+def values(name, metric, whole=False):
+    """By path from main on, loops left out: the sum of a metric's own values. whole: paths without main are not shortened."""
     d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
     index = next(m["id"] for m in d["metrics"] if m["name"] == metric)
     nodes, frames, paths, found = d["nodes"], d["frames"], [], {}
@@ -58,7 +59,7 @@ def values(name, metric):
         paths.append(path)
         value = d["node_values"]["exclusive"][str(index)][i]
         if value:
-            key = ">".join(path[path.index("main"):] if "main" in path else path[-2:])
+            key = ">".join(path[path.index("main"):] if "main" in path else path if whole else path[-2:])
             found[key] = found.get(key, 0) + value
     return found
 
@@ -194,6 +195,22 @@ def check_deep(exits):
     check(f"exits {exits}: deep stacks are whole", got == {(first, 1, depth): 3 for first in (True, False) for depth in (8, 100, 300, 900)}, (got, ran.stderr))
 
 
+def check_preempted(exits):
+    """Eight threads on one CPU: where the kernel preempts, a thread loses it amid a probe, and another one runs the same program."""
+    ran = subprocess.run([CPPROF, "trace", "--exits", exits, "--max-overhead", "100", "-f", "measured", "--arg", "1", "-o", "s.data", "--", SHARED_CPU, "2000"],
+                         capture_output=True, text=True)
+    check("trace ends well", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
+    by_depth = {}
+    for metric in ("calls", "argument"):
+        for path, value in values("s.data", metric, whole=True).items():
+            at = by_depth.setdefault(path.count("nest"), {})
+            at[metric] = at.get(metric, 0) + value
+    lost = re.search(r"([0-9,]+) lost", ran.stderr)
+    calls, lost = sum(at["calls"] for at in by_depth.values()), int(lost[1].replace(",", "")) if lost else 0
+    check(f"exits {exits}: one CPU, eight threads: every call", calls + lost == 16000 and calls > 8000, (by_depth, ran.stderr))
+    check(f"exits {exits}: with its own path and argument", sorted(by_depth) == list(range(1, 9)) and all(at["argument"] == k * at["calls"] for k, at in by_depth.items()), by_depth)
+
+
 def check_clocks(exits):
     """The program's own clock, read inside of each call and around it: what trace says lies between, and is nearly what passed inside."""
     os.environ["CALLS_TIMES"] = os.path.abspath("times")
@@ -309,6 +326,7 @@ for where in ("code", "return"):
     check_times(where)
     check_clocks(where)
     check_deep(where)
+    check_preempted(where)
     check_counters(where)
 check_wrong_counters()
 check_percentiles()

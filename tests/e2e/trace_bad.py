@@ -161,7 +161,8 @@ int main(int argc, char **argv) {
 
 
 def check_many():
-    n, most = 1500, 1024
+    release = [int(part) for part in re.findall(r"\d+", os.uname().release)[:2]]
+    n, most = 1500, 1024 if release >= [6, 6] else 128  # older kernels remove probes one by one
     text = "".join(f"OWN int gen_{i}(int n) {{ sum += n; return n + {i}; }}\n" for i in range(n))
     build("many", text + "int main(void) {" + "".join(f"gen_{i}(1);" for i in range(n)) + " puts(\"done\"); }\n")
     ran = trace("-f", "gen_*", "--max-overhead", "0", "--", "./many")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * returns: may the ends of calls be seen by probes of return addresses?
+ * returns: whether it is safe to probe return addresses.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace: keeps the probes of chosen functions where processes have them: in what is mapped now, what is
- * mapped later, in children, after an exec.
+ * trace: sets the probes of chosen functions in all processes that are traced: in files mapped now and later,
+ * in child processes, after an exec.
  */
 #pragma once
 

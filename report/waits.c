@@ -121,6 +121,25 @@ static bool waits_metric_is(const struct profile *profile, uint32_t metric, cons
 	       strncmp(waits_metric_name(profile, metric), what, strlen(what)) == 0;
 }
 
+const char *wait_metric_domain(const struct profile *profile, uint32_t metric)
+{
+	static const char *const off[] = { "off-cpu", "waits", "sampled-waits", "runnable",
+					   "kept-from-running" };
+	static const char near[] = "approximate-";
+	const char *name = waits_metric_name(profile, metric);
+
+	if (!wait_metrics_of(profile).off_cpu)
+		return "oncpu";
+	if (waits_metric_is(profile, metric, WAKER_METRIC) || waits_metric_is(profile, metric, HOLDER_METRIC))
+		return "offcpu";
+	if (waits_metric_is(profile, metric, near))
+		name += strlen(near);
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+		if (strcmp(name, off[i]) == 0)
+			return "offcpu";
+	return strcmp(name, "wall") == 0 ? "wall" : "oncpu";
+}
+
 /* ---- who ended them ---------------------------------------------------------------------------- */
 
 /* What threads of one name have ended of a row in one place. */

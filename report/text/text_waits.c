@@ -76,7 +76,8 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 {
 	CLEANUP(text_done) struct text path = { 0 };
 	struct line line = line_start(report->to, &report->options->style);
-	char kind[WAIT_KIND_TEXT], share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX], longest[NUMBER_MAX];
+	char kind[WAIT_KIND_TEXT], share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX],
+		longest[NUMBER_MAX];
 
 	text_path(report, row->scope, TEXT_PATH_NAMES, &path);
 	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s %9s  %-*s  ",

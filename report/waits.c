@@ -68,6 +68,8 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 					  intern_text(&profile->strings, scope_frame(tree, row.scope)->name));
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
+	if (row.scope == scope)
+		row.kind = WAIT_UNKNOWN;
 	row.scope = waits_leave_line(tree, row.scope);
 	if (row.kind == WAIT_NO_KIND)
 		row.kind = WAIT_OTHER;
@@ -101,7 +103,8 @@ const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_
 
 	if (!wait_row_is_mixed(metrics, row))
 		return kind;
-	snprintf(text, WAIT_KIND_TEXT, "%s or runnable", row->kind == WAIT_OTHER ? "blocked" : kind);
+	snprintf(text, WAIT_KIND_TEXT, "%s or runnable",
+		 row->kind == WAIT_OTHER || row->kind == WAIT_UNKNOWN ? "blocked" : kind);
 	return text;
 }
 

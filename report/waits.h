@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits: what a profile says about time off the CPU.
+ * waits: time off the CPU, by place and kind.
  */
 #pragma once
 

@@ -64,14 +64,15 @@ static bool child_drop_capabilities(bool keeps_reading)
 	return syscall(SYS_capset, &header, sets) == 0;
 }
 
-static bool child_drop_privileges(bool keeps_reading, bool executes)
+static bool child_drop_privileges(const struct child_options *options)
 {
 	const struct rlimit none = { 0, 0 };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(keeps_reading))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(!options->is_fenced))
 		return false;
 	/* An older kernel has no such rules: there the limit on the size of files must do. */
-	landlock_restrict(&(struct landlock_files){ .executes = executes });
+	landlock_restrict(
+		&(struct landlock_files){ .executes = options->executes, .connects = options->connects });
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
@@ -102,8 +103,7 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 		options->prepare(options->context);
 	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
 		return CHILD_REFUSED;
-	if ((options->is_unprivileged || options->is_fenced) &&
-	    !child_drop_privileges(!options->is_fenced, options->executes))
+	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(options))
 		return CHILD_REFUSED;
 	if (options->is_fenced)
 		fence_close();

@@ -45,7 +45,7 @@ static struct landlock_rights landlock_known(long version, const struct landlock
 
 	if (version >= 3)
 		known.files |= FILE_TRUNCATE;
-	if (version >= 4 && !files->executes)
+	if (version >= 4 && !files->executes && !files->connects)
 		known.connections = CONNECTIONS;
 	if (version >= 6 && !files->executes)
 		known.scopes = SCOPES;

@@ -43,8 +43,11 @@ static void confine_files(const struct confine_options *options)
 		writes[n_writes++] = folder;
 	if (options->store)
 		writes[n_writes++] = options->store;
-	landlock_restrict(&(struct landlock_files){ options->reads_all ? NULL : (const char *const *)reads.at,
-						    reads.n, writes, n_writes, false });
+	landlock_restrict(
+		&(struct landlock_files){ .reads = options->reads_all ? NULL : (const char *const *)reads.at,
+					  .n_reads = reads.n,
+					  .writes = writes,
+					  .n_writes = n_writes });
 	for (size_t i = 0; i < reads.n; i++)
 		free(reads.at[i]);
 	vec_done(&reads);

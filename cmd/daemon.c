@@ -125,7 +125,7 @@ static void daemon_put(struct daemon *daemon, const struct profile *profile)
 	for (; (error == -ENOSPC || error == -EDQUOT) && epochs_drop_oldest(daemon->epochs); n_dropped++)
 		error = epochs_put(daemon->epochs, profile, &diag);
 	if (n_dropped)
-		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs are gone\n", n_dropped);
+		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs were deleted\n", n_dropped);
 	if (error < 0)
 		cmd_fail(&diag);
 	daemon->metrics.n_dropped += n_dropped + (error < 0);
@@ -156,14 +156,13 @@ static void daemon_write_metrics(struct daemon *daemon)
 		cmd_fail(&diag);
 }
 
-static const char *daemon_epoch(void *context, struct profile *profile)
+static const char *daemon_epoch(void *context, const struct profile *profile)
 {
 	struct daemon *daemon = context;
 	uint64_t next_ns = profile->run.start_unix_ns + profile->run.duration_ns;
 
 	daemon_put(daemon, profile);
 	daemon_metrics_add(&daemon->metrics, profile);
-	profile_free(profile);
 	daemon_keep_limits(daemon);
 	daemon_write_metrics(daemon);
 	free(daemon->open_path);

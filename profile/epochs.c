@@ -15,7 +15,6 @@
 #include "base/fresh_file.h"
 #include "base/text.h"
 #include "profile/epochs_private.h"
-#include "profile/merge_private.h"
 
 #define VERSION_TEXT "cpprof database 1\n"
 #define VERSION_WORDS "cpprof database "
@@ -295,8 +294,7 @@ int epochs_write(struct epochs *epochs, struct profile *profile, const char *nam
 	return error;
 }
 
-/* Addresses of the kernel mean something until it is started again: its image is that of this boot. */
-static void epochs_mark_kernel(struct profile *profile)
+void epochs_mark_kernel(struct profile *profile)
 {
 	struct build_id boot = { 0 };
 	char text[64] = "";
@@ -317,39 +315,59 @@ static void epochs_mark_kernel(struct profile *profile)
 			profile->images.at[i].build_id = boot;
 }
 
-/* Names are kept once for each image. */
+/* Names are kept once for each image; but those of code that a JIT compiler wrote hold for this time only. */
 static void epochs_strip(struct profile *profile)
 {
-	for (size_t i = 0; i < profile->functions.n; i++)
-		function_map_done(&profile->functions.at[i]);
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->functions.n; i++) {
+		struct function_map *map = &profile->functions.at[i];
+		if (profile->images.at[map->image].kind == IMAGE_JIT && map->source == MAP_FROM_PERFMAP)
+			profile->functions.at[n++] = *map;
+		else
+			function_map_done(map);
+	}
+	profile->functions.n = n;
 	for (size_t i = 0; i < profile->structures.n; i++)
 		structure_done(&profile->structures.at[i]);
-	vec_clear(&profile->functions);
 	vec_clear(&profile->structures);
 	vec_clear(&profile->codes);
 	vec_clear(&profile->code_bytes);
 	profile->run.is_resolved = 0;
 }
 
-int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag)
+char *epochs_name(const struct profile *profile)
+{
+	return alloc_printf("%" PRIu64 "-%" PRIu64 SUFFIX, profile->run.start_unix_ns / MS,
+			    (profile->run.start_unix_ns + profile->run.duration_ns) / MS);
+}
+
+int epochs_make_plain(const struct profile *profile, const char *name, struct profile **ret,
+		      struct diag *diag)
 {
 	struct merger *merger =
 		merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER, .max_numbered = NUMBERED_MAX });
-	uint64_t start_ms = profile->run.start_unix_ns / MS;
-	uint64_t end_ms = (profile->run.start_unix_ns + profile->run.duration_ns) / MS;
-	CLEANUP(freep) char *open = epochs_open_path(epochs, profile->run.start_unix_ns);
-	CLEANUP(freep) char *name = alloc_printf("%" PRIu64 "-%" PRIu64 SUFFIX, start_ms, end_ms);
 	int error = merger_add(merger, profile, name, diag);
 
 	if (error) {
 		merger_free(merger);
 		return error;
 	}
-	CLEANUP(profile_freep) struct profile *plain = merger_finish(merger);
-	plain->run.is_checkpoint = 0;
-	epochs_strip(plain);
-	epochs_mark_kernel(plain);
-	if (plain->quality.samples)
+	*ret = merger_finish(merger);
+	(*ret)->run.is_checkpoint = 0;
+	epochs_strip(*ret);
+	epochs_mark_kernel(*ret);
+	return 0;
+}
+
+int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag)
+{
+	CLEANUP(freep) char *open = epochs_open_path(epochs, profile->run.start_unix_ns);
+	CLEANUP(freep) char *name = epochs_name(profile);
+	CLEANUP(profile_freep) struct profile *plain = NULL;
+	int error = epochs_make_plain(profile, name, &plain, diag);
+
+	if (!error && plain->quality.samples)
 		error = epochs_write(epochs, plain, name, diag);
 	if (!error)
 		unlink(open);
@@ -373,78 +391,4 @@ void epochs_recover(struct epochs *epochs)
 		free(open.at[i]);
 	}
 	vec_done(&open);
-}
-
-/* ---- names -------------------------------------------------------------------------------------- */
-
-bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128])
-{
-	size_t len = 0;
-
-	if (image->kind == IMAGE_JIT || image->kind == IMAGE_UNKNOWN)
-		return false;
-	for (size_t i = 0; i < image->build_id.len && len < 100; i++)
-		len += (size_t)snprintf(ret + len, 128 - len, "%02x", image->build_id.bytes[i]);
-	if (!image->build_id.len) {
-		const char *path = intern_text(&profile->strings, image->path);
-		snprintf(ret, 128, "path-%016" PRIx64,
-			 hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }));
-	}
-	strcat(ret, ".names");
-	return true;
-}
-
-/* A profile of nothing but one image, and what is known of it. */
-static struct profile *epochs_names_of(const struct profile *profile, uint32_t image)
-{
-	struct merger *merger = merger_new(&(struct merge_options){ 0 });
-	struct profile *head = profile_new();
-	struct profile_image row = profile->images.at[image];
-	struct diag diag = { 0 };
-
-	row.path = intern_add(&head->strings, intern_text(&profile->strings, row.path));
-	row.debug = 0;
-	vec_push(&head->images, row);
-	(void)merger_add(merger, head, "names", &diag);
-	profile_free(head);
-	merger_add_names(merger, profile);
-	return merger_finish(merger);
-}
-
-static int epochs_put_image(struct epochs *epochs, const struct profile *profile, uint32_t image,
-			    struct diag *diag)
-{
-	char key[128];
-	CLEANUP(profile_freep) struct profile *names = NULL;
-	CLEANUP(profile_freep) struct profile *known = NULL;
-
-	if (!epochs_image_key(profile, &profile->images.at[image], key))
-		return 0;
-	names = epochs_names_of(profile, image);
-	if (!names->functions.n)
-		return 0;
-	CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
-	struct diag ignored = { 0 };
-	if (profile_read(path, &known, &ignored) == 0) {
-		struct merger *merger = merger_new(&(struct merge_options){ 0 });
-		(void)merger_add(merger, known, key, &ignored);
-		merger_add_names(merger, names);
-		profile_free(names);
-		names = merger_finish(merger);
-		if (names->functions.n == known->functions.n && names->codes.n == known->codes.n)
-			return 0; /* nothing new */
-	}
-	return profile_write(names, path, diag);
-}
-
-int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag)
-{
-	CLEANUP(freep) bool *is_used = merge_used_images(profile);
-	int error = 0;
-
-	epochs_mark_kernel(profile);
-	for (uint32_t i = 0; !error && i < profile->images.n; i++)
-		if (is_used[i])
-			error = epochs_put_image(epochs, profile, i, diag);
-	return error;
 }

@@ -52,7 +52,8 @@ char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns);
 int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag);
 /* What a daemon that was killed has left. */
 void epochs_recover(struct epochs *epochs);
-/* What a resolved profile knows of the code of its images. May be called by a child. */
+/* What a resolved profile, which was put before, knows of the code of its images. May be called by a child.
+ */
 int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag);
 
 /* ---- growing old, epochs_keep.c ------------------------------------------------------------------- */

@@ -26,6 +26,12 @@ struct epochs {
 char *epochs_path(const struct epochs *epochs, const char *folder, const char *name);
 /* The name of a file of names; false: this image is known by nothing that lasts. */
 bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128]);
+/* Of a finished epoch: its file, allocated; and what is written to it. */
+char *epochs_name(const struct profile *profile);
+int epochs_make_plain(const struct profile *profile, const char *name, struct profile **ret,
+		      struct diag *diag);
+/* Addresses of the kernel mean something until it is started again: its image is that of this boot. */
+void epochs_mark_kernel(struct profile *profile);
 int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag);
 
 /* epochs_index.c */

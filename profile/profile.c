@@ -112,6 +112,33 @@ static void profile_join(struct profile *profile, bool joins, struct join_notes 
 	cct_done(&joined);
 }
 
+/* Two processes of one number have different code; of one process there is an image for each epoch. */
+static bool profile_has_two_of(const struct profile *profile, int32_t pid)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < profile->processes.n; i++)
+		n += profile->processes.at[i].pid == pid;
+	return n > 1;
+}
+
+static image_id *profile_shown_images(const struct profile *profile)
+{
+	image_id *shown_as = alloc_zero(profile->images.n + 1, sizeof(*shown_as));
+	struct map first = { 0 };
+
+	for (uint32_t i = 0; i < profile->images.n; i++) {
+		const struct profile_image *image = &profile->images.at[i];
+		uint64_t key = (uint64_t)image->path << 32 | (uint32_t)image->pid;
+		uint32_t known = image->kind == IMAGE_JIT && image->pid ? map_find(&first, key) : MAP_NONE;
+		shown_as[i] = known == MAP_NONE || profile_has_two_of(profile, image->pid) ? i : known;
+		if (image->kind == IMAGE_JIT && known == MAP_NONE)
+			map_put(&first, key, i);
+	}
+	map_done(&first);
+	return shown_as;
+}
+
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
 {
 	/* Metric 0 is always there, also where a file has none. */
@@ -127,7 +154,9 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 	struct join_notes notes;
 	profile_join(profile, options->joins, &notes);
 	struct fuse_input input = profile_fuse_input(profile);
+	CLEANUP(freep) image_id *shown_as = profile_shown_images(profile);
 	input.notes = &notes;
+	input.shown_as = shown_as;
 	fuse_consume(&input, options, &profile->cct, ret);
 	join_notes_done(&notes);
 }

@@ -152,7 +152,7 @@ static void resolve_note_too_much(struct profile *profile, const struct image *i
 {
 	CLEANUP(freep)
 	char *note = alloc_printf("%s: its symbols and debug information need too much memory for a file of "
-				  "its size; part of them was left out",
+				  "its size; some of them were skipped",
 				  image->path);
 
 	resolve_note(profile, note);
@@ -249,7 +249,7 @@ bool resolve_is_asked(const struct resolve_options *options, const struct images
 	case RESOLVE_KERNEL:
 		return is_kernel;
 	case RESOLVE_OURS:
-		return !is_kernel && !options->foreign[id];
+		return !is_kernel && !options->alone[id];
 	case RESOLVE_IMAGE:
 	case RESOLVE_BARE:
 		return id == options->image;

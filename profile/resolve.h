@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve: adds to a profile what is known of the code that was sampled, so that it can be read
- * anywhere. The seam to symbolize/ and structure/: what is asked is decided here, how it is
- * answered there.
+ * resolve: adds symbols, lines, inlined calls and loops of the sampled code to a profile, so that it can be
+ * read anywhere. It is the interface to symbolize/ and structure/: it decides what is looked up; they do the
+ * lookup.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum resolve_part {
 	RESOLVE_ALL,
 	RESOLVE_KERNEL, /* the kernel's own word, which needs rights */
-	RESOLVE_OURS,   /* everything else, but for images that are `foreign` */
+	RESOLVE_OURS,   /* everything else, but for images that are asked about `alone` */
 	RESOLVE_IMAGE,  /* one of those, or one of these */
 	RESOLVE_BARE,   /* the same, without a look at its file: made-up names */
 };
@@ -22,8 +22,11 @@ struct resolve_options {
 	struct symbolizer_options symbolize;
 	enum resolve_part part;
 	image_id image; /* of RESOLVE_IMAGE and RESOLVE_BARE */
-	/* Of RESOLVE_OURS: by image, whether others than us made it. */
-	const bool *foreign;
+	/* Of RESOLVE_OURS: by image, whether it is asked about by itself. */
+	const bool *alone;
+	/* Of resolve_apart: large files are read one after the other, so that what one takes is gone when the
+	 * next one comes. */
+	bool is_frugal;
 	/* The functions of an image, if the caller has them and does not need them meanwhile; NULL: they are
 	 * found out. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

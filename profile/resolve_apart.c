@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "profile/merge_private.h"
 #include "profile/resolve_take.h"
 #include "symbolize/files/debuginfod.h"
 #include "symbolize/witness/witness.h"
@@ -24,6 +25,7 @@
 #define LOOK_MS 1000 /* how often we look whether its time is over */
 #define STALL_S 60   /* a message that takes longer will not come */
 #define MORE_MEMORY (8ull << 30)
+#define LARGE_FILE (4u << 20)
 
 /* What is told by the way: the first byte of a CHANNEL_TELL. */
 enum apart_word { APART_PROGRESS = 'p', APART_NOTE = 'n' };
@@ -36,6 +38,7 @@ struct apart {
 	int ends[2];       /* ours, the child's */
 	uint64_t realm;    /* of the store, for this child: what it says may be somebody's lie; 0 = ours */
 	uint64_t put_left; /* bytes that it may still put there */
+	bool *foreign;     /* by image, whether others than us made its file, or its code */
 	bool has_result;
 };
 
@@ -253,7 +256,7 @@ static uint64_t apart_realm(const struct apart *apart)
 {
 	image_id id = apart->asked.image;
 
-	if (apart->asked.part != RESOLVE_IMAGE || !apart->asked.foreign[id])
+	if (apart->asked.part != RESOLVE_IMAGE || !apart->foreign[id])
 		return 0;
 	uint64_t foreign = images_get(apart->images, id)->foreign;
 	return foreign ? foreign : 1;
@@ -308,9 +311,9 @@ static void apart_leave(struct apart *apart, image_id id)
 static void apart_note_image(struct profile *profile, image_id id)
 {
 	CLEANUP(freep)
-	char *note = alloc_printf("%s: it has no names: the process that read its debug information did not "
-				  "survive it",
-				  intern_text(&profile->strings, profile->images.at[id].path));
+	char *note =
+		alloc_printf("%s: it has no symbols: the process that read its debug information crashed",
+			     intern_text(&profile->strings, profile->images.at[id].path));
 
 	resolve_note(profile, note);
 }
@@ -320,7 +323,6 @@ static bool apart_is_file(const struct apart *apart, image_id id)
 	return images_get(apart->images, id)->kind != IMAGE_KERNEL;
 }
 
-/* By image, whether others than us made its file, or its code. */
 static bool *apart_find_foreign(const struct apart *apart)
 {
 	const struct profile *profile = apart->profile;
@@ -353,14 +355,31 @@ static void apart_leave_all(struct apart *apart)
 		if (apart_is_file(apart, i))
 			apart_leave(apart, i);
 	resolve_note(apart->profile,
-		     "nothing has a name: no process could be started to look names up; try: cpprof resolve");
+		     "symbols are missing: no process could be started to look them up; try: cpprof resolve");
+}
+
+/* By image, whether it has a child of its own. */
+static bool *apart_find_alone(const struct apart *apart)
+{
+	const struct profile *profile = apart->profile;
+	bool *alone = alloc_zero(profile->images.n, sizeof(*alone));
+
+	for (image_id i = 0; i < profile->images.n; i++) {
+		const struct image *image = images_get(apart->images, i);
+		bool is_large = image && image->file.len >= LARGE_FILE;
+		alone[i] = apart->foreign[i] || (apart->options->is_frugal && is_large);
+	}
+	return alone;
 }
 
 /* Those that nobody but us can write by one child; each of the others by one of its own. */
-static void apart_ask_files(struct apart *apart, const bool *foreign)
+static void apart_ask_files(struct apart *apart)
 {
+	CLEANUP(freep) bool *alone = apart_find_alone(apart);
+	CLEANUP(freep) bool *is_used = merge_used_images(apart->profile);
+
 	apart->asked.part = RESOLVE_OURS;
-	apart->asked.foreign = foreign;
+	apart->asked.alone = alone;
 	int error = apart_ask(apart);
 	if (error < 0 && error != -ECHILD) {
 		apart_leave_all(apart);
@@ -369,7 +388,7 @@ static void apart_ask_files(struct apart *apart, const bool *foreign)
 	if (error < 0)
 		apart->profile->quality.damaged_units = 0;
 	for (image_id i = 0; i < apart->profile->images.n; i++)
-		if (apart_is_file(apart, i) && (error < 0 || foreign[i]))
+		if (apart_is_file(apart, i) && is_used[i] && (error < 0 || alone[i]))
 			apart_ask_image(apart, i);
 }
 
@@ -382,8 +401,9 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	int error = resolve(profile, images, &apart.asked, diag);
 	if (error < 0)
 		return error;
-	CLEANUP(freep) bool *foreign = apart_find_foreign(&apart);
-	apart_ask_files(&apart, foreign);
+	apart.foreign = apart_find_foreign(&apart);
+	apart_ask_files(&apart);
+	free(apart.foreign);
 	resolve_finish(profile, images);
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording: from a source of events to a profile in a file, for whoever wants one: a command, a daemon, a
- * test.
+ * recording: from a source of events to a profile in a file, for commands, the daemon and tests.
  *
  *     recording_open     attaches, starts the command or opens the file; from now on samples are taken
  *     recording_run      the loop over events, until there are no more or it is told to end
@@ -9,10 +8,10 @@
  *     recording_save     what else is kept: the raw recording, what was found out about code
  *     recording_close
  *
- * It prints nothing. Faults are returned in a diag; what does not end the recording is told to a listener. It
- * owns its threads (the workers) and its children (checkpoints, live exports, prefetching of names): none is
- * left after recording_finish. It takes no signals: is_over is asked between events, and wake_fd ends a wait
- * for them.
+ * It prints nothing. Errors are returned in a diag; a listener is informed of everything that does not end
+ * the recording. It owns its threads (the workers) and its children (checkpoints, live exports, prefetching
+ * of names): none is left after recording_finish. It takes no signals: is_over is asked between events, and
+ * wake_fd ends a wait for them.
  *
  * One thread uses it. The listener is called on that thread only, from within these functions.
  */
@@ -53,11 +52,11 @@ struct recording_listener {
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);
 	/*
-	 * With epoch_ns: the profile of an epoch, without names, which is the listener's from now on. Returns
-	 * where checkpoints of the next one are written; it must stay until the next call, NULL = nowhere.
+	 * With epoch_ns: the profile of an epoch, without names. Returns where checkpoints of the next one
+	 * are written; it must stay until the next call, NULL = nowhere.
 	 */
-	const char *(*epoch)(void *context, struct profile *profile);
-	/* In a child with a copy of everything: the same profile, with names. */
+	const char *(*epoch)(void *context, const struct profile *profile);
+	/* Later, in a child with a copy of everything: the same profile, with names. */
 	void (*epoch_named)(void *context, struct profile *profile);
 	/* A fault that does not end the recording. */
 	void (*fault)(void *context, enum recording_part part, const struct diag *diag);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "profile/resolve_apart.h"
 #include "recording/recording_private.h"
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
@@ -43,10 +44,11 @@ static int epoch_name(void *context, int result)
 	(void)result;
 	quiet.symbolize.n_threads = 1;
 	quiet.symbolize.has_time = true;
+	quiet.is_frugal = true;
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
-	int error = resolve(job->profile, r->images, &quiet, &diag);
+	int error = resolve_apart(job->profile, r->images, &quiet, &diag);
 	if (error >= 0)
 		r->options.listener.epoch_named(r->options.listener.context, job->profile);
 	store_close(quiet.symbolize.store); /* keeps to its size */
@@ -100,8 +102,9 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 	profile->run.mode = intern_add(&profile->strings, r->options.mode);
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.duration_ns = end_ns > r->epoch_start_ns ? end_ns - r->epoch_start_ns : 0;
-	epoch_start_naming(r, profile, is_last);
 	const char *next = listener->epoch(listener->context, profile);
+	epoch_start_naming(r, profile, is_last);
+	profile_free(profile);
 	if (!r->options.file)
 		recording_live_write_to(r, next);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/waits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,8 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 					  intern_text(&profile->strings, scope_frame(tree, row.scope)->name));
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
+	if (row.scope == scope)
+		row.kind = WAIT_UNKNOWN;
 	row.scope = waits_leave_line(tree, row.scope);
 	if (row.kind == WAIT_NO_KIND)
 		row.kind = WAIT_OTHER;
@@ -88,6 +91,23 @@ static const char *waits_metric_name(const struct profile *profile, uint32_t met
 	return intern_text(&profile->strings, profile->metrics.at[metric].name);
 }
 
+bool wait_row_is_mixed(const struct wait_metrics *metrics, const struct wait_row *row)
+{
+	return !metrics->is_near && !metrics->runnable && row->kind != WAIT_RUNNABLE;
+}
+
+const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_row *row,
+			  char text[WAIT_KIND_TEXT])
+{
+	const char *kind = metrics->is_near ? "approximate" : wait_kind_name(row->kind);
+
+	if (!wait_row_is_mixed(metrics, row))
+		return kind;
+	snprintf(text, WAIT_KIND_TEXT, "%s or runnable",
+		 row->kind == WAIT_OTHER || row->kind == WAIT_UNKNOWN ? "blocked" : kind);
+	return text;
+}
+
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row)
 {
 	return row->waker ? waits_metric_name(profile, row->waker) + strlen(WAKER_METRIC) : NULL;
@@ -102,6 +122,25 @@ static bool waits_metric_is(const struct profile *profile, uint32_t metric, cons
 {
 	return metric < profile->metrics.n &&
 	       strncmp(waits_metric_name(profile, metric), what, strlen(what)) == 0;
+}
+
+const char *wait_metric_domain(const struct profile *profile, uint32_t metric)
+{
+	static const char *const off[] = { "off-cpu", "waits", "sampled-waits", "runnable",
+					   "kept-from-running" };
+	static const char near[] = "approximate-";
+	const char *name = waits_metric_name(profile, metric);
+
+	if (!wait_metrics_of(profile).off_cpu)
+		return "oncpu";
+	if (waits_metric_is(profile, metric, WAKER_METRIC) || waits_metric_is(profile, metric, HOLDER_METRIC))
+		return "offcpu";
+	if (waits_metric_is(profile, metric, near))
+		name += strlen(near);
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+		if (strcmp(name, off[i]) == 0)
+			return "offcpu";
+	return strcmp(name, "wall") == 0 ? "wall" : "oncpu";
 }
 
 /* ---- who ended them ---------------------------------------------------------------------------- */

@@ -119,12 +119,19 @@ static const struct function_map *whole_of(const struct fuse_input *input, const
 	return whole && whole->vaddr == map->parent_vaddr ? whole : map;
 }
 
+static image_id fuse_image(const struct fuse *fuse, const struct cct_node *node)
+{
+	bool is_itself = node->image == IMAGE_NONE || !fuse->input->shown_as;
+
+	return is_itself ? node->image : fuse->input->shown_as[node->image];
+}
+
 static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *node, uint64_t vaddr)
 {
 	const struct landing *caller = &fuse->landings[node->parent];
 	struct scope_frame frame = { .kind = SCOPE_UNKNOWN,
 				     .flags = node->flags & CCT_IS_KERNEL ? SCOPE_KERNEL : 0,
-				     .image = node->image,
+				     .image = fuse_image(fuse, node),
 				     .vaddr = vaddr };
 
 	return (struct landing){ .scope = fuse_add_scope(fuse, caller->scope, &frame, caller->call),
@@ -158,7 +165,7 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 				     .file = map->decl_file,
 				     .line = map->decl_line,
 				     .end_line = map->end_line,
-				     .image = node->image,
+				     .image = fuse_image(fuse, node),
 				     .vaddr = map->parent_vaddr };
 
 	if (!is_written(fuse, map->name) && scope_kind(fuse->tree, caller->scope) == SCOPE_FUNCTION)

@@ -43,6 +43,9 @@ struct fuse_input {
 	size_t n_structures;
 	uint32_t n_metrics;
 	const struct join_notes *notes; /* on the functions; NULL = none */
+	/* By image, the one that it is shown as: code of one process, of which several maps were made. NULL =
+	 * each as itself. */
+	const image_id *shown_as;
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map_entry: the function maps of an image as the store keeps them, used where they lie.
+ * map_entry: the function maps of an image in the format of the store, used in place.
  *
  * Opening looks at the frame of an entry and no further; a map is looked at when it is asked for, so that an
  * answer costs what the functions asked for cost, however many the entry holds. The bytes are not trusted: a

@@ -17,6 +17,8 @@ struct code_page {
 	size_t len;
 	uint64_t epoch, version; /* version 0: not readable */
 	uint64_t sample;         /* that it was last read for */
+	uint64_t key;            /* in by_page */
+	bool is_wanted;          /* since code_pages_forget was last called */
 };
 
 struct code_pages {
@@ -45,6 +47,30 @@ static void code_pages_clear(struct code_pages *pages)
 	pages->pages.n = 0;
 	map_done(&pages->by_page);
 	pages->by_page = (struct map){ 0 };
+}
+
+void code_pages_forget(struct code_pages *pages)
+{
+	size_t n = 0;
+
+	map_done(&pages->by_page);
+	pages->by_page = (struct map){ 0 };
+	for (size_t i = 0; i < pages->pages.n; i++) {
+		struct code_page *page = pages->pages.at[i];
+		if (!page->is_wanted) {
+			free(page);
+			continue;
+		}
+		page->is_wanted = false;
+		map_put(&pages->by_page, page->key, (uint32_t)n);
+		pages->pages.at[n++] = page;
+	}
+	pages->pages.n = n;
+}
+
+size_t code_pages_count(const struct code_pages *pages)
+{
+	return pages->pages.n;
 }
 
 void code_pages_free(struct code_pages *pages)
@@ -96,9 +122,11 @@ static struct code_page *code_page_find(struct code_pages *pages, pid_t pid, uin
 			code_pages_clear(pages);
 		index = (uint32_t)pages->pages.n;
 		vec_push(&pages->pages, alloc_zero(1, sizeof(struct code_page)));
+		pages->pages.at[index]->key = key;
 		map_put(&pages->by_page, key, index);
 	}
 	struct code_page *page = pages->pages.at[index];
+	page->is_wanted = true;
 	if (page->epoch != pages->epoch)
 		code_page_refresh(pages, page, pid, number << PAGE_SIZE_LOG2);
 	return page;

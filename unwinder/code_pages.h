@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_pages: code that is in no file, read from the process it belongs to, page by page.
+ * code_pages: code that is in no file (JIT code), read from the process page by page.
  *
  * A JIT compiler overwrites its code at any time without notice. So a page is compared with the process's
- * memory once per epoch, a fraction of a second; its version changes whenever its contents have changed.
- * Findings about code are valid as long as the versions of its pages are the same.
+ * memory at intervals of a fraction of a second; its version changes when its contents have changed. Results
+ * about code are valid as long as the versions of its pages are the same.
  */
 #pragma once
 
@@ -17,6 +17,11 @@ struct code_pages;
 /* read may be NULL: then the only code is what code_pages_put was given. */
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
+
+/* For recordings that go on for weeks: drops the pages that nobody has asked for since it was last called.
+ * Those that are wanted again are read again, as a version of their own. */
+void code_pages_forget(struct code_pages *pages);
+size_t code_pages_count(const struct code_pages *pages); /* that are held */
 
 /* A sample has come. Starts an epoch if the last one is over. */
 void code_pages_tick(struct code_pages *pages, uint64_t time_ns);

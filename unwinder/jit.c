@@ -20,6 +20,7 @@ struct jit_known {
 	uint32_t recipe;
 	pid_t pid;
 	bool is_return;
+	bool is_wanted; /* since jit_forget was last called */
 };
 
 struct jit {
@@ -106,7 +107,7 @@ static bool jit_still_holds(struct jit *jit, const struct jit_known *known)
 
 static uint32_t jit_analyse(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
 {
-	jit->now = (struct jit_known){ .pc = pc, .pid = pid, .is_return = is_return };
+	jit->now = (struct jit_known){ .pc = pc, .pid = pid, .is_return = is_return, .is_wanted = true };
 	jit->is_too_wide = false;
 	jit->now.recipe = ahead_recipe(jit->ahead, jit_code_at, jit, pc, is_return, jit->recipes);
 	if (jit->now.recipe == RECIPE_NONE)
@@ -116,14 +117,39 @@ static uint32_t jit_analyse(struct jit *jit, pid_t pid, uint64_t pc, bool is_ret
 	return jit->now.recipe;
 }
 
+static uint64_t jit_key(pid_t pid, uint64_t pc, bool is_return)
+{
+	return hash_u64(pc * 2 + is_return) ^ (uint64_t)(uint32_t)pid;
+}
+
+void jit_forget(struct jit *jit)
+{
+	VEC(struct jit_known) old = { jit->known.at, jit->known.n, jit->known.cap };
+
+	map_done(&jit->by_pc);
+	jit->by_pc = (struct map){ 0 };
+	jit->known.at = NULL;
+	jit->known.n = jit->known.cap = 0;
+	for (size_t i = 0; i < old.n; i++) {
+		struct jit_known known = old.at[i];
+		if (!known.is_wanted)
+			continue;
+		known.is_wanted = false;
+		map_put(&jit->by_pc, jit_key(known.pid, known.pc, known.is_return), (uint32_t)jit->known.n);
+		vec_push(&jit->known, known);
+	}
+	vec_done(&old);
+}
+
 static uint32_t jit_recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_return)
 {
-	uint64_t key = hash_u64(pc * 2 + is_return) ^ (uint64_t)(uint32_t)pid;
+	uint64_t key = jit_key(pid, pc, is_return);
 	uint32_t index = map_find(&jit->by_pc, key);
 
 	if (index != MAP_NONE) {
 		struct jit_known *known = &jit->known.at[index];
 		bool is_it = known->pc == pc && known->pid == pid && known->is_return == is_return;
+		known->is_wanted = true;
 		if (is_it && jit_still_holds(jit, known))
 			return known->recipe;
 		jit_analyse(jit, pid, pc, is_return);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit: what is known of a place in code that is in no file. Its addresses are run-time addresses.
+ * jit: what is known about an address in JIT code. Addresses are run-time addresses.
  *
- * Findings are kept with the versions of the pages that they were read from, so that code that was
- * overwritten is analysed again.
+ * Results are stored with the versions of the pages that they were derived from, so that overwritten code is
+ * analysed again.
  */
 #pragma once
 
@@ -14,6 +14,8 @@ struct jit;
 /* pages and recipes are borrowed. */
 struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes);
 void jit_free(struct jit *jit);
+/* As code_pages_forget. */
+void jit_forget(struct jit *jit);
 
 /* Does none of the instructions from `from` up to `to` change sp or the return address register, or call? */
 bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);

@@ -123,6 +123,8 @@ void unwinder_save(struct unwinder *unwinder)
 void unwinder_forget(struct unwinder *unwinder, bool all)
 {
 	knowledge_forget(unwinder->walker.knowledge, all);
+	jit_forget(unwinder->walker.jit);
+	code_pages_forget(unwinder->walker.code);
 }
 
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)

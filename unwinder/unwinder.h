@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwinder: events in, stacks out.
+ * unwinder: turns events into stacks.
  *
- * It keeps one address space per process from the mapping, fork, exec and exit events, one recipe
- * cache per image, and walks each sample's copied stack with them. Pure but for the memory callback.
+ * It maintains one address space per process from the mapping, fork, exec and exit events, and one recipe
+ * cache per image, and unwinds each sample's copied stack with them. It has no side effects except through
+ * the memory callback.
  */
 #pragma once
 
@@ -29,7 +30,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* Adds the findings about the code of images to the store. */
 void unwinder_save(struct unwinder *unwinder);
-/* As knowledge_forget. */
+/* As knowledge_forget, and code_pages_forget of code in no file. */
 void unwinder_forget(struct unwinder *unwinder, bool all);
 
 /* Where a run-time address lies: IMAGE_NONE if nowhere. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_loops: what is said of a loop besides its cost.
+ * text_loops: facts about a loop besides its cost.
  */
 #pragma once
 

@@ -66,15 +66,25 @@ run 0 "$CPPROF" diff --database db --a 1h..now --b 1h..now --no-pager
 run 1 "$CPPROF" report --database db --since 2000-01-01 --until 2000-01-02
 says "nothing was recorded then"
 run 2 "$CPPROF" report --database db --since yesterdayish
-says "is no time"
+says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
 says "no database"
+
+# Code that a JIT compiler wrote: its names are there when the process and its map are gone.
+start "$CPPROF" daemon -q --database jit --epoch 2s -F 199
+daemon=$pid
+await sh -c 'ls jit/epochs/*[0-9].epoch >/dev/null 2>&1'
+run 0 "$BUILD/tests/e2e/jitter" 5
+kill "$daemon"
+wait "$daemon"
+run 0 "$CPPROF" report --database jit --since 1h --process jitter --group-by function --no-pager
+says "written_while_running"
 
 # What is damaged is left out and said; a later version is refused.
 file=$(ls db/epochs | head -1)
 truncate -s 100 "db/epochs/$file"
 run 0 "$CPPROF" report --database db --since 1h --no-pager
-says "cannot be read and are left out"
+says "cannot be read and are skipped"
 echo "cpprof database 9" >db/version
 run 1 "$CPPROF" report --database db --since 1h
 says "later version"

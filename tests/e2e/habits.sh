@@ -13,13 +13,13 @@ run 0 "$CPPROF" annotate -i a.data --stdio burn
 says "burn"
 run 2 "$CPPROF" report -i a.data a.data
 run 2 "$CPPROF" record -C 0 -- true
-says "CPUs are not chosen: -a takes all"
+says "CPUs cannot be selected: -a profiles all"
 run 2 "$CPPROF" record -a -p 1
-says "leave out -p, -t and -n"
+says "cannot be used with -p, -t or -n"
 run 2 "$CPPROF" record -a --deny nobody
-says "'nobody' is no rule: user:NAME, command:GLOB or cgroup:PATH"
+says "'nobody' is not a rule: give user:NAME, command:GLOB or cgroup:PATH"
 run 2 "$CPPROF" record --clock cpu --raw raw.data -- true
-says "leave out --clock cpu"
+says "cannot be used with --clock cpu"
 run 2 "$CPPROF" record --branch-any -- true
 says "stacks are always recorded"
 run 2 "$CPPROF" report --tui

@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -292,6 +294,36 @@ TEST(child_without_privileges_reads_and_no_more)
 	close(fd);
 	unlink(path);
 	child_done(&child);
+}
+
+static int child_connects(void *context, int result)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)result;
+	return connect(fd, context, sizeof(struct sockaddr_in)) == 0 ? 0 : errno;
+}
+
+TEST(child_without_privileges_speaks_to_a_server_if_it_shall)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	socklen_t len = sizeof(at);
+	int server = socket(AF_INET, SOCK_STREAM, 0);
+	bool can_refuse = syscall(444, NULL, 0, 1) >= 4; /* landlock_create_ruleset: its version */
+
+	CHECK_EQ(bind(server, (struct sockaddr *)&at, sizeof(at)), 0);
+	CHECK_EQ(listen(server, 2), 0);
+	CHECK_EQ(getsockname(server, (struct sockaddr *)&at, &len), 0);
+	for (int connects = 0; connects < 2; connects++) {
+		struct child child = { 0 };
+		struct child_options options = {
+			.run = child_connects, .context = &at, .is_unprivileged = true, .connects = connects
+		};
+		CHECK_EQ(child_start(&child, &options), 0);
+		CHECK_EQ(child_wait(&child), connects || !can_refuse ? 0 : EACCES);
+		child_done(&child);
+	}
+	close(server);
 }
 
 /* ---- who dies with whom ------------------------------------------------------------------------- */

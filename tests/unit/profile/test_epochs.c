@@ -137,6 +137,68 @@ TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
 	database_done(epochs);
 }
 
+/* What lies at an address is another function in the next epoch. */
+TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
+{
+	struct epochs *epochs = database_new();
+	struct diag diag = { 0 };
+	size_t n_bad, n_found[2] = { 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		OWNED struct profile *profile = epoch_at(i * 600);
+		CHECK(profile->functions.n > 0);
+		struct function_map *map = &profile->functions.at[0];
+		profile->images.at[map->image].kind = IMAGE_JIT;
+		profile->images.at[map->image].build_id.len = 0;
+		profile->images.at[map->image].pid = 77;
+		map->source = MAP_FROM_PERFMAP;
+		map->name = intern_add(&profile->strings, i ? "later" : "earlier");
+		CHECK_EQ(epochs_put(epochs, profile, &diag), 0);
+		CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
+	}
+	OWNED struct profile *both = read_all(epochs, NULL, &n_bad);
+	for (size_t i = 0; i < both->functions.n; i++) {
+		const char *name = intern_text(&both->strings, both->functions.at[i].name);
+		n_found[0] += strcmp(name, "earlier") == 0;
+		n_found[1] += strcmp(name, "later") == 0;
+	}
+	CHECK_EQ(n_found[0], 1);
+	CHECK_EQ(n_found[1], 1);
+	size_t n, n_images = 0;
+	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* they were not counted twice */
+
+	/* All the same, it is code of one process. */
+	struct scope_tree tree;
+	image_id shown = IMAGE_NONE;
+	profile_take_tree(both, &(struct fuse_options){ 0 }, &tree);
+	for (uint32_t i = 0; i < tree.scopes.n; i++) {
+		image_id image = scope_frame(&tree, i)->image;
+		if (image == IMAGE_NONE || both->images.at[image].kind != IMAGE_JIT || image == shown)
+			continue;
+		n_images++;
+		shown = image;
+	}
+	CHECK_EQ(n_images, 1);
+	scope_tree_done(&tree);
+	database_done(epochs);
+}
+
+/* Whoever has dropped it does not want it back. */
+TEST(names_do_not_bring_an_epoch_back)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	struct diag diag = { 0 };
+
+	profile->images.at[profile->functions.at[0].image].kind = IMAGE_JIT;
+	profile->functions.at[0].source = MAP_FROM_PERFMAP;
+	CHECK_EQ(epochs_put(epochs, profile, &diag), 0);
+	CHECK(epochs_drop_oldest(epochs));
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
+	CHECK_EQ(count_files("epochs"), 0);
+	database_done(epochs);
+}
+
 TEST(a_damaged_epoch_is_left_out)
 {
 	struct epochs *epochs = database_new();

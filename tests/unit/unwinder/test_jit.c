@@ -108,6 +108,27 @@ TEST(code_pages_joins_instructions_that_cross_pages)
 	code_pages_free(pages);
 }
 
+TEST(code_pages_that_nobody_asks_for_are_forgotten)
+{
+	struct target target = { .code = { 5, [1024] = 6 } };
+	struct code_pages *pages = code_pages_new(read_target, &target);
+
+	code_pages_at(pages, PID, CODE);
+	code_pages_at(pages, PID, CODE + 4096);
+	code_pages_forget(pages);
+	CHECK_EQ(code_pages_count(pages), 2);
+	uint64_t version = code_pages_version(pages, PID, CODE);
+	code_pages_forget(pages);
+	CHECK_EQ(code_pages_count(pages), 1);
+	CHECK_EQ(code_pages_version(pages, PID, CODE), version);
+	CHECK_EQ(code_pages_at(pages, PID, CODE + 4096).at[0], 6);
+	code_pages_forget(pages);
+	code_pages_forget(pages);
+	CHECK_EQ(code_pages_count(pages), 0);
+	CHECK(code_pages_version(pages, PID, CODE) != version);
+	code_pages_free(pages);
+}
+
 TEST(code_pages_keeps_what_a_process_left)
 {
 	struct target target = { .code = { 5 } };
@@ -444,5 +465,21 @@ TEST(jit_stubs_that_were_just_called_have_their_return_address_in_the_register)
 	s.event.time_ns += SECOND_NS;
 	walk(&s, STUB + 1, pc_of(CALLS_STUB + 1), words, 8);
 	CHECK(s.stack.frames.at[0].witness != WITNESS_TEMPLATE);
+	scene_done(&s);
+}
+
+TEST(jit_code_that_was_forgotten_is_read_again)
+{
+	const uint64_t words[8] = { 0, pc_of(CALLER + 1), 0, 0, 0, pc_of(CALLER + 1) };
+	struct scene s;
+
+	scene_init(&s, UNWIND_AUTO);
+	for (unsigned round = 0; round < 4; round++) {
+		walk(&s, LEAF, pc_of(CALLER + 1), words, 8);
+		CHECK_EQ(s.stack.frames.n, 4);
+		CHECK_EQ(s.stack.frames.at[1].witness, WITNESS_ANALYSIS);
+		for (unsigned i = 0; i < round; i++)
+			unwinder_forget(s.unwinder, true);
+	}
 	scene_done(&s);
 }

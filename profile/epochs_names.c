@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * epochs_names: what is known of code. Names of files are kept once for each image; those of code that a JIT
+ * compiler wrote are kept in the epoch, since the next function may lie in the same place.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "profile/epochs_private.h"
+#include "profile/merge_private.h"
+
+bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128])
+{
+	size_t len = 0;
+
+	if (image->kind == IMAGE_JIT || image->kind == IMAGE_UNKNOWN)
+		return false;
+	for (size_t i = 0; i < image->build_id.len && len < 100; i++)
+		len += (size_t)snprintf(ret + len, 128 - len, "%02x", image->build_id.bytes[i]);
+	if (!image->build_id.len) {
+		const char *path = intern_text(&profile->strings, image->path);
+		snprintf(ret, 128, "path-%016" PRIx64,
+			 hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }));
+	}
+	strcat(ret, ".names");
+	return true;
+}
+
+/* A profile of nothing but one image, and what is known of it. */
+static struct profile *epochs_names_of(const struct profile *profile, uint32_t image)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ 0 });
+	struct profile *head = profile_new();
+	struct profile_image row = profile->images.at[image];
+	struct diag diag = { 0 };
+
+	row.path = intern_add(&head->strings, intern_text(&profile->strings, row.path));
+	row.debug = 0;
+	vec_push(&head->images, row);
+	(void)merger_add(merger, head, "names", &diag);
+	profile_free(head);
+	merger_add_names(merger, profile);
+	return merger_finish(merger);
+}
+
+static int epochs_put_image(struct epochs *epochs, const struct profile *profile, uint32_t image,
+			    struct diag *diag)
+{
+	char key[128];
+	CLEANUP(profile_freep) struct profile *names = NULL;
+	CLEANUP(profile_freep) struct profile *known = NULL;
+
+	if (!epochs_image_key(profile, &profile->images.at[image], key))
+		return 0;
+	names = epochs_names_of(profile, image);
+	if (!names->functions.n)
+		return 0;
+	CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
+	struct diag ignored = { 0 };
+	if (profile_read(path, &known, &ignored) == 0) {
+		struct merger *merger = merger_new(&(struct merge_options){ 0 });
+		(void)merger_add(merger, known, key, &ignored);
+		merger_add_names(merger, names);
+		profile_free(names);
+		names = merger_finish(merger);
+		if (names->functions.n == known->functions.n && names->codes.n == known->codes.n)
+			return 0; /* nothing new */
+	}
+	return profile_write(names, path, diag);
+}
+
+/* The epoch is written once more, with them; unless it is gone meanwhile. */
+static int epochs_put_jit_names(struct epochs *epochs, const struct profile *profile, struct diag *diag)
+{
+	CLEANUP(freep) char *name = epochs_name(profile);
+	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
+	CLEANUP(profile_freep) struct profile *plain = NULL;
+	int error = epochs_make_plain(profile, name, &plain, diag);
+
+	if (!error && plain->functions.n && access(path, F_OK) == 0)
+		error = profile_write(plain, path, diag);
+	return error;
+}
+
+static bool epochs_has_jit(const struct profile *profile, const bool *is_used)
+{
+	for (size_t i = 0; i < profile->images.n; i++)
+		if (is_used[i] && profile->images.at[i].kind == IMAGE_JIT)
+			return true;
+	return false;
+}
+
+int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag)
+{
+	CLEANUP(freep) bool *is_used = merge_used_images(profile);
+	int error = epochs_has_jit(profile, is_used) ? epochs_put_jit_names(epochs, profile, diag) : 0;
+
+	epochs_mark_kernel(profile);
+	for (uint32_t i = 0; !error && i < profile->images.n; i++)
+		if (is_used[i])
+			error = epochs_put_image(epochs, profile, i, diag);
+	return error;
+}

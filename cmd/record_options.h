@@ -17,7 +17,7 @@
 #include "unwinder/unwinder.h"
 
 /* Whose time lies between two samples of a command: each thread's own, or that of the CPU. */
-enum record_clock { RECORD_CLOCK_THREAD, RECORD_CLOCK_CPU };
+enum record_clock { RECORD_CLOCK_THREAD, RECORD_CLOCK_CPU, RECORD_CLOCK_AUTO };
 
 struct record_options {
 	struct option_list pid_texts, tid_texts, names; /* as typed */

@@ -20,6 +20,8 @@ run 2 "$CPPROF" record -a --deny nobody
 says "'nobody' is no rule: user:NAME, command:GLOB or cgroup:PATH"
 run 2 "$CPPROF" record --clock cpu --raw raw.data -- true
 says "leave out --clock cpu"
+# What is left to cpprof is what goes together.
+run 0 "$CPPROF" record -q --clock auto --raw auto.data -o auto -- "$SPIN" 0.3
 run 2 "$CPPROF" record --branch-any -- true
 says "stacks are always recorded"
 run 2 "$CPPROF" report --tui

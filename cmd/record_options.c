@@ -8,9 +8,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/export.h"
-#include "cmd/record_machine.h"
 #include "cmd/run_name.h"
 #include "collector/live/perf_source.h"
+#include "recording/machine.h"
 #include "recording/workers.h"
 
 #define GO_ON (-1)
@@ -120,6 +120,37 @@ static int record_find_names(struct record_options *options, const char *command
 	return GO_ON;
 }
 
+/* Rules and clocks, with -a and without. */
+static int record_check_machine(struct record_options *options, const struct command_line *line)
+{
+	bool has_rules = options->allow.values.n + options->deny.values.n > 0;
+	struct diag diag = { 0 };
+
+	if (options->clock == RECORD_CLOCK_AUTO)
+		options->clock = record_clock_choose(options->argv && !options->is_machine && !options->raw &&
+						     !options->wall && !options->off_cpu);
+	if (!options->is_machine && (has_rules || options->cgroup || options->with_commands))
+		return cmd_usage(line->command, "--cgroup, --allow, --deny and --command-lines are for -a");
+	if (options->clock == RECORD_CLOCK_CPU && (options->is_machine || !options->argv))
+		return cmd_usage(line->command,
+				 "--clock is for a command: cpprof record --clock cpu -- COMMAND");
+	if (options->raw && (has_rules || options->clock == RECORD_CLOCK_CPU))
+		return cmd_usage(line->command, "--raw keeps every record of every process; leave out %s",
+				 has_rules ? "--allow and --deny" : "--clock cpu");
+	if ((options->is_machine || options->clock == RECORD_CLOCK_CPU) &&
+	    (options->wall || options->off_cpu))
+		return cmd_usage(line->command,
+				 "--wall and --off-cpu are for chosen processes: -p, -n or a command");
+	for (size_t i = 0; i < options->allow.values.n + options->deny.values.n; i++) {
+		const char *rule = i < options->allow.values.n
+					   ? options->allow.values.at[i]
+					   : options->deny.values.at[i - options->allow.values.n];
+		if (machine_check_rule(rule, &diag) < 0)
+			return cmd_usage(line->command, "%s", diag.what);
+	}
+	return GO_ON;
+}
+
 static int record_find_targets(struct record_options *options, const struct command_line *line)
 {
 	const char *bad = NULL;
@@ -135,7 +166,7 @@ static int record_find_targets(struct record_options *options, const struct comm
 		return cmd_usage(line->command, "-a is everything that runs; leave out -p, -t and -n");
 	options->argv = line->n_operands ? line->operands : NULL;
 	if (options->is_machine)
-		return record_machine_check(options, line);
+		return record_check_machine(options, line);
 	if (line->n_operands && n_given)
 		return cmd_usage(line->command, "give a command to run or something to attach to, not both");
 	if (line->n_operands && !is_record)
@@ -145,7 +176,7 @@ static int record_find_targets(struct record_options *options, const struct comm
 	if (!line->n_operands && !n_given)
 		return cmd_usage(line->command, is_record ? "give a command to run: cpprof record -- COMMAND"
 							  : "give a target: -p PID, -t TID or -n NAME");
-	return record_machine_check(options, line) == GO_ON ? record_find_names(options, line->command)
+	return record_check_machine(options, line) == GO_ON ? record_find_names(options, line->command)
 							    : EXIT_USAGE;
 }
 
@@ -267,8 +298,7 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "with -a: keep the command lines of processes, which may hold secrets" },                        \
 	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu|auto",                            \
 	  "whose time passes between two samples: each thread's, or with root that\n"                      \
-	  "of each CPU, which sees processes that are gone after a moment; auto:\n"                        \
-	  "that of each CPU, if it may be had (thread)" }
+	  "of each CPU, which sees processes that are gone after a moment; auto: if it may be had (thread)" }
 /* clang-format on */
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)

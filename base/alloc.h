@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc: memory that is always there.
+ * alloc: memory allocation that never fails.
  *
- * Running out of memory for small things ends the process with a message: no caller could do
- * better. Sizes that come from foreign bytes must be bounded by their parser first.
+ * If a small allocation fails, the process ends with a message: no caller could do better. Sizes that come
+ * from foreign input must be bounded by their parser first.
  */
 #pragma once
 
 #include <stddef.h>
 
 void *alloc_zero(size_t count, size_t size);
-/* The same, at the beginning of a cache line. */
+/* The same, aligned to a cache line. */
 void *alloc_lines(size_t count, size_t size);
-/* What a library has allocated: NULL ends the process, too. */
+/* Checks memory that a library has allocated: NULL ends the process, too. */
 void *alloc_checked(void *pointer);
-/* Grows or shrinks; the old pointer is dead afterwards. */
+/* Grows or shrinks; the old pointer is invalid afterwards. */
 void *alloc_resize(void *pointer, size_t count, size_t size);
 char *alloc_text(const char *text);
 char *alloc_text_n(const char *text, size_t len);

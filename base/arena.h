@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena: things that die together. Nothing is freed singly; arena_reset keeps one block so that
- * a scratch arena allocates nothing in the steady state.
+ * arena: allocation of objects with the same lifetime. Objects are not freed individually; arena_reset keeps
+ * one block, so that a scratch arena allocates nothing in the steady state.
  */
 #pragma once
 

@@ -2,9 +2,9 @@
 /*
  * bytes: a borrowed range of memory, and a reader that cannot run past its end.
  *
- * Every parser of foreign bytes goes through struct reader: a read past the end returns 0 and
- * sets `failed`, so a parser may read a whole record and check once. All integers are
- * little-endian, as everything cpprof reads is.
+ * Every parser of foreign input uses struct reader: a read past the end returns 0 and sets `failed`, so a
+ * parser may read a whole record and check once. All integers are little-endian, like everything that cpprof
+ * reads.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct bytes {
 	size_t len;
 };
 
-/* The part [offset, offset + len) of bytes, cut off at its end; empty if offset lies behind it. */
+/* The part [offset, offset + len) of bytes, truncated at its end; empty if offset is beyond it. */
 struct bytes bytes_slice(struct bytes bytes, uint64_t offset, uint64_t len);
 bool bytes_equal(struct bytes a, struct bytes b);
 static inline struct bytes bytes_from(struct bytes bytes, uint64_t offset)
@@ -43,7 +43,7 @@ static inline size_t reader_offset(const struct reader *r)
 	return (size_t)(r->at - r->start);
 }
 
-/* Remembers the failure and leaves nothing to read. */
+/* Sets `failed` and moves to the end. */
 void reader_fail(struct reader *r);
 
 /* Inline: whole debug files are read through these. */
@@ -85,10 +85,10 @@ static inline int64_t read_sleb(struct reader *r)
 	}
 	return read_sleb_long(r);
 }
-/* A zero-terminated string inside the bytes; "" and failed if it has no end. */
+/* A zero-terminated string inside the bytes; "" and failed if it is not terminated. */
 const char *read_cstr(struct reader *r);
 /* The next len bytes; empty and failed if there are fewer. */
 struct bytes read_bytes(struct reader *r, uint64_t len);
 void reader_skip(struct reader *r, uint64_t len);
-/* Moves to an offset from the start; failed if it lies outside. */
+/* Moves to an offset from the start; failed if it is outside. */
 void reader_seek(struct reader *r, uint64_t offset);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel: how a fenced child (fence.h) gets at what it may not take itself. It asks, and its parent decides.
+ * channel: how a fenced child process (fence.h) accesses resources that it may not open itself. It sends
+ * requests, and its parent decides.
  *
- * Messages in the order they are sent, each of a kind and some bytes. A request is answered with a number,
- * which is 0 or a negative errno, and perhaps an open file. To the parent all that comes from a child is
- * foreign input. Any thread of the child may ask; the parent serves with one.
+ * Messages arrive in order; each has a kind and some bytes. A request is answered with 0 or a negative errno,
+ * and possibly an open file. For the parent, everything that a child sends is foreign input. Any thread of
+ * the child may send requests; the parent serves them with one thread.
  */
 #pragma once
 
@@ -18,9 +19,10 @@ enum channel_kind {
 	CHANNEL_OPEN = 1, /* a file, by its path: answered */
 	CHANNEL_GET,      /* an entry of the store, by its key: answered */
 	CHANNEL_PUT,      /* an entry for the store: key and bytes */
-	CHANNEL_TELL,     /* something to be shown: what is for whoever uses the channel to say */
-	CHANNEL_ASK,      /* something else that is answered */
-	CHANNEL_RESULT,   /* what it was all about: the last message */
+	CHANNEL_TELL, /* something to be shown to the user; its meaning is defined by the user of the channel
+		       */
+	CHANNEL_ASK,  /* another request with an answer */
+	CHANNEL_RESULT, /* the final result: the last message */
 };
 
 #define CHANNEL_MAX (1ull << 30) /* bytes of a message */
@@ -30,21 +32,21 @@ struct channel {
 	pthread_mutex_t lock;
 };
 
-/* Two connected ends: the parent's, and the child's. -errno if there are none. */
+/* Creates the parent's and the child's end. 0 or -errno. */
 int channel_pair(int ret_ends[2]);
 void channel_init(struct channel *channel, int socket);
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
-/* Without an answer; false if nobody listens any more. */
+/* Sends a message without an answer; false if the other end is closed. */
 bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes bytes);
 /* An open file, or a negative errno; bytes of the answer go to ret unless it is NULL. */
 int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes bytes, struct writer *ret);
 
 /* ---- in the parent -------------------------------------------------------------------------- */
 
-/* The next message, into *ret, which is cleared; its kind, 0 if there will be none any more, -errno if it is
- * no message. */
+/* Receives the next message into *ret, which is cleared first. Returns its kind, 0 if there are no more
+ * messages, -errno if it is malformed. */
 int channel_receive(int socket, struct writer *ret);
 /* fd: an open file, which stays open here, or -1. error: 0 or a negative errno. */
 bool channel_answer(int socket, int error, int fd, struct bytes bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checksum: CRC-32C (Castagnoli polynomial), to tell a damaged file from a whole one.
+ * checksum: CRC-32C (Castagnoli polynomial), to detect damaged files.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock: the time that only goes forward, as perf events are stamped with it.
+ * clock: the monotonic clock, which also stamps perf events.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compress: zlib, xz and zstd, with a limit on what may come out.
+ * compress: zlib, xz and zstd, with a limit on the size of the output.
  *
  * Outputs are malloc'ed and belong to the caller.
  */
@@ -25,14 +25,14 @@ int compress_gzip(struct bytes in, struct buffer *ret);
 int compress_zstd(struct bytes in, int level, struct buffer *ret);
 
 /*
- * A stream that compresses what is written to it and writes that to another one. Closing it ends the
- * compression and leaves `to` open; fclose tells whether all of it could be written.
+ * A stream that compresses what is written to it and writes the result to `to`. Closing it completes the
+ * output and leaves `to` open; fclose fails if not everything could be written.
  */
 enum compress_kind { COMPRESS_GZIP, COMPRESS_DEFLATE };
 FILE *compress_stream(FILE *to, enum compress_kind kind);
 /*
- * A stream of what a gzip or zlib stream unpacks to; several members follow each other. Damaged or cut off is
- * a read error (ferror). Closing it leaves `from` open.
+ * A stream that decompresses a gzip or zlib stream, which may have several members. Damaged or truncated
+ * input is a read error (ferror). Closing it leaves `from` open.
  */
 FILE *decompress_stream(FILE *from);
 
@@ -43,5 +43,5 @@ uint32_t compress_crc32(struct bytes in);
 struct zstd_stream;
 struct zstd_stream *zstd_stream_new(void);
 void zstd_stream_free(struct zstd_stream *stream);
-/* Appends what `in` unpacks to; ret grows and belongs to the caller. */
+/* Appends the decompressed data of `in`; ret grows and belongs to the caller. */
 int zstd_stream_unpack(struct zstd_stream *stream, struct bytes in, size_t limit, struct buffer *ret);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diag: why we cannot go on, for the person who has to do something about it.
+ * diag: an error message for the user.
  *
- * A function that can fault returns a negative errno and fills one struct diag; only cmd/
- * prints it. `what` names the action and the thing, `why` the cause, `hint` what to type next.
+ * A function that can fail returns a negative errno and fills one struct diag; only cmd/ prints it. `what`
+ * names the action and its object, `why` the cause, `hint` what to try next.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct diag {
 /* "what: strerror(error)". Returns error, so that `return diag_set(...)` reads well. diag may be NULL. */
 __attribute__((format(printf, 3, 4))) int diag_set(struct diag *diag, int error, const char *what, ...);
 
-/* Replaces the errno text by a cause of our own. */
+/* Replaces the text of the errno by a more specific cause. */
 __attribute__((format(printf, 2, 3))) void diag_why(struct diag *diag, const char *why, ...);
 
 /* Adds what to try next. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed: a file of the source tree as bytes of the program.
+ * embed: embeds a file of the source tree into the program.
  *
  *     EMBED(schema, "docs/schema.json")      gives  extern const char schema[], schema_end[];
  *

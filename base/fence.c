@@ -16,7 +16,7 @@
 #elif defined(__aarch64__)
 #define FENCE_ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#error "the kernel's name of this architecture is not known here"
+#error "cpprof does not know how the kernel names this architecture"
 #endif
 
 /* All that a child needs to compute, to use what it has open, and to have children of its own (witness/). */

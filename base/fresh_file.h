@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fresh_file: a file that is written beside its place and put there when it is whole, so that a reader sees
- * the old one or the new one and never half of one. It belongs to who typed sudo.
+ * fresh_file: a file that is written under a temporary name and renamed when it is complete, so that a reader
+ * sees the old or the new file, never an incomplete one. Under sudo it belongs to the user who called sudo.
  *
- * Nothing that another user can prepare decides where it goes: the file beside is always made anew, and
- * putting it in its place follows no link. Links that the name itself goes through are resolved before, by
- * fresh_file_follow.
+ * Another user cannot redirect it: the temporary file is always newly created, and the rename follows no
+ * links. Links in the name itself are resolved before, by fresh_file_follow.
  */
 #pragma once
 
@@ -14,7 +13,7 @@
 #include <sys/types.h>
 
 #define FRESH_PRIVATE 0             /* only the owner reads and writes it */
-#define FRESH_BY_UMASK ((mode_t)-1) /* whoever the umask lets */
+#define FRESH_BY_UMASK ((mode_t)-1) /* according to the umask */
 
 struct fresh_file {
 	int fd;
@@ -22,19 +21,19 @@ struct fresh_file {
 };
 
 /*
- * Where a file of that name is written: links are followed, so that what is replaced is the file and not the
- * link. A link to nothing names the file to make; "-" and what lies below /dev stay what they are.
+ * The path that is actually written: links are followed, so that the file is replaced and not the link. A
+ * dangling link names the file to create; "-" and paths below /dev are not changed.
  *
- * In a sticky folder that everybody can write to, a link is followed if it is ours or the folder's owner's,
- * else it is refused with -EACCES, as the kernel does where fs.protected_symlinks is set.
+ * In a sticky, world-writable directory, a link is followed only if it belongs to us or to the owner of the
+ * directory; otherwise it is refused with -EACCES, as the kernel does with fs.protected_symlinks.
  */
 int fresh_file_follow(const char *path, char **ret);
 
-/* Pipes and devices are opened as they are; beside is then NULL. 0 or -errno. */
+/* Pipes and devices are opened directly; beside is then NULL. 0 or -errno. */
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode);
-/* As a stream, which owns the descriptor from then on. */
+/* Returns a stream, which owns the descriptor from then on. */
 FILE *fresh_file_stream(struct fresh_file *file);
-/* It is whole: puts it in its place. 0 or -errno. */
+/* Renames the complete file to its final name. 0 or -errno. */
 int fresh_file_keep(struct fresh_file *file);
-/* Gives up what is not kept. Always called at the end. */
+/* Removes the temporary file unless it was kept. Always called at the end. */
 void fresh_file_done(struct fresh_file *file);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflate: a zlib stream unpacked from its beginning, and no further than is asked for.
+ * inflate: decompresses a zlib stream from its start, only as far as requested.
  *
- * Compressed debug sections are large, and what is asked of one is often in its first half. A stream
- * cannot be entered in the middle, but it can be left there and gone on with later: what was unpacked stays
- * where it is, and may be read while more is added behind it.
+ * Compressed debug sections are large, and often only their first half is needed. Decompression cannot start
+ * in the middle, but it can be paused there and continued later: the output stays in place and may be read
+ * while more is appended.
  *
- * Written for this, because zlib takes nearly twice as long and faster libraries unpack all or nothing.
+ * It is our own implementation because zlib takes nearly twice as long, and faster libraries can only
+ * decompress everything.
  */
 #pragma once
 
@@ -15,17 +16,17 @@
 
 #include "base/bytes.h"
 
-/* Can `packed` bytes unpack to so many? A code of one bit stands for 258 bytes at most. */
+/* Whether `packed` bytes can decompress to that size: a code of one bit stands for at most 258 bytes. */
 bool inflate_is_possible(size_t packed, size_t unpacked);
 
-/* Borrows the stream, and the room it is unpacked into: all of its bytes, no more and no fewer. */
+/* Borrows the stream and the output buffer, which must have exactly the decompressed size. */
 struct inflater;
 struct inflater *inflater_new(struct bytes stream, uint8_t *room, size_t size);
 void inflater_free(struct inflater *inflater);
 
 /*
- * Unpacks until there are `wanted` bytes or all; later calls go on from there. How many there are now: fewer
- * than wanted only at the end of the room. 0 if the stream is damaged, which for its last bytes includes a
- * wrong checksum.
+ * Decompresses until there are `wanted` bytes or the end is reached; later calls continue from there. Returns
+ * the number of bytes available: fewer than wanted only at the end. 0 if the stream is damaged; at the end
+ * this includes a wrong checksum.
  */
 size_t inflater_run(struct inflater *inflater, size_t wanted);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inflate_table: what the next bits of a deflated block stand for.
+ * inflate_table: decoding tables for deflate codes.
  *
- * A table is looked up with as many bits as most codes have at most; longer ones find a link to a second
- * table for the rest. An entry has all that is to be known of its code.
+ * A table is indexed with enough bits for most codes; longer codes lead to an entry with a link to a second
+ * table for the remaining bits. An entry contains everything about its code.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #define N_LENGTHS 19
-#define N_LITERALS 288 /* the last two mean nothing, and only the fixed codes have them */
+#define N_LITERALS 288 /* the last two are unused and exist only in the fixed codes */
 #define N_DISTANCES 32 /* the same */
 #define MAX_CODE 15    /* bits */
-#define LENGTH_BITS 7  /* to look a code up with */
+#define LENGTH_BITS 7  /* bits of the index of the first table */
 #define LITERAL_BITS 11
 #define DISTANCE_BITS 8
 
@@ -25,7 +25,8 @@
 	0x10000000u /* to a table for the rest of the bits: its place, and how many (code bits) \
 		     */
 
-/* Bits to drop, those of the code among them, and the value that the extra bits behind it are added to. */
+/* The number of bits to consume, including those of the code, and the value to which the extra bits are
+ * added. */
 static inline unsigned entry_bits(uint32_t entry)
 {
 	return entry & 63;
@@ -48,8 +49,7 @@ struct code_table {
 	uint32_t entries[TABLE_SIZE];
 };
 
-/* Each from the number of bits that every symbol's code has, 0 = none. False if there can be no such codes.
- */
+/* Builds a table from the code length of each symbol, 0 = none. False if the lengths are invalid. */
 bool code_table_lengths(struct code_table *table, const uint8_t *lengths, unsigned n);
 bool code_table_literals(struct code_table *table, const uint8_t *lengths, unsigned n);
 bool code_table_distances(struct code_table *table, const uint8_t *lengths, unsigned n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intern: each string once, known by a small number. Id 0 is always "".
+ * intern: stores each string once, identified by a small number. Id 0 is always "".
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct intern {
 
 void intern_init(struct intern *intern);
 void intern_done(struct intern *intern);
-/* text may hold any byte but zero. */
+/* text may contain any byte except zero. */
 uint32_t intern_add(struct intern *intern, const char *text);
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len);
 /* "" for an id that is not there. */

@@ -2,10 +2,10 @@
 /*
  * json: writes JSON as a stream; json_reader reads it.
  *
- * The writer needs no memory beyond its nesting: arrays that grow with the profile are written
- * element by element. Commas and nesting are its business; names and strings are escaped, and bytes
- * that are not UTF-8 become U+FFFD. A write error is remembered and told by json_done. What is written
- * has reached the stream whenever nothing is open.
+ * Memory is proportional to the nesting depth: arrays that grow with the profile are written element by
+ * element. The writer handles commas and nesting; names and strings are escaped, and bytes that are not UTF-8
+ * become U+FFFD. A write error is returned by json_done. Whenever no object or array is open, all output has
+ * reached the stream.
  */
 #pragma once
 
@@ -18,14 +18,15 @@
 struct json {
 	FILE *to;
 	unsigned depth;
-	bool has_members[JSON_MAX_DEPTH]; /* a comma is due before the next one */
+	bool has_members[JSON_MAX_DEPTH]; /* a comma is needed before the next element */
 	bool after_name;
 	int error; /* the first of the stream's */
 	uint32_t n_pending;
-	char pending[4096]; /* not in the stream yet: its functions cost more than most of what is written */
+	char pending[4096]; /* not written to the stream yet: a call of stdio costs more than most values */
 };
 
-/* Writes to a stream that stays the caller's; without locks, so no other thread may write to it meanwhile. */
+/* Writes to a stream that belongs to the caller; without locking, so no other thread may write to it
+ * meanwhile. */
 void json_init(struct json *json, FILE *to);
 /* 0, or -errno when something could not be written. */
 int json_done(struct json *json);
@@ -40,7 +41,7 @@ void json_name(struct json *json, const char *name);
 void json_text(struct json *json, const char *text); /* NULL is null */
 void json_uint(struct json *json, uint64_t value);
 void json_int(struct json *json, int64_t value);
-/* Shortest form that reads back well; NaN and infinities are null. */
+/* The shortest form that reads back as the same number; NaN and infinities become null. */
 void json_number(struct json *json, double value);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_reader: JSON as a stream of events, from bytes in memory or from a stream, of which a window is kept.
- * Nothing is built: a document of any size is read in memory of its nesting. Strict: what RFC 8259 does not
- * allow is refused with its offset.
+ * json_reader: JSON as a stream of events, from memory or from a stream, of which a window is buffered. No
+ * tree is built: memory is proportional to the nesting depth, not to the size of the document. Strict:
+ * whatever RFC 8259 does not allow is refused with its offset.
  */
 #pragma once
 
@@ -41,22 +41,22 @@ struct json_reader {
 	size_t window_size;
 	uint64_t passed; /* bytes before the window */
 	const char *why;
-	struct bytes text; /* of a string or name: as written, escapes and all; of a number: its digits; until
-			      the next event */
+	struct bytes text; /* for a string or name: as written, including escapes; for a number: its digits;
+			      valid until the next event */
 };
 
 void json_reader_init(struct json_reader *reader, struct bytes bytes, bool is_stream);
-/* The stream stays the caller's; json_reader_done afterwards. */
+/* The stream belongs to the caller; call json_reader_done afterwards. */
 void json_reader_init_stream(struct json_reader *reader, FILE *from);
 void json_reader_done(struct json_reader *reader);
-/* Does what is still to be read begin like this? */
+/* Whether the remaining input starts with this. */
 bool json_reader_starts(const struct json_reader *reader, const char *text);
 enum json_event json_reader_next(struct json_reader *reader);
-/* Skips the value whose first event was just read. False if it is bad. */
+/* Skips the value whose first event was just read. False if it is invalid. */
 bool json_reader_skip(struct json_reader *reader, enum json_event first);
 uint64_t json_reader_offset(const struct json_reader *reader);
 
-/* The last number, if it is a whole one that fits. */
+/* The last number, if it is an integer that fits. */
 bool json_reader_int(const struct json_reader *reader, int64_t *ret);
-/* Is the last string or name this one? (None of ours need escapes.) */
+/* Whether the last string or name is this one. (None of ours need escapes.) */
 bool json_reader_is(const struct json_reader *reader, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landlock: which files a process can still get at. Of itself and all children to come, and for good. Files
- * that are open already stay usable. Kernels before 5.13 have no such rules.
+ * landlock: restricts the files that this process and its future children can access, permanently. Files that
+ * are already open stay usable. Kernels before 5.13 do not support it.
  */
 #pragma once
 
@@ -9,13 +9,14 @@
 #include <stddef.h>
 
 struct landlock_files {
-	const char *const *reads; /* files, or folders with all below them; NULL: everything can be read */
+	const char *const *reads; /* files, or directories with all below; NULL: everything can be read */
 	size_t n_reads;
-	const char *const *writes; /* folders in which files can be made, replaced and removed; or files */
+	const char *const *writes; /* files, or directories to create, replace and remove files in */
 	size_t n_writes;
-	bool executes; /* programs can be run, and connections made */
-	bool connects; /* connections can be made, and no more */
+	bool executes; /* programs can be run, and connections opened */
+	bool connects; /* connections can be opened, and no more */
 };
 
-/* Of the calling thread, which must be the only one and have PR_SET_NO_NEW_PRIVS. False if it cannot be. */
+/* Applies to the calling thread, which must be the only one and have PR_SET_NO_NEW_PRIVS; false if it fails.
+ */
 bool landlock_restrict(const struct landlock_files *files);

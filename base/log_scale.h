@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log_scale: numbers of all sizes in few classes, none wider than a sixteenth of what it holds. Numbers below
- * 16 have a class each.
+ * log_scale: logarithmic histogram buckets (classes), each at most a sixteenth of its values wide. Numbers
+ * below 16 have a class each.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ static inline uint64_t log_scale_start(uint32_t class)
 	return (uint64_t)(LOG_SCALE_PARTS + class % LOG_SCALE_PARTS) << (class / LOG_SCALE_PARTS - 1);
 }
 
-/* One in the middle of it. */
+/* A number in the middle of a class. */
 static inline uint64_t log_scale_middle(uint32_t class)
 {
 	uint64_t width = class < 2 * LOG_SCALE_PARTS ? 1 : 1ull << (class / LOG_SCALE_PARTS - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real_user: on whose behalf we are root, and opening files with no more rights than somebody else has.
+ * real_user: the user on whose behalf we run as root, and opening files with the permissions of another user.
  */
 #pragma once
 
@@ -12,15 +12,15 @@ struct user {
 	gid_t gid;
 };
 
-/* Are we root because somebody typed sudo? Then who. */
+/* Whether we are root because of sudo, and the user who called it. */
 bool real_user_find(struct user *ret);
 
 /*
- * As open(2), with the rights of that user and of his group alone. Only root can take them; anybody else
- * opens with his own. NULL = our own. The calling thread has its rights back afterwards, and no other ever
- * lost them.
+ * Like open(2), with the permissions of that user and their primary group only. Only root can change
+ * permissions; other users open with their own. NULL = our own. The calling thread gets its permissions back
+ * afterwards; other threads are not affected.
  */
 int real_user_open(const struct user *user, const char *path, int flags);
-/* The same with another way to open, which returns a descriptor or -1 and errno. */
+/* The same with a function that opens the file and returns a descriptor, or -1 and errno. */
 int real_user_open_by(const struct user *user, int (*open_file)(const char *path, int flags),
 		      const char *path, int flags);

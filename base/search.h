@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search: binary search in whatever is sorted.
+ * search: binary search in any sorted sequence.
  *
  *     size_t behind = search_first(i, rows.n, rows.at[i].start > vaddr);
  *     return behind ? &rows.at[behind - 1] : NULL; // the last that starts at vaddr or before it
@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 /*
- * The first i of [0, n) for which the condition holds, n if there is none. It must hold for every i behind
- * one for which it holds; it is looked at once for each i that is tried. `i` is the caller's name for it, and
- * known to the condition alone.
+ * The first i in [0, n) for which the condition holds, n if there is none. If it holds for some i, it must
+ * hold for all larger ones; it is evaluated once for each i that is tried. `i` is the name of the variable,
+ * which is visible only in the condition.
  */
 #define search_first(i, n, condition) search_first_in(i, 0, n, condition)
 

@@ -22,19 +22,19 @@ struct slots {
 	size_t n; /* a power of two, at least twice as many as entries */
 };
 
-/* Is the owner's entry the one that is looked for? */
+/* Whether the owner's entry is the one that is searched for. */
 typedef bool slots_same(const void *owner, uint32_t index, const void *key);
-/* What the owner's entry hashes to. */
+/* The hash of the owner's entry. */
 typedef uint64_t slots_hash(const void *owner, uint32_t index);
 
 void slots_init(struct slots *slots);
 void slots_done(struct slots *slots);
-/* Twice as many, all free. */
+/* Doubles the number of slots; all are free. */
 void slots_double(struct slots *slots);
 
 /*
- * The slot that holds the entry, or the free one that it belongs into. Inlined, so that comparing costs no
- * call: the calling context tree looks up every frame of every stack.
+ * The slot that holds the entry, or the free slot where it belongs. Inlined, so that comparing costs no call:
+ * the calling context tree looks up every frame of every stack.
  */
 __attribute__((always_inline)) static inline size_t
 slots_find(const struct slots *slots, uint64_t hash, slots_same *same, const void *owner, const void *key)
@@ -46,7 +46,7 @@ slots_find(const struct slots *slots, uint64_t hash, slots_same *same, const voi
 	return slot;
 }
 
-/* The owner's newest entry takes the free slot that slots_find gave for it. */
+/* Puts the owner's newest entry into the free slot that slots_find returned for it. */
 __attribute__((always_inline)) static inline void slots_put(struct slots *slots, size_t slot, uint32_t index,
 							    slots_hash *hash, const void *owner)
 {
@@ -54,7 +54,7 @@ __attribute__((always_inline)) static inline void slots_put(struct slots *slots,
 	if (((size_t)index + 1) * 2 <= slots->n)
 		return;
 	slots_double(slots);
-	/* No two entries are the same, so none has to be compared. */
+	/* All entries are different, so they need not be compared. */
 	size_t mask = slots->n - 1;
 	for (uint32_t i = 0; i <= index; i++) {
 		slot = (size_t)hash(owner, i) & mask;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort: many records by a number, in time proportional to how many they are.
+ * sort: sorts many records by a number, in linear time.
  *
- * Symbols, starts of functions and relocations come by the hundred thousand, and are sorted by address before
- * anything can be looked up; comparing them in pairs took longer than reading them.
+ * There are hundreds of thousands of symbols, function starts and relocations, which are sorted by address
+ * before anything can be looked up; sorting by comparison took longer than reading them.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Records of `size` bytes, each beginning with an aligned uint64_t, by that. Those of one number stay in the
- * order they are in. */
+/* Sorts records of `size` bytes by their first field, an aligned uint64_t. The sort is stable. */
 void sort_by_u64(void *records, size_t n, size_t size);
-/* The same, and those of one number as qsort would put them. */
+/* The same, and records with the same number are sorted by the comparison function, as with qsort. */
 void sort_by_u64_then(void *records, size_t n, size_t size, int (*compare)(const void *, const void *));

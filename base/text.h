@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text: a string that grows. `at` is always zero-terminated once something was added.
+ * text: a growing string. `at` is always zero-terminated once something was added.
  */
 #pragma once
 
@@ -17,8 +17,7 @@ void text_clear(struct text *text);
 void text_done(struct text *text);
 
 #define TEXT_DISTANCE_MAX 64 /* longer names are compared up to here */
-/* How many letters must be added, dropped, changed or swapped with their neighbour to make one name the
- * other. */
+/* The edit distance of two names: letters to insert, delete, change, or swap with a neighbour. */
 size_t text_distance(const char *a, const char *b);
-/* The name most like `wanted`, or NULL if none is close. */
+/* The name that is most similar to `wanted`, or NULL if none is close. */
 const char *text_nearest(const char *wanted, const char *const *names, size_t n);

@@ -19,7 +19,7 @@
 		size_t n, cap; \
 	}
 
-/* Room for at least `count` elements in all. */
+/* Makes room for at least `count` elements in total. */
 #define vec_reserve(v, count)                                                        \
 	do {                                                                         \
 		size_t want_ = (count);                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writer: bytes that grow, the counterpart of struct reader. All integers are little-endian.
+ * writer: a growing byte buffer, the counterpart of struct reader. All integers are little-endian.
  *
  *     struct writer w = { 0 };
  *     write_uleb(&w, 300);
@@ -33,7 +33,7 @@ static inline struct bytes writer_bytes(const struct writer *w)
 {
 	return (struct bytes){ w->at, w->len };
 }
-/* Forgets what was written, keeps the room. */
+/* Discards the content, keeps the memory. */
 static inline void writer_clear(struct writer *w)
 {
 	w->len = 0;

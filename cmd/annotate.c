@@ -60,7 +60,7 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 static int complain(const struct profile *profile, const char *path, const char *name,
 		    const annotate_choices *close)
 {
-	fprintf(stderr, "cpprof: no sampled function in '%s' is called '%s'\n", path, name);
+	fprintf(stderr, "cpprof: '%s' has no samples in a function named '%s'\n", path, name);
 	if (close->n)
 		fprintf(stderr, "        did you mean:\n");
 	list(profile, close, 0);
@@ -212,7 +212,7 @@ static int take_operands(const struct command_line *line, struct annotate_reques
 				 PROFILE_DEFAULT);
 	if (line->n_operands == 1 && !request->input && access(PROFILE_DEFAULT, F_OK) != 0 &&
 	    access(line->operands[0], F_OK) == 0)
-		return cmd_usage("annotate", "which function of '%s'? give its name after the profile",
+		return cmd_usage("annotate", "give the name of a function after the profile '%s'",
 				 line->operands[0]);
 	request->path = line->n_operands == 2 ? line->operands[0]
 			: request->input      ? request->input
@@ -227,21 +227,20 @@ int cmd_annotate(int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "asm", OPTION_FLAG, &request.options.insns, NULL, "show the instructions, too" },
 		{ 0, "all", OPTION_FLAG, &request.options.all, NULL,
-		  "show every line and instruction, not only those with samples and their neighbours;\nwith "
-		  "--cycles: "
-		  "blocks of little share, and numbers of low confidence" },
+		  "show every line and instruction, not only those with samples and their neighbours;\n"
+		  "with --cycles: also blocks with a small share and estimates of low confidence" },
 		{ 0, "cycles", OPTION_FLAG, &request.cycles.asked, NULL,
-		  "show its loops and blocks instead: executions, cycles each, the best case\nby llvm-mca, "
-		  "what is lost" },
+		  "show loops and basic blocks instead: executions, cycles per execution, the best case\n"
+		  "according to llvm-mca, and the cycles lost" },
 		{ 0, "counts", OPTION_TEXT, &request.cycles.counts, "FILE",
-		  "the ways through it, below its source, as `cpprof paths --format json` has\ncounted them; "
-		  "with --cycles: executions" },
+		  "list execution paths below the source, from the output of\n"
+		  "`cpprof paths --format json`; with --cycles: take executions from there" },
 		{ 0, "cpu", OPTION_TEXT, &request.cycles.cpu, "NAME",
-		  "with --cycles: the processor, as LLVM calls it (as recorded)" },
+		  "with --cycles: LLVM's name of the processor (default: the recorded one)" },
 		{ 0, "clock-rate", OPTION_POSITIVE, &request.cycles.clock_mhz, "MHZ",
-		  "with --cycles: the clock rate (as measured when it was recorded)" },
+		  "with --cycles: the clock rate (default: as measured during the recording)" },
 		{ 0, "format", OPTION_CHOICE, &request.cycles.format, "text|json",
-		  "with --cycles: for people or programs" },
+		  "with --cycles: output format" },
 		{ 0, "inlined", OPTION_FLAG, &request.inlined, NULL,
 		  "show its inlined copies even if it also has code of its own" },
 		{ 0, "metric", OPTION_TEXT, &request.metric, "NAME",
@@ -256,17 +255,19 @@ int cmd_annotate(int argc, char **argv)
 	struct command_line line = {
 		.command = "annotate",
 		.usage = "[options] [FILE] FUNCTION",
-		.about = "Shows the source lines of a sampled function with the cost of each: in its own "
-			 "code, and in what it calls. Loops are\n"
-			 "marked in the margin; inlined code counts for the line of its call. A function "
-			 "that was inlined everywhere\n"
-			 "is shown with all its copies together, its instructions by the function that each "
-			 "copy went into. If several\n"
-			 "functions match, the most expensive one is shown and the others are listed.",
-		.examples = "  cpprof annotate main\n  cpprof annotate --asm app.data 'solve(Grid&)'\n"
-			    "  cpprof annotate --cycles app.data 'solve(Grid&)'    is it executed often, or "
-			    "does it wait?\n"
-			    "  cpprof annotate --counts counts.json main    which ways did it take?\n",
+		.about = "Shows the source lines of a sampled function with their costs: in its own code, "
+			 "and in functions it calls. Loops are\n"
+			 "marked in the margin; the cost of inlined code is added to the line of the inlined "
+			 "call. For a function that was\n"
+			 "inlined everywhere, all inlined copies are shown together, and instructions are "
+			 "grouped by the function that contains\n"
+			 "the copy. If several functions match, the most expensive one is shown and the "
+			 "others are listed.",
+		.examples =
+			"  cpprof annotate main\n"
+			"  cpprof annotate --asm app.data 'solve(Grid&)'\n"
+			"  cpprof annotate --cycles app.data 'solve(Grid&)'    executed often, or stalled?\n"
+			"  cpprof annotate --counts counts.json main    which execution paths did it take?\n",
 		.specs = specs,
 	};
 

@@ -38,15 +38,15 @@ static int job_open_file(struct cycles_job *job, struct diag *diag)
 
 	int error = code_file_open(&job->file, path, diag);
 	if (error) {
-		diag_hint(diag, "--cycles needs the program itself, where it was when it was recorded");
+		diag_hint(diag, "--cycles needs the recorded binary at its original path");
 		return error;
 	}
 	bool is_other = image->build_id.len && job->file.image->build_id.len &&
 			!build_id_equal(&image->build_id, &job->file.image->build_id);
 	struct bytes now = bytes_slice(image_code(job->file.image, job->annotation->map->vaddr), 0, code.len);
 	if (is_other || (code.len && !bytes_equal(code, now))) {
-		diag_set(diag, -ESTALE, "'%s' is not the file that was recorded", path);
-		diag_why(diag, "it has been built anew since then");
+		diag_set(diag, -ESTALE, "'%s' is not the binary that was recorded", path);
+		diag_why(diag, "it has been rebuilt since then");
 		return -ESTALE;
 	}
 	return 0;
@@ -62,8 +62,8 @@ static int job_analyse(struct cycles_job *job, struct diag *diag)
 
 	if (index == FUNCTION_NONE || functions->at[index].start != vaddr) {
 		functions_free(functions);
-		diag_set(diag, -ENOTSUP, "the blocks of this function cannot be told");
-		diag_why(diag, "no function begins at 0x%llx", (unsigned long long)vaddr);
+		diag_set(diag, -ENOTSUP, "the basic blocks of this function cannot be determined");
+		diag_why(diag, "no function starts at 0x%llx", (unsigned long long)vaddr);
 		return -ENOTSUP;
 	}
 	flow_init(&flow, functions_facts(functions));
@@ -98,16 +98,16 @@ static int job_find_unit(struct cycles_job *job, struct diag *diag)
 	if (strstr(name, "cycles") && strcmp(unit, "ns") != 0)
 		return 0;
 	if (strcmp(unit, "ns") != 0) {
-		diag_set(diag, -EINVAL, "'%s' is no time", name);
-		diag_hint(diag, "--metric NAME chooses one that is measured in ns, or counts cycles");
+		diag_set(diag, -EINVAL, "'%s' is not a measure of time", name);
+		diag_hint(diag, "choose a metric in ns, or one that counts cycles: --metric NAME");
 		return -EINVAL;
 	}
 	job->clock_ghz = (double)job->options->clock_mhz / 1000;
 	if (job->clock_ghz <= 0 && job->profile->run.cycle_fs)
 		job->clock_ghz = 1e6 / (double)job->profile->run.cycle_fs;
 	if (job->clock_ghz <= 0) {
-		diag_set(diag, -ENODATA, "how long a cycle took is not known of this recording");
-		diag_hint(diag, "--clock-rate MHZ says it; recordings by cpprof itself measure it");
+		diag_set(diag, -ENODATA, "this recording does not contain the clock rate");
+		diag_hint(diag, "give it with --clock-rate MHZ; recordings made by cpprof itself contain it");
 		return -ENODATA;
 	}
 	job->unit = job->clock_ghz;
@@ -123,8 +123,8 @@ static void job_open_mca(struct cycles_job *job)
 
 	job->cpu = job->options->cpu ? job->options->cpu : mca_cpu_name(recorded);
 	if (!job->cpu) {
-		diag_set(&job->mca_failed, -ENOTSUP, "cpprof does not know what LLVM calls this processor");
-		diag_hint(&job->mca_failed, "--cpu NAME says it; llvm-mca -mcpu=help lists them");
+		diag_set(&job->mca_failed, -ENOTSUP, "LLVM's name of this processor is not known");
+		diag_hint(&job->mca_failed, "give it with --cpu NAME; llvm-mca -mcpu=help lists the names");
 		return;
 	}
 	job->store = store_open(NULL, 0);
@@ -137,8 +137,8 @@ static void job_open_mca(struct cycles_job *job)
 static int job_prepare(struct cycles_job *job, struct diag *diag)
 {
 	if (job->annotation->map == &job->annotation->inlined) {
-		diag_set(diag, -EINVAL, "a function that was inlined has no blocks of its own");
-		diag_hint(diag, "ask for the function that it went into");
+		diag_set(diag, -EINVAL, "an inlined function has no basic blocks of its own");
+		diag_hint(diag, "give the function that it was inlined into");
 		return -EINVAL;
 	}
 	int error = job_find_unit(job, diag);

@@ -16,10 +16,10 @@
 #include "report/export/check_json.h"
 #include "report/quality.h"
 
-static const char about[] = "Reads profiles, and json and ndjson exports (.gz too), and checks that they are "
-			    "complete and consistent: checksums, references, order,\n"
-			    "and that samples, values, threads and timeline agree. '-' is standard input. "
-			    "Exits with 0 if all are.";
+static const char about[] = "Checks that profiles, and json and ndjson exports (also compressed, .gz), are "
+			    "complete and consistent: checksums, references,\n"
+			    "order, and that the sample counts of tree, threads and timeline agree. '-' is "
+			    "standard input. Exits with 0 if all files pass.";
 
 static const char examples[] = "  cpprof check cpprof.data\n"
 			       "  cpprof export -o profile.json.gz && cpprof check profile.json.gz\n";
@@ -79,7 +79,7 @@ static int check_profile(const char *path)
 		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
 		       (unsigned long long)profile->quality.samples);
 		if (quality_seen(profile) >= 0)
-			printf(", which stand for %.1f%% of the CPU time that was counted",
+			printf(", which represent %.1f%% of the CPU time that the kernel counted",
 			       quality_seen(profile));
 		printf("\n");
 	}

@@ -36,7 +36,7 @@ void conclude_say_output(const struct output *output, const struct profile *prof
 	if (output_is_stdout(output))
 		return;
 	if (output->is_left) {
-		fprintf(stderr, "cpprof: %s was left as it is\n", output->path);
+		fprintf(stderr, "cpprof: %s was not changed\n", output->path);
 		return;
 	}
 	if (exporter) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine: report, export, check and import read files that others wrote. Once it is known which, and where
- * the result goes, the command gives up what it does not need: other files, programs, connections, other
- * processes. Whoever takes it over with such a file has gained little. It is a second line: where the kernel
- * has no such rules, the command goes on without.
+ * confine: report, export, check and import read files that others wrote. Once input and output are known,
+ * the command drops all access that it does not need: other files, programs, connections, other processes. So
+ * a malicious file that compromises it gains little. This is a second line of defence: if the kernel does not
+ * support it, the command continues without.
  */
 #pragma once
 

@@ -36,7 +36,7 @@ static int control_open_fifo(struct control *control, const char *path, struct d
 	control->fifo.fd = fd;
 	if (fstat(fd, &file) < 0 || !S_ISFIFO(file.st_mode)) {
 		diag_set(diag, -EINVAL, "cannot use '%s' with --control", path);
-		diag_why(diag, "it is no FIFO");
+		diag_why(diag, "it is not a FIFO");
 		return -EINVAL;
 	}
 	return control_watch(control, fd);
@@ -47,7 +47,7 @@ int control_open(struct control *control, int other, const char *path, bool with
 	*control = (struct control){ .fifo.fd = -1, .terminal.fd = -1 };
 	control->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (control->wake_fd < 0)
-		return diag_set(diag, -errno, "cannot wait for what is told");
+		return diag_set(diag, -errno, "cannot wait for control commands");
 	int error = control_watch(control, other);
 	if (!error && path)
 		error = control_open_fifo(control, path, diag);

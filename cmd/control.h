@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control: what somebody tells a trace that runs, a line each, through a FIFO or at the terminal.
+ * control: commands to a running trace, one per line, through a FIFO or at the terminal.
  *
  *   add NAME       trace this function, too
  *   remove NAME    not this one any more

@@ -125,7 +125,7 @@ static void daemon_put(struct daemon *daemon, const struct profile *profile)
 	for (; (error == -ENOSPC || error == -EDQUOT) && epochs_drop_oldest(daemon->epochs); n_dropped++)
 		error = epochs_put(daemon->epochs, profile, &diag);
 	if (n_dropped)
-		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs are gone\n", n_dropped);
+		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs were deleted\n", n_dropped);
 	if (error < 0)
 		cmd_fail(&diag);
 	daemon->metrics.n_dropped += n_dropped + (error < 0);

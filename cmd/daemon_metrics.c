@@ -77,13 +77,14 @@ static void metrics_print_label(FILE *to, const char *text)
 
 static void metrics_print_push(const struct push_counts *push, FILE *to)
 {
-	metrics_print(to, "push_sent_total", "counter", "Profiles that a server took.", (double)push->sent);
-	metrics_print(to, "push_failed_total", "counter", "Requests that failed and are made again.",
+	metrics_print(to, "push_sent_total", "counter", "Profiles that were sent to a server.",
+		      (double)push->sent);
+	metrics_print(to, "push_failed_total", "counter", "Requests that failed and are retried.",
 		      (double)push->failed);
 	metrics_print(to, "push_dropped_total", "counter",
-		      "Profiles given up: too many waited, or a server refused them.",
+		      "Profiles discarded because the queue was full or a server rejected them.",
 		      (double)(push->dropped + push->refused));
-	metrics_print(to, "push_queued", "gauge", "Profiles that wait to be sent.", (double)push->queued);
+	metrics_print(to, "push_queued", "gauge", "Profiles waiting to be sent.", (double)push->queued);
 }
 
 static double metrics_seconds(struct timeval time)
@@ -101,7 +102,7 @@ static void metrics_print_own(FILE *to)
 	metrics_print(to, "own_cpu_seconds_total", "counter", "CPU time of the daemon and its children.",
 		      metrics_seconds(own.ru_utime) + metrics_seconds(own.ru_stime) +
 			      metrics_seconds(children.ru_utime) + metrics_seconds(children.ru_stime));
-	metrics_print(to, "own_memory_peak_bytes", "gauge", "Most memory the daemon had.",
+	metrics_print(to, "own_memory_peak_bytes", "gauge", "Peak memory of the daemon.",
 		      (double)own.ru_maxrss * 1024);
 }
 
@@ -110,7 +111,8 @@ static void metrics_print_all(const struct daemon_metrics *metrics, FILE *to)
 	metrics_print(to, "samples_total", "counter", "Samples taken.", (double)metrics->samples);
 	metrics_print(to, "lost_total", "counter", "Samples lost.", (double)metrics->lost);
 	metrics_print(to, "epochs_written_total", "counter", "Epochs written.", (double)metrics->n_epochs);
-	metrics_print(to, "epochs_dropped_total", "counter", "Epochs given up for age, size or room.",
+	metrics_print(to, "epochs_dropped_total", "counter",
+		      "Epochs deleted because of --keep, --database-size or a full disk.",
 		      (double)metrics->n_dropped);
 	metrics_print_own(to);
 	metrics_print(to, "database_bytes", "gauge", "Size of the database.",

@@ -16,51 +16,51 @@
 #define DAY 86400.0
 #define EPOCH_LEAST 1.0
 
-static const char daemon_about[] = "Records the whole machine for ever, into a database: a profile of every "
-				   "ten minutes, without names,\n"
-				   "and once for each program what its code is called. Needs root. Ends on "
-				   "SIGTERM or Ctrl-C; killed at\n"
-				   "any moment it loses no more than what came after the last checkpoint.";
+static const char daemon_about[] = "Profiles the whole machine continuously, into a database: one profile "
+				   "per epoch of ten minutes. Symbols are\n"
+				   "stored once per binary, separately. Needs root. Ends on SIGTERM or "
+				   "Ctrl-C; if it is killed, only what was\n"
+				   "recorded since the last checkpoint is lost.";
 static const char daemon_examples[] =
 	"  sudo cpprof daemon --database /var/lib/cpprof\n"
 	"  sudo cpprof daemon --database /var/lib/cpprof -F 99 --keep 14d --database-size 500m\n"
 	"  sudo cpprof daemon --database /var/lib/cpprof --deny user:alice\n"
 	"  sudo cpprof daemon --database /var/lib/cpprof --push http://pyroscope:4040 --listen 9101\n"
-	"  cpprof epochs /var/lib/cpprof                                  what there is\n"
+	"  cpprof epochs /var/lib/cpprof                                  list the epochs\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --process nginx\n"
 	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now\n";
 
 /* clang-format off */
 #define DAEMON_MACHINE_SPECS(options)                                                                      \
 	{ 'F', "frequency", OPTION_POSITIVE, &(options)->frequency, "HZ",                                  \
-	  "samples per second and CPU (19)" },                                                             \
-	{ 'e', "event", OPTION_LIST, &(options)->events, "EVENT", "what to count, as in record" },         \
-	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "only what runs in this cgroup" },       \
+	  "samples per second on each CPU (19)" },                                                             \
+	{ 'e', "event", OPTION_LIST, &(options)->events, "EVENT", "event to sample, as in record" },         \
+	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "record only processes in this cgroup" },       \
 	{ 0, "allow", OPTION_TEXTS, &(options)->allow, "RULE",                                             \
-	  "only processes that a rule fits: user:NAME, command:GLOB, cgroup:PATH; repeatable" },           \
-	{ 0, "deny", OPTION_TEXTS, &(options)->deny, "RULE", "no process that such a rule fits; repeatable" }, \
+	  "record only processes that match a rule: user:NAME, command:GLOB, cgroup:PATH; repeatable" },           \
+	{ 0, "deny", OPTION_TEXTS, &(options)->deny, "RULE", "do not record processes that match this rule; repeatable" }, \
 	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
-	  "keep the command lines of processes, which may hold secrets" },                                 \
+	  "record the command lines of processes, which may contain secrets" },                                 \
 	{ 'u', "all-user", OPTION_FLAG, &(options)->all_user, NULL, "no samples in the kernel" },          \
 	{ 0, "stack-size", OPTION_SIZE, &(options)->stack_size, "BYTES",                                   \
 	  "bytes of stack to copy with each sample (8k)" },                                                \
 	{ 0, "deep-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES",                                   \
-	  "more of them, copied where a stack is deeper (8m; 0 = none)" },                                 \
+	  "bytes to copy of stacks deeper than that (8m; 0 = none)" },                                 \
 	{ 0, "ring-size", OPTION_SIZE, &(options)->ring_bytes, "BYTES", "memory for all kernel buffers together" }, \
 	{ 0, "max-memory", OPTION_SIZE, &(options)->max_memory, "BYTES",                                   \
-	  "of call paths in memory; rare ones beyond are folded into `<other>` (64m)" },                   \
+	  "memory for the call tree; beyond that, rare call paths are folded into `<other>` (64m)" },                   \
 	{ 0, "workers", OPTION_POSITIVE, &(options)->n_workers, "N", "threads that unwind (1)" }
 #define DAEMON_PUSH_SPECS(options)                                                                         \
 	{ 0, "listen", OPTION_TEXT, &(options)->listen, "[ADDRESS:]PORT",                                  \
-	  "answer Prometheus there, at /metrics; without an address on this machine only" },               \
+	  "serve /metrics for Prometheus on this port; without ADDRESS, only to this machine" },               \
 	{ 0, "push", OPTION_TEXT, &(options)->push, "URL",                                                 \
-	  "send every epoch to Pyroscope or Parca as pprof, a request for each process name" },            \
+	  "send every epoch to Pyroscope or Parca as pprof, one request per process name" },            \
 	{ 0, "push-otlp", OPTION_TEXT, &(options)->push_otlp, "URL",                                       \
 	  "the same to an OpenTelemetry collector" },                                                      \
 	{ 0, "push-header", OPTION_TEXTS, &(options)->push_headers, "NAME: VALUE",                         \
-	  "a header of these requests; repeatable" },                                                      \
+	  "add a header to these requests; repeatable" },                                                      \
 	{ 0, "push-queue", OPTION_SIZE, &(options)->push_queue, "BYTES",                                   \
-	  "what waits to be sent; the oldest beyond go (64m)" }
+	  "size of the queue of unsent profiles; beyond that, the oldest are discarded (64m)" }
 /* clang-format on */
 
 static int daemon_options_check_servers(const struct daemon_options *options)
@@ -73,10 +73,10 @@ static int daemon_options_check_servers(const struct daemon_options *options)
 			return cmd_usage("daemon", "%s: %s", diag.what, diag.why);
 	for (size_t i = 0; i < options->push_headers.values.n; i++)
 		if (!strchr(options->push_headers.values.at[i], ':'))
-			return cmd_usage("daemon", "--push-header is NAME: VALUE, not '%s'",
+			return cmd_usage("daemon", "--push-header must be 'NAME: VALUE', not '%s'",
 					 options->push_headers.values.at[i]);
 	if (options->push_headers.values.n > PUSH_HEADERS_MAX)
-		return cmd_usage("daemon", "at most %u headers with --push-header", PUSH_HEADERS_MAX);
+		return cmd_usage("daemon", "--push-header can be given at most %u times", PUSH_HEADERS_MAX);
 	if (options->listen && port_check(options->listen, &diag) < 0)
 		return cmd_usage("daemon", "%s: %s", diag.what, diag.why);
 	return GO_ON;
@@ -92,14 +92,14 @@ static int daemon_options_check(struct daemon_options *options)
 	if (!options->database)
 		return cmd_usage("daemon", "give the folder to write to: --database DIR");
 	if (options->epoch < EPOCH_LEAST)
-		return cmd_usage("daemon", "--epoch is at least one second");
+		return cmd_usage("daemon", "--epoch must be at least one second");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN || options->stack_size > SOURCE_STACK_SIZE_MAX)
-		return cmd_usage("daemon", "--stack-size is from %u to %u", SOURCE_STACK_SIZE_MIN,
+		return cmd_usage("daemon", "--stack-size must be from %u to %u", SOURCE_STACK_SIZE_MIN,
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->deep_bytes > SOURCE_DEEP_BYTES)
-		return cmd_usage("daemon", "--deep-stack is at most %uk", SOURCE_DEEP_BYTES >> 10);
+		return cmd_usage("daemon", "--deep-stack must be at most %uk", SOURCE_DEEP_BYTES >> 10);
 	if (options->n_workers > WORKERS_MAX)
-		return cmd_usage("daemon", "--workers is at most %u", WORKERS_MAX);
+		return cmd_usage("daemon", "--workers must be at most %u", WORKERS_MAX);
 	for (size_t i = 0; i < options->allow.values.n; i++)
 		if (machine_check_rule(options->allow.values.at[i], &diag) < 0)
 			return cmd_usage("daemon", "%s", diag.what);
@@ -113,22 +113,23 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 0, "database", OPTION_TEXT, &options->database, "DIR",
-		  "where to write; made if it is not there" },
+		  "directory to write to; created if missing" },
 		DAEMON_MACHINE_SPECS(options),
 		{ 0, "epoch", OPTION_DURATION, &options->epoch, "TIME", "length of an epoch (10m)" },
-		{ 0, "keep", OPTION_DURATION, &options->keep, "TIME", "what is older goes (30d)" },
+		{ 0, "keep", OPTION_DURATION, &options->keep, "TIME", "delete epochs older than this (30d)" },
 		{ 0, "database-size", OPTION_SIZE, &options->database_size, "BYTES",
-		  "the oldest epochs go while there is more (1g)" },
+		  "delete the oldest epochs while the database is larger than this (1g)" },
 		{ 0, "hours-after", OPTION_DURATION, &options->hours_after, "TIME",
-		  "when the epochs of an hour become one, without process numbers (1d)" },
+		  "age at which the epochs of an hour are merged into one, without process ids (1d)" },
 		{ 0, "days-after", OPTION_DURATION, &options->days_after, "TIME",
-		  "when those of a day become one (7d)" },
+		  "age at which those of a day are merged into one (7d)" },
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
-		  "write the present epoch this often (30)" },
+		  "save the current epoch at this interval (30)" },
 		{ 0, "metrics", OPTION_TEXT, &options->metrics, "FILE.prom",
-		  "rewrite this file with every epoch, for Prometheus: its own state, CPU time by process" },
+		  "rewrite this file after every epoch, for Prometheus: the daemon's state and CPU time by "
+		  "process name" },
 		DAEMON_PUSH_SPECS(options),
-		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "end after this time" },
+		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
 		{ 0, "file", OPTION_TEXT, &options->file, "FILE", NULL },
 		SYMBOL_SPECS(options->symbols),
 		{ 'q', "quiet", OPTION_FLAG, &options->is_quiet, NULL, "print errors only" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon_options: what `daemon` is told on the command line.
+ * daemon_options: the options of `daemon`.
  */
 #pragma once
 

@@ -92,9 +92,11 @@ int database_choose(const struct database_choice *choice, const char *command, b
 	if (has_file)
 		return cmd_usage(command, "give a file or --database DIR, not both");
 	if (!database_parse_time(since, now_ms, &from))
-		return cmd_usage(command, "--since: '%s' is no time; give 3h, 2d or 2026-01-31T12:00", since);
+		return cmd_usage(command, "--since: '%s' is not a time; give 3h, 2d or 2026-01-31T12:00",
+				 since);
 	if (!database_parse_time(until, now_ms, &to))
-		return cmd_usage(command, "--until: '%s' is no time; give 3h, 2d or 2026-01-31T12:00", until);
+		return cmd_usage(command, "--until: '%s' is not a time; give 3h, 2d or 2026-01-31T12:00",
+				 until);
 	if (from >= to)
 		return cmd_usage(command, "--since %s is not before --until %s", since, until);
 	*file = *ret = alloc_printf("%s@%s..%s%s%s", choice->directory, since, until,
@@ -142,13 +144,12 @@ static int database_query(const struct database_choice *choice, struct profile *
 
 	if (!database_parse_time(choice->since[0] ? choice->since : SINCE_DEFAULT, now_ms, &query.since_ms) ||
 	    !database_parse_time(choice->until[0] ? choice->until : "now", now_ms, &query.until_ms))
-		return diag_set(diag, -EINVAL, "'%s..%s' is no stretch of time", choice->since,
-				choice->until);
+		return diag_set(diag, -EINVAL, "'%s..%s' is not a time range", choice->since, choice->until);
 	int error = epochs_open(choice->directory, false, &epochs, diag);
 	if (!error)
 		error = epochs_read(epochs, &query, ret, &n_bad, diag);
 	if (!error && n_bad)
-		fprintf(stderr, "cpprof: %zu epochs of %s cannot be read and are left out\n", n_bad,
+		fprintf(stderr, "cpprof: %zu epochs in %s cannot be read and are skipped\n", n_bad,
 			choice->directory);
 	return error;
 }

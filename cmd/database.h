@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database: a stretch of time of a database, wherever a command takes a profile.
+ * database: a time range of a database, wherever a command takes a profile.
  *
  * It is named "DIR@SINCE..UNTIL", or "DIR@SINCE..UNTIL#PROCESS"; the options --database, --since, --until and
  * --process make such a name. Times are ages ("3h", "2d"), dates ("2026-01-31", "2026-01-31T12:00") or "now".

@@ -25,12 +25,12 @@
 #define NO_VIEW (-1)
 #define SUMMARY_ROWS 20
 
-static const char about[] = "Shows what changed from some runs (before) to others (after): by function, "
-			    "loop, line, module and calling context,\n"
-			    "and which of the changes are more than noise. Code is matched by name and "
-			    "structure, not by address, so the builds may differ.\n"
-			    "With two or more runs on each side, intervals come from the spread between "
-			    "runs. Exit code 7: a --fail-on rule is broken.";
+static const char about[] = "Compares one or more runs (before) with others (after), by function, loop, "
+			    "line, module and calling context,\n"
+			    "and shows which changes exceed noise. Code is matched by name and structure, "
+			    "not by address, so the builds may differ.\n"
+			    "With two or more runs on each side, confidence intervals come from the "
+			    "variation between runs. Exits with 7 if --fail-on applies.";
 
 static const char examples[] =
 	"  cpprof diff before.data after.data                     what changed\n"
@@ -39,10 +39,10 @@ static const char examples[] =
 	"  cpprof diff --group-by loop A.data B.data              by loop\n"
 	"  cpprof diff --fail-on 'total>2%' --fail-on 'function:parse_.*>5%' before-*.data -- after-*.data\n"
 	"  cpprof diff --rename old_name=new_name A.data B.data   a function or module that was renamed\n"
-	"  cpprof diff --files-from runs.txt                      names in a file, a line -- between\n"
+	"  cpprof diff --files-from runs.txt                      file names from a list\n"
 	"  cpprof diff -f md before-*.data -- after-*.data        a table for a pull request\n"
 	"  cpprof diff --html diff.html A.data B.data             a differential flame graph\n"
-	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now   today against yesterday\n";
+	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now   today compared with yesterday\n";
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON, DIFF_CSV };
 
@@ -121,7 +121,7 @@ static int diff_cmd_check(const struct diff_request *request)
 	if (request->opens && !request->html)
 		return cmd_usage("diff", "--open needs --html OUT.html");
 	if (request->html && (request->format || request->view != NO_VIEW))
-		return cmd_usage("diff", "--html has all views; -f and --view are for text");
+		return cmd_usage("diff", "--html contains all views; -f and --view apply to text");
 	if (request->group && request->view != NO_VIEW && request->view != DIFF_VIEW_FLAT &&
 	    request->view != DIFF_VIEW_SUMMARY)
 		return cmd_usage("diff", "--group-by applies to --view flat only");
@@ -170,7 +170,7 @@ static void diff_cmd_note_strangers(struct run_set *set, const struct diff *diff
 	if (common == 0)
 		vec_push(&set->notes,
 			 alloc_text("Note: before and after have no outermost function in common. Are they "
-				    "the same program? If it was renamed, use --rename OLD=NEW."));
+				    "the same program? If the function was renamed, use --rename OLD=NEW."));
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
@@ -347,11 +347,12 @@ static int diff_cmd_take(struct diff_request *request, char **names, size_t n)
 	request->files = files.at;
 	request->n_a = dashes < n || n != 2 ? (uint32_t)dashes : 1;
 	request->n_b = (uint32_t)files.n - request->n_a;
-	int code = request->n_a && request->n_b ? diff_cmd_start(request)
-		   : dashes == n && n > 2
-			   ? cmd_usage("diff", "with more than two files, put -- between those of before and "
-					       "those of after")
-			   : cmd_usage("diff", "give two profiles: one of before and one of after");
+	int code =
+		request->n_a && request->n_b ? diff_cmd_start(request)
+		: dashes == n && n > 2
+			? cmd_usage("diff",
+				    "with more than two files, put -- between the files of before and after")
+			: cmd_usage("diff", "give two profiles: before and after");
 	vec_done(&files);
 	return code;
 }
@@ -363,7 +364,7 @@ static int diff_cmd_stretch(const struct diff_request *request, const char *rang
 	struct database_choice choice = request->database;
 
 	if (!dots)
-		return cmd_usage("diff", "give two stretches of time: --a 25h..24h --b 1h..now");
+		return cmd_usage("diff", "give two time ranges: --a 25h..24h --b 1h..now");
 	CLEANUP(freep) char *since = alloc_text_n(range, (size_t)(dots - range));
 	choice.since = since;
 	choice.until = dots + 2;
@@ -430,21 +431,22 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "view", OPTION_CHOICE, &request->view, "summary|tree|flat|hot", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group, "function|module|file|loop|line",
-		  "what a row of the flat view is; makes that view the default" },
+		  "what each row of the flat view stands for; implies --view flat" },
 		{ 0, "fail-on", OPTION_TEXTS, &request->fail_on, "RULE",
-		  "exit 7 if this grew by more than a limit, at 95 % confidence: total>2%, "
+		  "exit with 7 if this grew by more than a limit, with 95 % confidence: total>2%, "
 		  "function:REGEX>5%, loop:REGEX>10%, module:REGEX>20ms, line:REGEX>5%; repeatable" },
 		{ 0, "rules", OPTION_TEXT, &request->rules_file, "FILE",
-		  "more rules, as JSON: {\"rules\": [\"total>2%\"]}" },
+		  "read more rules from a JSON file: {\"rules\": [\"total>2%\"]}" },
 		{ 0, "rename", OPTION_RULES, &request->renames, "OLD=NEW",
-		  "the function or module OLD is called NEW after the change; repeatable" },
+		  "match the function or module OLD with NEW; repeatable" },
 		{ 0, "normalize", OPTION_TEXT, &request->normalize, "none|total|time|scope:FUNCTION",
 		  "compare shares of the total, cost per second, or cost relative to a function" },
 		{ 0, "files-from", OPTION_TEXT, &request->files_from, "FILE",
 		  "read the names of the files from FILE, one per line, with a line -- between before and "
 		  "after; - is standard input" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "the metric to compare (default: the first event); activations: calls that were seen" },
+		  "metric to compare (default: the first event); activations: distinct calls that were "
+		  "observed" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "hide what changed by less than N % (default 0.5 in trees, else 0.1)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N", "show at most N rows" },
@@ -454,12 +456,11 @@ static int diff_cmd_parse(struct diff_request *request, int argc, char **argv)
 		  "distinguish calls of one function by their source lines" },
 		MIN_QUALITY_SPEC(request->min_quality),
 		{ 0, "database", OPTION_TEXT, &request->database.directory, "DIR",
-		  "compare two stretches of what `cpprof daemon` has recorded" },
+		  "compare two time ranges of a database written by `cpprof daemon`" },
 		{ 0, "a", OPTION_TEXT, &request->a, "SINCE..UNTIL", "before: ages (25h..24h), dates, now" },
 		{ 0, "b", OPTION_TEXT, &request->b, "SINCE..UNTIL", "after" },
 		DATABASE_PROCESS_SPEC(request->database),
-		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
-		  "output format: for people, pull requests or programs" },
+		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv", "output format" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html", "write an HTML report instead" },
 		MODE_SPEC(request->mode),
 		{ 0, "open", OPTION_FLAG, &request->opens, NULL, "with --html: open it in a browser" },

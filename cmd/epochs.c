@@ -85,7 +85,7 @@ static int epochs_cmd_list(const struct epochs_request *request, const char *dir
 	}
 	if (!request->format) {
 		char bytes[NUMBER_MAX];
-		printf("%zu epochs, %s bytes in all\n", n, number_count(epochs_bytes(epochs), bytes));
+		printf("%zu epochs, %s bytes in total\n", n, number_count(epochs_bytes(epochs), bytes));
 	}
 	return n_bad ? EXIT_FAULT : EXIT_OK;
 }
@@ -94,16 +94,18 @@ int cmd_epochs(int argc, char **argv)
 {
 	struct epochs_request request = { 0 };
 	const struct option_spec specs[] = {
-		{ 0, "process", OPTION_TEXT, &request.process, "PID|NAME", "only what is of this process" },
-		{ 'f', "format", OPTION_CHOICE, &request.format, "text|ndjson", "for people or programs" },
+		{ 0, "process", OPTION_TEXT, &request.process, "PID|NAME",
+		  "only epochs with this process, and only its share of them" },
+		{ 'f', "format", OPTION_CHOICE, &request.format, "text|ndjson", "output format" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "epochs",
 		.usage = "[options] [DIR]",
-		.about = "Lists what `cpprof daemon` has recorded: when, how long, samples, CPU time, how "
-			 "many\n"
-			 "stacks are complete, and how large it is. Without DIR: " DATABASE_DEFAULT ".",
+		.about =
+			"Lists the epochs in a database written by `cpprof daemon`: start, duration, "
+			"samples, CPU time,\n"
+			"share of complete stacks, lost samples and size. Without DIR: " DATABASE_DEFAULT ".",
 		.examples = "  cpprof epochs\n"
 			    "  cpprof epochs --process nginx /var/lib/cpprof\n"
 			    "  cpprof epochs -f ndjson | jq .samples\n",
@@ -114,6 +116,6 @@ int cmd_epochs(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands > 1)
-		return cmd_usage("epochs", "one database at a time");
+		return cmd_usage("epochs", "give only one database");
 	return epochs_cmd_list(&request, line.n_operands ? line.operands[0] : DATABASE_DEFAULT);
 }

@@ -63,8 +63,8 @@ static int complain_of_format(const char *format)
 
 	format_names(&names);
 	if (format)
-		return cmd_usage("export", "there is no format '%s'; there are %s", format, names.at);
-	return cmd_usage("export", "say which format with --format: %s", names.at);
+		return cmd_usage("export", "there is no format '%s'; the formats are %s", format, names.at);
+	return cmd_usage("export", "give a format with --format: %s", names.at);
 }
 
 static int list_formats(void)
@@ -140,9 +140,9 @@ static int check_and_export(struct export_request *r)
 	if (export_bad_label(&r->labels, exporter))
 		return cmd_usage("export", EXPORT_LABEL_WRONG, export_bad_label(&r->labels, exporter));
 	if (r->detail && exporter != &exporter_json && exporter != &exporter_ndjson)
-		return cmd_usage("export", "--detail is for json and ndjson, not for %s", exporter->name);
+		return cmd_usage("export", "--detail applies to json and ndjson, not to %s", exporter->name);
 	if (r->derived.values.n && !(exporter->carries & CARRIES_FORMULAS))
-		return cmd_usage("export", "--derive is for json, ndjson, rows, top and html, not for %s",
+		return cmd_usage("export", "--derive applies to json, ndjson, rows, top and html, not to %s",
 				 exporter->name);
 	if (exporter->is_binary && (!r->path || strcmp(r->path, "-") == 0) && isatty(STDOUT_FILENO))
 		return cmd_usage("export", "%s is binary and is not written to a terminal; give -o FILE",
@@ -177,7 +177,7 @@ static int export_cmd_run(struct export_request *r, const struct command_line *l
 	if (r->list)
 		return list_formats();
 	if (line->n_operands > 1)
-		return cmd_usage("export", "one profile at a time");
+		return cmd_usage("export", "give only one profile");
 	r->file = line->n_operands ? line->operands[0] : PROFILE_DEFAULT;
 	int code = database_choose(&r->database, "export", line->n_operands > 0, &r->file, &stretch);
 	return code < 0 ? check_and_export(r) : code;
@@ -189,7 +189,8 @@ int cmd_export(int argc, char **argv)
 	CLEANUP(text_done) struct text format_help = { 0 };
 
 	format_names(&format_help);
-	text_printf(&format_help, ";\nby default the one that fits the name of OUT");
+	text_printf(&format_help, ";\n"
+				  "default: chosen by the name of OUT");
 	const struct option_spec specs[] = {
 		{ 'f', "format", OPTION_TEXT, &r.format, "NAME", format_help.at },
 		{ 'o', "output", OPTION_TEXT, &r.path, "OUT",
@@ -200,28 +201,28 @@ int cmd_export(int argc, char **argv)
 		{ 0, "list-formats", OPTION_FLAG, &r.list, NULL,
 		  "print a table of the formats and what each contains" },
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
-		  "which metric, for formats that hold only one" },
+		  "metric to write, for formats that contain only one" },
 		{ 0, "derive", OPTION_TEXTS, &r.derived, "NAME=EXPR",
 		  "json, ndjson, rows, top, html: add a formula over metrics; repeatable" },
 		{ 0, "loops", OPTION_CHOICE, &r.loops, "default|frames|off",
-		  "write loops as frames of their own, or not at all" },
+		  "whether loops are written as separate frames" },
 		{ 0, "no-loops", OPTION_FLAG, &r.no_loops, NULL, NULL },
 		{ 0, "inlines", OPTION_FLAG, &r.inlines, NULL,
-		  "write inlined calls as frames of their own (default)" },
+		  "write inlined calls as separate frames (default)" },
 		{ 0, "detail", OPTION_CHOICE, &r.detail, "time|threads|lines|cct|summary",
-		  "json, ndjson: write everything, or leave out the timeline, then\n"
-		  "the values by thread, the costs of lines, the tree" },
+		  "json, ndjson: how much to write. time: everything; each next level omits one more part:\n"
+		  "the timeline, values by thread, costs of lines, the tree" },
 		{ 0, "totals", OPTION_FLAG, &r.choice.options.totals, NULL, "json: add inclusive values" },
 		{ 0, "wide", OPTION_FLAG, &r.choice.options.wide, NULL,
 		  "ndjson: one line per node, with names instead of references" },
 		{ 0, "max-nodes", OPTION_NUMBER, &r.max_nodes, "N",
-		  "keep the N heaviest contexts, fold the rest into `<other>`" },
+		  "keep the N most expensive contexts, fold the rest into `<other>`" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N",
 		  "top, openmetrics: write at most N rows of each kind" },
 		{ 0, "label", OPTION_RULES, &r.labels, "NAME=VALUE",
-		  "openmetrics: a label of every series; otlp: an attribute of the resource; repeatable" },
+		  "openmetrics: label to add to every series; otlp: resource attribute; repeatable" },
 		{ 0, "weight", OPTION_CHOICE, &r.weight, "cost|samples",
-		  "formats that hold one metric: count samples or cost" },
+		  "for formats that contain only one metric: write cost or numbers of samples" },
 		{ 0, "pprof-names", OPTION_CHOICE, &r.names, "cpprof|pyroscope",
 		  "which names to use for metric types" },
 		{ 0, "folded-annotate", OPTION_FLAG, &r.choice.options.annotate, NULL,
@@ -231,7 +232,8 @@ int cmd_export(int argc, char **argv)
 	struct command_line line = {
 		.command = "export",
 		.usage = "[FILE] --format NAME [-o OUT]",
-		.about = "Writes a profile (default cpprof.data) in another form, for other tools.",
+		.about = "Converts a profile to another format, for other tools. The default profile is "
+			 "cpprof.data.",
 		.examples = export_examples,
 		.specs = specs,
 	};

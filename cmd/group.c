@@ -14,7 +14,9 @@ static int group_print_help(const struct command_group *group)
 	printf("usage: %s %s [options] ...\n\n%s\n\n", group->name, group->word, group->about);
 	for (const struct command *command = group->commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\n`%s %s --help` says more about each.\n", group->name, group->word);
+	printf("\n"
+	       "`%s %s --help` describes each of them.\n",
+	       group->name, group->word);
 	return EXIT_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * habits: what people type who know perf, or no profiler yet. What means the same here is accepted; the rest
- * is answered in one sentence.
+ * habits: options and commands that users of perf may type. Those with the same meaning are accepted; for
+ * others, a message names the equivalent.
  */
 #pragma once
 

@@ -104,7 +104,7 @@ int http_post(const char *url, const char *const *headers, struct bytes body, st
 	*ret = (struct http_answer){ 0 };
 	void *easy = error ? NULL : curl.init();
 	if (!easy) {
-		snprintf(ret->why, sizeof(ret->why), "%s cannot be used", LIBRARY);
+		snprintf(ret->why, sizeof(ret->why), "%s is not usable", LIBRARY);
 		return error ? error : -ENOMEM;
 	}
 	void *list = curl.append(NULL, "Expect:"); /* asking first costs a second with some servers */

@@ -78,8 +78,8 @@ static int import_run(struct import *import)
 	int error = recording_open(options, &recording, &diag);
 	if (error == -EBADMSG)
 		diag_hint(&diag,
-			  "what `perf record` or `cpprof record --raw` wrote can be imported; a "
-			  "profile needs no import: cpprof report %s",
+			  "import reads files written by `perf record` or `cpprof record --raw`; a profile "
+			  "needs no import: cpprof report %s",
 			  import->path);
 	if (error < 0)
 		return cmd_fail(&diag);
@@ -96,7 +96,7 @@ static int import_check(struct import *import, const struct command_line *line)
 	const char *output = import->recording.output;
 
 	if (import->n_workers > WORKERS_MAX)
-		return cmd_usage("import", "--workers is at most %u", WORKERS_MAX);
+		return cmd_usage("import", "--workers must be at most %u", WORKERS_MAX);
 	if (line->n_operands != 1)
 		return cmd_usage("import", "give one recording");
 	if (output && strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
@@ -104,11 +104,12 @@ static int import_check(struct import *import, const struct command_line *line)
 	return symbol_options_check(&import->symbols, "import");
 }
 
-#define IMPORT_MACHINE_SPEC(recording)                                                            \
-	{                                                                                         \
-		'a', "all-cpus", OPTION_FLAG, &(recording).is_machine, NULL,                      \
-			"it is of a whole machine: leave out idle time, tell kernel threads and " \
-			"interrupts apart"                                                        \
+#define IMPORT_MACHINE_SPEC(recording)                                                                    \
+	{                                                                                                 \
+		'a', "all-cpus", OPTION_FLAG, &(recording).is_machine, NULL,                              \
+			"treat it as a recording of the whole machine: leave out idle time, show kernel " \
+			"threads and "                                                                    \
+			"interrupts separately"                                                           \
 	}
 
 int cmd_import(int argc, char **argv)
@@ -123,14 +124,14 @@ int cmd_import(int argc, char **argv)
 		  "writes that export instead" },
 		MODE_SPEC(import.recording.mode_bits),
 		{ 0, "kallsyms", OPTION_TEXT, &import.recording.kallsyms, "FILE",
-		  "the recorded kernel's /proc/kallsyms, for its names" },
+		  "copy of /proc/kallsyms of the recorded kernel, for kernel symbols" },
 		IMPORT_MACHINE_SPEC(import.recording),
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
 		  "where unwind rules come from (auto)" },
 		{ 0, "workers", OPTION_POSITIVE, &import.n_workers, "N",
 		  "threads that unwind (1; more where there are more than 16 CPUs)" },
 		{ 0, "resolve", OPTION_FLAG, &import.recording.resolves, NULL,
-		  "add names and lines (on by default)" },
+		  "add symbols and lines (default)" },
 		SYMBOL_SPECS(import.symbols),
 		MIN_QUALITY_SPEC(import.min_quality),
 		MAX_MEMORY_SPEC(import.max_memory),
@@ -142,11 +143,11 @@ int cmd_import(int argc, char **argv)
 	struct command_line line = {
 		.command = "import",
 		.usage = "[options] PERF.DATA",
-		.about = "Makes a profile from a recording that `perf record` or `cpprof record --raw` "
-			 "wrote, of x86-64 or AArch64, file or stream; '-' is standard input. Stacks are "
-			 "unwound from the recorded registers and stack copies, or taken as recorded (frame "
-			 "pointers, LBR). Binaries are taken from this machine or from --symfs if their "
-			 "build-ids match the recording.",
+		.about = "Creates a profile from a recording written by `perf record` or `cpprof record "
+			 "--raw` on x86-64 or AArch64; '-' is standard input. Stacks are unwound from the "
+			 "recorded registers and stack copies, or used as recorded (frame pointers, LBR). "
+			 "Binaries are read from this machine or from --symfs if their build IDs match the "
+			 "recording.",
 		.examples = "  perf record --call-graph dwarf -- ./prog && cpprof import perf.data && cpprof "
 			    "report\n"
 			    "  perf record -g -o - -- ./prog | cpprof import -\n",

@@ -176,14 +176,15 @@ int inspect_events(int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ 0, "symfs", OPTION_TEXT, &options.symfs, "DIR",
 		  "look for the recorded binaries under DIR" },
-		{ 'v', "verbose", OPTION_FLAG, &is_verbose, NULL, "every register and every pc" },
+		{ 'v', "verbose", OPTION_FLAG, &is_verbose, NULL,
+		  "print all registers and every pc of call chains" },
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "inspect events",
 		.usage = "[options] PERF.DATA",
-		.about = "Prints what a perf.data recording holds, in time order, one line per event. '-' is "
-			 "standard input.",
+		.about = "Prints the contents of a perf.data recording, in time order, one line per event. "
+			 "'-' is standard input.",
 		.specs = specs,
 	};
 	struct source *source;

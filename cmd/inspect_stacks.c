@@ -183,9 +183,9 @@ int inspect_stacks(int argc, char **argv)
 	struct command_line line = {
 		.command = "inspect stacks",
 		.usage = "[options] PERF.DATA",
-		.about = "Unwinds the samples of a perf.data recording and prints one JSON object each: "
-			 "run-time addresses, innermost first (callers as return addresses), what led from "
-			 "each frame to its caller, and why the stack ended.",
+		.about = "Unwinds the samples of a perf.data recording and prints one JSON object per "
+			 "sample: run-time addresses, innermost first (return addresses for callers), which "
+			 "rule unwound each frame, and why the stack ended.",
 		.specs = specs,
 	};
 

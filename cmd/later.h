@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * later: a program that a command starts at its end, when it may start none any more (cmd/confine.h). A child
- * that is forked early waits for the first byte of its standard input, and becomes that program; if there is
- * none, it just ends.
+ * later: a program that a command runs at its end, when it may no longer start programs (cmd/confine.h). A
+ * child that is forked early waits for the first byte on its standard input and then executes that program;
+ * without input, it just ends.
  */
 #pragma once
 

@@ -19,15 +19,16 @@
 
 enum list_format { LIST_TEXT, LIST_JSON, LIST_NAMES };
 
-static const char about[] =
-	"What -e can count on this machine, and what it knows and cannot: each event is tried once, so that "
-	"a\n"
-	"no has its reason. PATTERN is a part of a name, or a glob. Tracepoints need tracefs, and root.";
+static const char about[] = "Lists the events that -e accepts, and whether this machine can count them. Each "
+			    "event is opened once; if that\n"
+			    "fails, the reason is shown. PATTERN is part of a name, or a glob. Tracepoints "
+			    "need tracefs and root.";
 
-static const char examples[] = "  cpprof list                     everything\n"
-			       "  cpprof list cache               whatever has 'cache' in its name\n"
-			       "  sudo cpprof list 'sched:*'      tracepoints of the scheduler\n"
-			       "  cpprof list -f names            what can be counted, one name a line\n";
+static const char examples[] =
+	"  cpprof list                     everything\n"
+	"  cpprof list cache               events with 'cache' in their names\n"
+	"  sudo cpprof list 'sched:*'      tracepoints of the scheduler\n"
+	"  cpprof list -f names            only events that can be counted, one per line\n";
 
 static const char *list_state(const struct event_row *row)
 {
@@ -62,15 +63,16 @@ static void list_put_hints(const struct event_list *list, const char *pattern, s
 	for (size_t i = 0; i < list->rows.n; i++)
 		is_denied |= list->rows.at[i].is_user_only || list->rows.at[i].error == -EACCES;
 	if (is_denied)
-		text_printf(to, "'user': only in the program's own code; for the kernel's too: sudo cpprof "
-				"list, or\n        sudo sysctl kernel.perf_event_paranoid=1\n");
+		text_printf(to, "'user': can be counted in user mode only; to include the kernel: sudo "
+				"cpprof list, or\n"
+				"        sudo sysctl kernel.perf_event_paranoid=1\n");
 	if (list->no_tracepoints == -EACCES)
 		text_printf(to, "tracepoints: not permitted to read tracefs; try: sudo cpprof list\n");
 	else if (list->no_tracepoints)
 		text_printf(to, "tracepoints: tracefs is not mounted; try: sudo mount -t tracefs tracefs "
 				"/sys/kernel/tracing\n");
 	if (!list->rows.n && pattern)
-		text_printf(to, "no event is named '%s'; all of them: cpprof list\n", pattern);
+		text_printf(to, "no event matches '%s'; to list all: cpprof list\n", pattern);
 }
 
 static int list_print_text(const struct event_list *list, const char *pattern, bool pager)
@@ -157,8 +159,8 @@ int cmd_list(int argc, char **argv)
 	int format = LIST_TEXT;
 	const struct option_spec specs[] = {
 		{ 'f', "format", OPTION_CHOICE, &format, "text|json|names",
-		  "for people, for programs; only names of what can be counted" },
-		{ 0, "pager", OPTION_FLAG, &pager, NULL, "a screen at a time, on a terminal (default)" },
+		  "output format; names: only the names of events that can be counted" },
+		{ 0, "pager", OPTION_FLAG, &pager, NULL, "use a pager on a terminal (default)" },
 		{ 0 },
 	};
 	struct command_line line = {
@@ -169,7 +171,7 @@ int cmd_list(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (line.n_operands > 1)
-		return cmd_usage("list", "one pattern at a time; quote a glob: cpprof list '*cache*'");
+		return cmd_usage("list", "give only one pattern; quote globs: cpprof list '*cache*'");
 
 	struct event_list list = { 0 };
 	struct diag diag = { 0 };

@@ -12,7 +12,7 @@ static const char exit_codes[] = ".SH EXIT STATUS\n"
 				 "success\n"
 				 ".TP\n"
 				 "1\n"
-				 "an error\n"
+				 "error\n"
 				 ".TP\n"
 				 "2\n"
 				 "wrong usage\n"
@@ -32,15 +32,14 @@ static const char exit_codes[] = ".SH EXIT STATUS\n"
 				 "7\n"
 				 "a regression was found\n"
 				 ".PP\n"
-				 "Once its command has started, record ends with the command's own status if "
-				 "that is not 0, 128+n for signal n.\n";
+				 "Once its command has started, record exits with the command's own status "
+				 "if that is not 0, and with 128+n if signal n killed it.\n";
 
 static const char files[] =
 	".SH FILES\n"
 	".TP\n"
 	"\\fI$XDG_CONFIG_HOME/cpprof/config.json\\fR, else \\fI~/.config/cpprof/config.json\\fR\n"
-	"Default values of options, a JSON object for each command with the long names of its options as "
-	"keys:\n"
+	"Default values of options, one JSON object per command, with the long option names as keys:\n"
 	".EX\n"
 	"{ \"record\": { \"frequency\": 499, \"event\": [\"cycles\", \"instructions\"] } }\n"
 	".EE\n"
@@ -130,7 +129,9 @@ static void put_body(const struct command_line *line)
 		if (spec->help)
 			put_option(spec);
 	puts(".TP\n\\fB\\-\\-no\\-config\\fR\nignore the settings in config.json; see FILES");
-	puts(".TP\n\\fB\\-h, \\-\\-help\\fR\nshow a short form of this");
+	puts(".TP\n"
+	     "\\fB\\-h, \\-\\-help\\fR\n"
+	     "show a summary of this page");
 	if (line->examples) {
 		fputs(".SH EXAMPLES\n.nf\n", stdout);
 		manual_put(line->examples);

@@ -19,10 +19,12 @@
 #define NOTES_MAX 16         /* so many of the files that were left out are named in the result */
 
 static const char merge_about[] =
-	"Adds profiles up: runs of one program, programs of one run, or ranks of one job. Code is matched\n"
-	"by build-id; threads and processes stay separate. The result is a profile like any other, and the\n"
-	"same to the byte in whatever order files are given, also if merges are merged. A file that cannot\n"
-	"be read is named and left out; the exit status is then 1.";
+	"Merges profiles: runs of one program, programs of one run, or ranks of one job. Code is matched by\n"
+	"build ID; threads and processes stay separate. The result is an ordinary profile; it does not "
+	"depend on\n"
+	"the order of the files, nor on whether they are merged at once or in steps. A file that cannot be "
+	"read\n"
+	"is reported and skipped; the exit status is then 1.";
 
 static const char merge_examples[] =
 	"  cpprof merge -o all.data run1.data run2.data run3.data\n"
@@ -40,7 +42,8 @@ int merge_request_parse(struct merge_request *request, const char *command, int 
 		  "instead" },
 		FILES_FROM_SPEC(list, "merge"),
 		{ 0, "reduce", OPTION_FLAG, &request->reduces, NULL,
-		  "keep one thread for all ranks and how much they differ; for thousands of ranks" },
+		  "store the sum over all ranks and how much they differ, not each rank's values; for "
+		  "thousands of ranks" },
 		MODE_SPEC(request->mode),
 		{ 0 },
 	};
@@ -135,8 +138,8 @@ static void merge_say_twice(const struct merge_request *request, const struct me
 		}
 		CLEANUP(freep)
 		char *text = strcmp(path, request->paths.at[first]) == 0
-				     ? alloc_printf("'%s' is given twice, and counts twice", path)
-				     : alloc_printf("'%s' and '%s' are the same file, which counts twice",
+				     ? alloc_printf("'%s' is given twice and counted twice", path)
+				     : alloc_printf("'%s' and '%s' are the same file, which is counted twice",
 						    request->paths.at[first], path);
 		cmd_say(text);
 	}
@@ -211,7 +214,7 @@ int merge_files_write(const struct merge_request *request, struct profile *all,
 		return cmd_fail(&diag);
 	if (!tally->n_bad)
 		return EXIT_OK;
-	fprintf(stderr, "cpprof: %zu of %zu files could not be merged; the result is that of the others\n",
+	fprintf(stderr, "cpprof: %zu of %zu files could not be merged; the result contains only the others\n",
 		tally->n_bad, request->paths.n);
 	return EXIT_FAULT;
 }

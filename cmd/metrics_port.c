@@ -81,8 +81,8 @@ int port_check(const char *address, struct diag *diag)
 
 	if (port_parse(address, &at, &len))
 		return 0;
-	diag_set(diag, -EINVAL, "'%s' is no place to listen at", address);
-	diag_why(diag, "it has to be PORT, ADDRESS:PORT or [ADDRESS]:PORT, the address in numbers");
+	diag_set(diag, -EINVAL, "cannot listen on '%s'", address);
+	diag_why(diag, "it must be PORT, ADDRESS:PORT or [ADDRESS]:PORT, with a numeric address");
 	return -EINVAL;
 }
 
@@ -139,7 +139,7 @@ static void port_answer(struct metrics_port *port, int fd)
 		port_send(fd, "200 OK", port_pages[i].type, text);
 		return;
 	}
-	port_send(fd, "404 Not Found", "text/plain", "there are /metrics and /functions\n");
+	port_send(fd, "404 Not Found", "text/plain", "available: /metrics and /functions\n");
 }
 
 static void *port_run(void *context)
@@ -191,7 +191,7 @@ int port_open(const char *address, struct metrics_port **ret, struct diag *diag)
 	sigset_t all, before;
 
 	if (fd < 0)
-		return diag_set(diag, fd, "cannot listen at '%s'", address);
+		return diag_set(diag, fd, "cannot listen on '%s'", address);
 	struct metrics_port *port = alloc_zero(1, sizeof(*port));
 	port->socket = fd;
 	port->end = eventfd(0, EFD_CLOEXEC);
@@ -207,7 +207,7 @@ int port_open(const char *address, struct metrics_port **ret, struct diag *diag)
 	close(port->socket);
 	close(port->end);
 	free(port);
-	return diag_set(diag, -error, "cannot listen at '%s'", address);
+	return diag_set(diag, -error, "cannot listen on '%s'", address);
 }
 
 void port_close(struct metrics_port *port)

@@ -23,7 +23,8 @@
 static int mpi_parse(struct mpi_job *job, int argc, char **argv)
 {
 	static const char usage[] = "usage: mpirun -n N cpprof-mpi merge -o OUTPUT [--reduce] FILE...\n"
-				    "`cpprof merge` by many processes; its help: cpprof merge --help\n";
+				    "Does the work of `cpprof merge` in many processes; for the options see: "
+				    "cpprof merge --help\n";
 
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		puts("cpprof-mpi " CPPROF_VERSION);

@@ -193,6 +193,6 @@ int mpi_merge_shares(struct mpi_job *job)
 	if (is_whole)
 		return mpi_shares_write(&shares);
 	diag_set(&diag, -EBADMSG, "cannot merge");
-	diag_why(&diag, "the values of a process do not fit those of the others");
+	diag_why(&diag, "the values of one process do not match those of the others");
 	return cmd_fail(&diag);
 }

@@ -192,7 +192,7 @@ static int parse_long(const struct command_line *line, struct cursor *cursor, co
 	if (!spec && is_no) {
 		spec = find_name(line->specs, name + 3, len - 3);
 		if (spec && spec->kind != OPTION_FLAG)
-			return cmd_usage(line->command, "'%s': '--%s' cannot be switched off", given,
+			return cmd_usage(line->command, "'%s': '--%s' has no negative form", given,
 					 spec->name);
 	} else {
 		is_no = false;

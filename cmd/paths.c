@@ -120,23 +120,25 @@ static int paths_show_plan(const struct paths_command *c, const struct paths *pa
 		cmd_print_name(stdout, f->chosen->name);
 		printf(" in ");
 		cmd_print_name(stdout, image_name(images_peek(paths->images, f->chosen->image)));
-		printf(": %zu probes for %s ways; ", f->plan.probes.n, number_count(f->plan.ways.n, ways));
+		printf(": %zu probes for %s paths; ", f->plan.probes.n, number_count(f->plan.ways.n, ways));
 		if (f->plan.rates)
-			printf("about %s hits a second\n", number_count((uint64_t)f->plan.hits, hits));
+			printf("about %s hits per second\n", number_count((uint64_t)f->plan.hits, hits));
 		else
-			printf("how often they would be hit is not known\n");
+			printf("the number of hits per second is not known\n");
 	}
 	if (paths->hits >= 0)
-		printf("with the probes a second of the program would take about %.2f s: ",
+		printf("one second of the program's execution would take about %.2f s with the probes: ",
 		       1 + paths_cost(paths));
 	if (paths_needs_stretches(c, paths))
-		printf("they would be set for stretches of %d ms, with pauses (--max-overhead %g)\n",
+		printf("to limit the overhead they would be set only in windows of %d ms (--max-overhead "
+		       "%g)\n",
 		       STRETCH_MS, c->max_overhead);
 	else if (paths->hits >= 0)
-		printf("they would stay set\n");
+		printf("they would be set all the time\n");
 	if (paths->hits < 0)
-		printf("%s\n", c->argv ? "of a command, a profile tells that: --profile FILE"
-				       : "they were not seen to run");
+		printf("%s\n",
+		       c->argv ? "to estimate the hits for a command, give a profile of it: --profile FILE"
+			       : "the functions were not executed while the process was sampled");
 	return EXIT_OK;
 }
 
@@ -167,10 +169,10 @@ static int paths_show(struct paths_command *c, const struct paths *paths, bool i
 		return cmd_fail(&diag);
 	}
 	if (!n)
-		fprintf(stderr, "cpprof: no way was counted: %s\n",
-			c->bursts  ? "its threads waited, or its ways are longer than a burst"
-			: c->input ? "the branch records hold none"
-				   : "no chosen function was called");
+		fprintf(stderr, "cpprof: no paths were counted: %s\n",
+			c->bursts  ? "the threads were waiting, or the paths are longer than a burst"
+			: c->input ? "the branch records contain no complete path"
+				   : "none of the chosen functions was called");
 	return n ? EXIT_OK : EXIT_NO_SAMPLES;
 }
 
@@ -197,8 +199,8 @@ static int paths_run(struct paths_command *c)
 	}
 	if (paths_needs_stretches(c, &paths))
 		fprintf(stderr,
-			"cpprof: a second of the program would take about %.2f s: the probes are set for "
-			"stretches of %d ms\n",
+			"cpprof: one second of the program's execution would take about %.2f s with the "
+			"probes: they are set only in windows of %d ms\n",
 			1 + paths_cost(&paths), STRETCH_MS);
 	if (paths_open(&paths, &request, &diag) < 0)
 		return cmd_fail(&diag);
@@ -244,9 +246,8 @@ static int paths_run_bursts(struct paths_command *c)
 	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
 	if (!error && c->format == 0)
 		fprintf(stderr,
-			"cpprof: %llu bursts, %llu of them where a thread just began to wait; %llu steps; a "
-			"thread stood "
-			"still for %.1f ms at most, %.0f ms in all\n",
+			"cpprof: %llu bursts, %llu of them empty because the thread had just begun to wait; "
+			"%llu steps; threads were stopped for at most %.1f ms at a time, %.0f ms in total\n",
 			(unsigned long long)bursts.n, (unsigned long long)bursts.n_empty,
 			(unsigned long long)bursts.n_steps, (double)bursts.longest_ns / 1e6,
 			(double)bursts.stopped_ns / 1e6);
@@ -269,7 +270,7 @@ static int paths_run_file(struct paths_command *c)
 	int code = error ? cmd_fail(&diag) : paths_show(c, &paths, false);
 
 	if (!error && found.n_others)
-		fprintf(stderr, "cpprof: %llu samples of other processes than %d were left out\n",
+		fprintf(stderr, "cpprof: %llu samples of processes other than %d were ignored\n",
 			(unsigned long long)found.n_others, (int)paths.pid);
 	paths_close(&paths);
 	return code;
@@ -281,14 +282,15 @@ static int paths_check(struct paths_command *c, const struct command_line *line)
 
 	c->argv = line->n_operands ? line->operands : NULL;
 	if (c->input)
-		return c->pid || c->argv ? cmd_usage("paths", "a file (-i) or a process, not both")
-					 : symbol_options_check(&c->symbols, "paths");
+		return c->pid || c->argv
+			       ? cmd_usage("paths", "give either a file (-i) or a process, not both")
+			       : symbol_options_check(&c->symbols, "paths");
 	if (!c->functions.values.n && !c->bursts)
-		return cmd_usage("paths", "which functions? -f NAME, or --bursts for all");
+		return cmd_usage("paths", "give functions with -f NAME, or --bursts for all");
 	if (!c->pid == !c->argv)
-		return cmd_usage("paths", "a process (-p PID) or a command is needed, and not both");
+		return cmd_usage("paths", "give either a process (-p PID) or a command");
 	if ((c->profile || c->is_dry) && c->bursts)
-		return cmd_usage("paths", "--profile and --dry-run go with probes (-f), not with --bursts");
+		return cmd_usage("paths", "--profile and --dry-run apply to probes (-f), not to --bursts");
 	if (c->max_overhead < 0) /* somebody's process is not to be slowed down; a command is ours */
 		c->max_overhead = c->pid ? 5 : 0;
 	if (c->pid && target_state((pid_t)c->pid) == 0) {
@@ -304,46 +306,47 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ 'f', "function", OPTION_TEXTS, &c->functions, "NAME",
-		  "whose ways: a name, a pattern, FILE:NAME or FILE+0xADDRESS; repeatable" },
-		{ 'p', "pid", OPTION_POSITIVE, &c->pid, "PID", "in this process" },
-		{ 'd', "duration", OPTION_SECONDS, &c->seconds, "SECONDS", "for so long (until it ends)" },
+		  "function to count: a name, a glob, FILE:NAME or FILE+0xADDRESS; repeatable" },
+		{ 'p', "pid", OPTION_POSITIVE, &c->pid, "PID", "count in this process" },
+		{ 'd', "duration", OPTION_SECONDS, &c->seconds, "SECONDS",
+		  "stop after this time (default: when the process ends)" },
 		{ 0, "by", OPTION_CHOICE, &c->by, "function|context",
-		  "ways of one function apart by who called" },
+		  "context: count the paths of a function separately for each caller" },
 		{ 0, "bursts", OPTION_FLAG, &c->bursts, NULL,
-		  "of all functions, estimated: at random moments a thread is stepped for up to\n2 ms, 1% of "
-		  "the time in all" },
+		  "estimate the paths of all functions: single-step threads for up to 2 ms\n"
+		  "at random moments, at most 1% of the time" },
 		{ 'i', "input", OPTION_TEXT, &c->input, "FILE",
-		  "the same from the branch records (LBR) of a perf.data file" },
-		{ 0, "rate", OPTION_POSITIVE, &c->rate, "N", "with --bursts: so many a second, at most (1)" },
+		  "estimate them from the branch records (LBR, BRBE) of a perf.data file" },
+		{ 0, "rate", OPTION_POSITIVE, &c->rate, "N",
+		  "with --bursts: at most N bursts per second (1)" },
 		{ 0, "max-overhead", OPTION_PERCENT, &c->max_overhead, "PERCENT",
-		  "above this, count in stretches of 50 ms; 0 = always (5 of a process, 0 of a\ncommand)" },
+		  "if the expected overhead is above this, set the probes only in windows of 50 ms;\n"
+		  "0 = no limit (5 with -p, 0 with a command)" },
 		{ 0, "profile", OPTION_TEXT, &c->profile, "FILE",
-		  "a profile of the same program, so that probes go on branches that are seldom\n"
-		  "executed (with -p the process is sampled for 200 ms instead)" },
+		  "use this profile of the same program to place probes on rarely executed\n"
+		  "branches (with -p, the process is sampled for 200 ms instead)" },
 		{ 0, "dry-run", OPTION_FLAG, &c->is_dry, NULL,
-		  "set nothing; say which probes there would be and how often they would be hit" },
+		  "set no probes; show how many there would be and how often they would be hit" },
 		{ 0, "limit", OPTION_NUMBER, &c->limit, "N",
-		  "at most N ways of a function, the most frequent" },
-		{ 0, "format", OPTION_CHOICE, &c->format, "text|json", "for people or programs" },
-		{ 'o', "output", OPTION_TEXT, &c->output, "FILE", "where the result goes (standard output)" },
+		  "show at most N paths per function, the most frequent ones" },
+		{ 0, "format", OPTION_CHOICE, &c->format, "text|json", "output format" },
+		{ 'o', "output", OPTION_TEXT, &c->output, "FILE", "output file (default: standard output)" },
 		SYMBOL_SPECS(c->symbols),
 		{ 0 },
 	};
 	struct command_line line = {
 		.command = "paths",
 		.usage = "[options] (-f NAME | --bursts) (-p PID | -i FILE | -- CMD [ARGS])",
-		.about =
-			"Counts the ways that a process takes through chosen functions and their loops, each "
-			"exactly,\n"
-			"with probes on their branches. A way begins where the function is entered or a loop "
-			"starts\n"
-			"over, and ends there or where the function is left.",
-		.examples =
-			"  cpprof paths -f parse_line -- ./program input    every way that it takes\n"
-			"  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
-			"  sudo cpprof paths -f inflate_fast -p 4711 --dry-run     what would that cost?\n"
-			"  sudo cpprof paths --bursts -p 4711 -d 60            all functions, about\n"
-			"  cpprof paths -f compare --by context -- ./program  by who called\n",
+		.about = "Counts the acyclic execution paths through chosen functions and their loops, "
+			 "exactly, with probes\n"
+			 "on their branches. A path starts at the function's entry or at a loop header, and "
+			 "ends at the\n"
+			 "next loop iteration or where the function returns.",
+		.examples = "  cpprof paths -f parse_line -- ./program input    all paths, exactly\n"
+			    "  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
+			    "  sudo cpprof paths -f inflate_fast -p 4711 --dry-run     what would it cost?\n"
+			    "  sudo cpprof paths --bursts -p 4711 -d 60            all functions, estimated\n"
+			    "  cpprof paths -f compare --by context -- ./program  by caller\n",
 		.specs = specs,
 		.stops_at_operand = true,
 	};

@@ -184,7 +184,7 @@ static void shown_put_caller(FILE *to, const struct shown *s, const struct paths
 		cmd_print_name(to, image_name(images_peek(s->print->paths->images, count->caller_image)));
 		fprintf(to, "+0x%" PRIx64, count->caller);
 	} else {
-		fputs(count->has_caller ? "another file" : "one that called before counting began", to);
+		fputs(count->has_caller ? "another file" : "a caller from before counting began", to);
 	}
 }
 
@@ -197,13 +197,14 @@ static void shown_put_text(FILE *to, const struct shown *s)
 	cmd_print_name(to, f->chosen->name);
 	fprintf(to, " in ");
 	cmd_print_name(to, image_name(s->image));
-	fprintf(to, ": %s ways taken, %zu different of %s\n", number_count(f->n_ways, total), f->counts.n,
-		number_count(f->plan.ways.n, possible));
+	fprintf(to, ": %s paths executed, %zu distinct of %s possible\n", number_count(f->n_ways, total),
+		f->counts.n, number_count(f->plan.ways.n, possible));
 	if (f->plan.ways.n_cuts)
-		fprintf(to, "  it has too many ways: they are cut at %u more places than its loops\n",
+		fprintf(to,
+			"  too many possible paths: paths also end at %u more edges than loop back edges\n",
 			f->plan.ways.n_cuts);
 	if (f->counts.n)
-		fprintf(to, "%16s %7s %6s  way\n", "count", "share", "insns");
+		fprintf(to, "%16s %7s %6s  path\n", "count", "share", "insns");
 	for (size_t i = 0; i < f->counts.n && (!s->print->limit || i < s->print->limit); i++) {
 		if (!ways_find(&f->plan.ways, f->counts.at[i].number, &way))
 			continue;
@@ -234,19 +235,18 @@ void paths_print_text(FILE *to, const struct paths_print *print)
 	}
 	if (print->paths->n_stretches > 1)
 		fprintf(to,
-			"the probes were in for %.2f s of %.2f s, in %u stretches: counts are of those, "
-			"shares "
-			"with their 95%% intervals\n",
+			"the probes were set for %.2f s of %.2f s, in %u windows: counts are from these "
+			"windows, shares have 95%% confidence intervals\n",
 			(double)print->paths->in_ns / 1e9, print->paths->seconds, print->paths->n_stretches);
 	if (stats->partial)
-		fprintf(to, "%llu ways were under way when counting began%s: not counted\n",
+		fprintf(to, "%llu paths had already begun when counting started%s: not counted\n",
 			(unsigned long long)stats->partial,
-			print->paths->n_stretches > 1 ? ", in all stretches" : "");
+			print->paths->n_stretches > 1 ? ", over all windows" : "");
 	if (stats->dropped)
-		fprintf(to, "%llu ways were left by longjmp or an exception: not counted\n",
+		fprintf(to, "%llu paths were left by longjmp or an exception: not counted\n",
 			(unsigned long long)stats->dropped);
 	if (stats->full)
-		fprintf(to, "%llu ways were not counted: there was no room for more different ones\n",
+		fprintf(to, "%llu paths were not counted: the table of distinct paths was full\n",
 			(unsigned long long)stats->full);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths_print: ways that were counted, for people and for programs.
+ * paths_print: prints counted execution paths, as text and as JSON.
  */
 #pragma once
 

@@ -167,7 +167,7 @@ static bool push_send(const struct push *push, const char *name, int result)
 	bool is_sent = is_answered && answer.status >= 200 && answer.status < 300;
 	bool is_refused = is_answered && push_is_refusal(answer.status);
 	if (is_answered && !is_sent)
-		snprintf(answer.why, sizeof(answer.why), "it answers with status %ld", answer.status);
+		snprintf(answer.why, sizeof(answer.why), "it answered with status %ld", answer.status);
 	dprintf(result, "%c %s %s\n", is_sent ? 's' : is_refused ? 'r' : 'f', name, answer.why);
 	push_request_done(&request);
 	text_done(&profile);
@@ -220,9 +220,9 @@ static void push_note(struct push *push, char *line, bool *ret_failed)
 	if (line[0] != 'f')
 		push_remove(push, name);
 	if (line[0] == 'r' && push->counts.refused == 1)
-		push_say(push, name, "such requests are given up, and counted", why);
+		push_say(push, name, "such requests are discarded, and counted", why);
 	if (line[0] == 'f' && !push->is_failing && !*ret_failed)
-		push_say(push, name, "they are kept, and sent when it works again", why);
+		push_say(push, name, "they are queued, and sent when the server is reachable again", why);
 	*ret_failed |= line[0] == 'f';
 }
 
@@ -357,11 +357,12 @@ int push_open(const struct push_options *options, struct push **ret, struct diag
 	if (!push_has_library()) {
 		diag_set(diag, -ENOPKG, "cannot push profiles");
 		diag_why(diag, "libcurl is not installed, or this build of cpprof cannot load it");
-		diag_hint(diag, "install it (Debian: libcurl4), or send what cpprof export writes with curl");
+		diag_hint(diag,
+			  "install it (Debian: libcurl4), or send the output of cpprof export with curl");
 		return -ENOPKG;
 	}
 	if (mkdir(options->folder, 0700) < 0 && errno != EEXIST)
-		return diag_set(diag, -errno, "cannot make the folder '%s'", options->folder);
+		return diag_set(diag, -errno, "cannot create the directory '%s'", options->folder);
 	struct push *push = alloc_zero(1, sizeof(*push));
 	push->options = *options;
 	push->shared =

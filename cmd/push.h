@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * push: profiles on their way to servers. What is to be sent waits as files of a folder, oldest first, so it
- * outlives the daemon; there is a bound on them, beyond which the oldest go and are counted. A child without
- * rights sends them, and says which were taken; what failed is tried again, less and less often.
+ * push: sends profiles to servers. The queue is a directory of files, so it outlives the daemon; its size is
+ * limited, and the oldest files beyond the limit are discarded and counted. A child without privileges sends
+ * them, oldest first, and reports which were accepted; failed requests are retried at increasing intervals.
  */
 #pragma once
 

@@ -79,8 +79,8 @@ int push_check_url(const char *url, struct diag *diag)
 
 	if (host && *host && *host != '/' && !strpbrk(url, "?# \t\r\n"))
 		return 0;
-	diag_set(diag, -EINVAL, "'%s' is no place to push to", url);
-	diag_why(diag, "it has to be http://HOST[:PORT][/PATH] or https://..., without a query");
+	diag_set(diag, -EINVAL, "cannot push to '%s'", url);
+	diag_why(diag, "it must be http://HOST[:PORT][/PATH] or https://..., without a query");
 	return -EINVAL;
 }
 

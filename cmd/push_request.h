@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * push_request: what is said to a server that takes profiles: where to, and in which words. Servers are told
- * apart by the path of their URL:
+ * push_request: the requests to servers that accept profiles. The protocol is determined by the path of the
+ * URL:
  *
  *     .../push.v1.PusherService/Push    Pyroscope, as its own clients talk to it
  *     .../profiles/writeraw             Parca

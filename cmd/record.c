@@ -231,7 +231,7 @@ static void record_await_command(struct record *r, struct recording *recording)
 		is_stopped |= is_over;
 	}
 	if (WIFSIGNALED(r->status) && !is_stopped && !r->options->is_quiet)
-		fprintf(stderr, "cpprof: the command was ended by signal %d (%s)\n", WTERMSIG(r->status),
+		fprintf(stderr, "cpprof: the command was killed by signal %d (%s)\n", WTERMSIG(r->status),
 			strsignal(WTERMSIG(r->status)));
 }
 

@@ -23,27 +23,28 @@
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID\n"
 				   "       cpprof record -a [options] [-d SEC | [--] COMMAND [ARGS]]";
 static const char record_about[] =
-	"Runs the command and profiles it with all its threads and children. The profile is written when\n"
+	"Runs the command and profiles it with all its threads and child processes. The profile is written "
+	"when\n"
 	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
-	"not 0; else 0, 5 (no samples) or 6 (below --min-quality).";
+	"not 0; otherwise 0, 5 (no samples) or 6 (below --min-quality).";
 static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, with child processes\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
 	"  cpprof record -e instructions -e cache-misses -- ./prog\n"
-	"  cpprof record -e '{cycles,instructions}' -- ./prog   counted together; cpprof list: what can be\n"
+	"  cpprof record -e '{cycles,instructions}' -- ./prog   counted as a group\n"
 	"  sudo cpprof record --wall -- ./server  CPU time and waits, in one tree\n"
-	"  cpprof record -o prog.html -- ./prog   straight to a report for the browser\n"
+	"  cpprof record -o prog.html -- ./prog   write an HTML report directly\n"
 	"  cpprof record --repeat 5 -o before-%n.data -- ./prog   five runs, five profiles\n"
 	"  mpirun -n 16 cpprof record -o rank-%r.data -- ./app    one profile per rank\n"
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, readable by perf\n"
 	"  sudo cpprof record -a -d 60              a minute of the whole machine\n"
 	"  sudo cpprof record -a -F 99 --deny user:www-data -d 60   without one user's processes\n"
-	"  sudo cpprof record --clock auto -- ./configure           sees processes however short they live\n"
+	"  sudo cpprof record --clock auto -- ./configure           also samples very short-lived processes\n"
 	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
-	"Profiles what is already running: every thread and child process, and those that come later.\n"
+	"Profiles running processes with all their threads and child processes, also those started later.\n"
 	"Ends when the target ends, on Ctrl-C, or after --duration; the target keeps running.";
 static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
@@ -58,18 +59,18 @@ static const char attach_examples[] =
 
 static const char trace_usage[] = "-f FUNCTION [-f FUNCTION] -p PID [options]\n       cpprof trace -f "
 				  "FUNCTION [options] [--] COMMAND [ARGS]";
-static const char trace_about[] =
-	"Measures every call of the named functions in a running process, by call path: how many, how long,\n"
-	"how long they waited. Calls are seen by kernel probes, which are removed when cpprof ends. Needs "
-	"root.";
+static const char trace_about[] = "Measures every call of the named functions in a running process, by call "
+				  "path: the number of calls, their\n"
+				  "duration and their waiting time. Uses kernel probes (uprobes), which are "
+				  "removed when cpprof ends. Needs root.";
 static const char trace_examples[] =
-	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   every call of ten seconds, by path\n"
-	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes asked for and got\n"
+	"  cpprof trace -f 'MPI_Wait*' -p 4711 -d 10   all calls in ten seconds, by call path\n"
+	"  cpprof trace -f read --arg 3 --ret -p 4711  bytes requested and read\n"
 	"  cpprof trace -f 'lookup(Key const&)' -- ./prog\n"
 	"  cpprof trace -f parse -e cycles,cache-misses -p 4711\n"
 	"  cpprof trace --alloc --held -p 4711 -d 60   who allocates, and what is not freed\n"
-	"  cpprof trace -f read -p 4711 --refresh 1    how it stands, every second\n"
-	"  cpprof trace -f read -p 4711 --control tell & echo add write > tell\n"
+	"  cpprof trace -f read -p 4711 --refresh 1    the results so far, every second\n"
+	"  cpprof trace -f read -p 4711 --control fifo & echo add write > fifo\n"
 	"  cpprof report --metric calls                the result is a profile\n";
 
 static const struct option_rivals record_rivals[] = {
@@ -130,17 +131,18 @@ static int record_check_machine(struct record_options *options, const struct com
 		options->clock = record_clock_choose(options->argv && !options->is_machine && !options->raw &&
 						     !options->wall && !options->off_cpu);
 	if (!options->is_machine && (has_rules || options->cgroup || options->with_commands))
-		return cmd_usage(line->command, "--cgroup, --allow, --deny and --command-lines are for -a");
+		return cmd_usage(line->command, "--cgroup, --allow, --deny and --command-lines require -a");
 	if (options->clock == RECORD_CLOCK_CPU && (options->is_machine || !options->argv))
 		return cmd_usage(line->command,
-				 "--clock is for a command: cpprof record --clock cpu -- COMMAND");
+				 "--clock requires a command: cpprof record --clock cpu -- COMMAND");
 	if (options->raw && (has_rules || options->clock == RECORD_CLOCK_CPU))
-		return cmd_usage(line->command, "--raw keeps every record of every process; leave out %s",
+		return cmd_usage(line->command,
+				 "--raw writes all records of all processes and cannot be used with %s",
 				 has_rules ? "--allow and --deny" : "--clock cpu");
 	if ((options->is_machine || options->clock == RECORD_CLOCK_CPU) &&
 	    (options->wall || options->off_cpu))
-		return cmd_usage(line->command,
-				 "--wall and --off-cpu are for chosen processes: -p, -n or a command");
+		return cmd_usage(line->command, "--wall and --off-cpu need a target (-p, -n or a command) "
+						"and cannot be used with -a");
 	for (size_t i = 0; i < options->allow.values.n + options->deny.values.n; i++) {
 		const char *rule = i < options->allow.values.n
 					   ? options->allow.values.at[i]
@@ -163,7 +165,8 @@ static int record_find_targets(struct record_options *options, const struct comm
 
 	size_t n_given = options->pids.pids.n + options->tids.pids.n + options->names.values.n;
 	if (options->is_machine && n_given)
-		return cmd_usage(line->command, "-a is everything that runs; leave out -p, -t and -n");
+		return cmd_usage(line->command,
+				 "-a profiles everything and cannot be used with -p, -t or -n");
 	options->argv = line->n_operands ? line->operands : NULL;
 	if (options->is_machine)
 		return record_check_machine(options, line);
@@ -185,16 +188,16 @@ static int record_check(const struct record_options *options, const char *comman
 	if (options->frequency && options->period)
 		return cmd_usage(command, "-F and -c cannot be used together");
 	if (options->stack_size < SOURCE_STACK_SIZE_MIN)
-		return cmd_usage(command, "--stack-size must be at least %u: less would contain no caller",
+		return cmd_usage(command,
+				 "--stack-size must be at least %u: a smaller copy would contain no caller",
 				 SOURCE_STACK_SIZE_MIN);
 	if (options->stack_size > SOURCE_STACK_SIZE_MAX)
-		return cmd_usage(command,
-				 "--stack-size must be at most %u: the kernel's limit for one sample",
+		return cmd_usage(command, "--stack-size must be at most %u, the kernel's limit",
 				 SOURCE_STACK_SIZE_MAX);
 	if (options->deep_bytes > SOURCE_DEEP_BYTES)
 		return cmd_usage(command, "--deep-stack must be at most %uk", SOURCE_DEEP_BYTES >> 10);
 	if ((options->wall || options->off_cpu) && options->all_user)
-		return cmd_usage(command, "--wall and --off-cpu need the kernel; leave out -u");
+		return cmd_usage(command, "--wall and --off-cpu cannot be used with -u");
 	if (options->off_cpu &&
 	    (options->wall || options->events.values.n || options->frequency || options->period))
 		return cmd_usage(command, "--off-cpu records no CPU time; for both use --wall");
@@ -226,15 +229,14 @@ static int record_check_names(struct record_options *options, const struct comma
 		return cmd_usage(line->command, "--repeat needs a command to run");
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (run_name_has(names[i], 'r') && !options->has_rank)
-			return cmd_usage(
-				line->command,
-				"%s '%s': %%r is the rank in an MPI job, and there is none; start it with "
-				"mpirun or srun",
-				given_by[i], names[i]);
+			return cmd_usage(line->command,
+					 "%s '%s': %%r stands for the rank in an MPI job, but this is not an "
+					 "MPI job; start it with mpirun or srun",
+					 given_by[i], names[i]);
 		if (options->n_repeats > 1 && names[i] && !run_name_has(names[i], 'n'))
 			return cmd_usage(line->command,
-					 "--repeat needs a name for each run: put %%n into %s '%s', such as "
-					 "run-%%n.data",
+					 "--repeat needs a different name for each run: put %%n into %s "
+					 "'%s', as in run-%%n.data",
 					 given_by[i], names[i]);
 	}
 	return GO_ON;
@@ -243,62 +245,62 @@ static int record_check_names(struct record_options *options, const struct comma
 /* clang-format off */
 #define OUTPUT_SPECS(options)                                                                              \
 	{ 'o', "output", OPTION_TEXT, &(options)->output, "FILE",                                          \
-	  "profile to write (cpprof.data, the last one kept as\ncpprof.data.old); %p pid, %t time, %n run, " \
+	  "profile to write (cpprof.data; the previous one is kept as\ncpprof.data.old); %p pid, %t time, %n run, " \
 	  "%r rank, - standard output; a name such as x.html, x.svg or x.pb.gz writes that export instead" }, \
 	{ 0, "repeat", OPTION_POSITIVE, &(options)->n_repeats, "N",                                        \
-	  "run the command N times, each with a profile of its own\n(cpprof-%n.data, or -o with %n); ends "  \
-	  "with a run that fails" }
+	  "run the command N times and write a profile of each run\n(cpprof-%n.data, or -o with %n); stops "  \
+	  "after a run that fails" }
 /* clang-format on */
 
 /* clang-format off */
 /* Exports while the recording goes on. */
 #define RECORD_LIVE_SPECS(options)                                                                          \
 	{ 0, "stream", OPTION_DURATION, &(options)->stream, "SEC",                                          \
-	  "write ndjson to standard output, one interval after another" },                                  \
+	  "write ndjson to standard output, one profile per interval" },                                  \
 	{ 0, "watch", OPTION_TEXT, &(options)->watch, "FILE",                                               \
-	  "rewrite this export every --interval; its name decides the format" },                               \
+	  "rewrite this export every --interval; the format is chosen by its name" },                               \
 	{ 0, "label", OPTION_RULES, &(options)->labels, "NAME=VALUE",                                       \
-	  "openmetrics, with -o or --watch: a label for every series; repeatable" },                         \
+	  "openmetrics, with -o or --watch: label to add to every series; repeatable" },                         \
 	{ 0, "interval", OPTION_DURATION, &(options)->interval, "SEC",                                      \
 	  "seconds between two writes of --watch (10)" }
 /* clang-format on */
 
 /* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
  */
-#define RECORD_WAIT_SPECS(options)                                                                      \
-	{ 0,           "wall",                                                                          \
-	  OPTION_FLAG, &(options)->wall,                                                                \
-	  NULL,        "also record where threads wait, and how long; needs root" },                    \
-		{ 0,           "off-cpu",                                                               \
-		  OPTION_FLAG, &(options)->off_cpu,                                                     \
-		  NULL,        "record only where threads wait; needs root" },                          \
-		{ 0,                                                                                    \
-		  "max-switches",                                                                       \
-		  OPTION_POSITIVE,                                                                      \
-		  &(options)->max_switches,                                                             \
-		  "N",                                                                                  \
-		  "waits that a CPU samples in a second (1000); more are timed, but not all sampled" }, \
-		{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },           \
-		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },               \
-	{                                                                                               \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL               \
+#define RECORD_WAIT_SPECS(options)                                                              \
+	{ 0,           "wall",                                                                  \
+	  OPTION_FLAG, &(options)->wall,                                                        \
+	  NULL,        "also record where threads wait, and how long; needs root" },            \
+		{ 0,           "off-cpu",                                                       \
+		  OPTION_FLAG, &(options)->off_cpu,                                             \
+		  NULL,        "record only where threads wait; needs root" },                  \
+		{ 0,                                                                            \
+		  "max-switches",                                                               \
+		  OPTION_POSITIVE,                                                              \
+		  &(options)->max_switches,                                                     \
+		  "N",                                                                          \
+		  "stacks of waits to record per second and CPU (1000); all waits are timed" }, \
+		{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },   \
+		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },       \
+	{                                                                                       \
+		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL       \
 	}
 
 /* clang-format off */
 /* The whole machine; and a command seen as a part of it. */
 #define RECORD_MACHINE_SPECS(options)                                                                      \
 	{ 'a', "all-cpus", OPTION_FLAG, &(options)->is_machine, NULL,                                      \
-	  "whatever runs on this machine, until Ctrl-C, --duration or the end of\nCOMMAND; needs root" },  \
-	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "with -a: only what runs in this cgroup" }, \
+	  "profile everything that runs on this machine, until Ctrl-C, --duration or the end of\nCOMMAND; needs root" },  \
+	{ 0, "cgroup", OPTION_TEXT, &(options)->cgroup, "FOLDER", "with -a: record only processes in this cgroup" }, \
 	{ 0, "allow", OPTION_TEXTS, &(options)->allow, "RULE",                                             \
-	  "with -a: only processes that a rule fits: user:NAME, command:GLOB,\ncgroup:PATH; repeatable" }, \
+	  "with -a: record only processes that match a rule: user:NAME, command:GLOB,\ncgroup:PATH; repeatable" }, \
 	{ 0, "deny", OPTION_TEXTS, &(options)->deny, "RULE",                                               \
-	  "with -a: no process that such a rule fits; repeatable" },                                       \
+	  "with -a: do not record processes that match this rule; repeatable" },                                       \
 	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
-	  "with -a: keep the command lines of processes, which may hold secrets" },                        \
+	  "with -a: record the command lines of processes, which may contain secrets" },                        \
 	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu|auto",                            \
-	  "whose time passes between two samples: each thread's, or with root that\n"                      \
-	  "of each CPU, which sees processes that are gone after a moment; auto: if it may be had (thread)" }
+	  "thread: sample each thread by its own CPU time; cpu (needs root): sample each CPU,\n"                      \
+	  "which also samples very short-lived processes; auto: cpu where it is permitted (thread)" }
 /* clang-format on */
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
@@ -316,14 +318,14 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		  "samples per second of CPU time (997; with -a 19)" },
 		HABIT_RECORD_SPECS(options->habits, options->frequency),
 		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
-		  "a sample every N events (ns, for clocks)" },
+		  "take a sample every N events (for clocks: every N ns)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
-		  "what to count (cycles, or cpu-clock where there is no PMU);\nrepeatable; names and "
-		  "modifiers are those of libpfm4" },
+		  "event to sample (cycles, or cpu-clock where there is no PMU);\n"
+		  "repeatable; names and modifiers are those of libpfm4" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "bytes of stack to copy with each sample (16k, with -a 8k, at most 65528)" },
 		{ 0, "deep-stack", OPTION_SIZE, &options->deep_bytes, "BYTES",
-		  "bytes to copy of stacks that are deeper than that; needs root (8m,\n"
+		  "bytes to copy of stacks deeper than that; needs root (8m,\n"
 		  "the maximum; 0 = none)" },
 		RECORD_WAIT_SPECS(options),
 		{ 'u', "all-user", OPTION_FLAG, &options->all_user, NULL,
@@ -347,7 +349,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		SYMBOL_SPECS(options->symbols),
 		MIN_QUALITY_SPEC(options->min_quality),
 		{ 0, "checkpoint", OPTION_SECONDS, &options->checkpoint, "SEC",
-		  "save the profile so far at this interval (30; 0 = never)" },
+		  "save the profile so far at this interval, in seconds (30; 0 = never)" },
 		{ 0, "ring-size", OPTION_SIZE, &options->ring_bytes, "BYTES",
 		  "memory for all kernel buffers together" },
 		MAX_MEMORY_SPEC(options->max_memory),
@@ -367,11 +369,11 @@ static int record_check_trace(const struct record_options *options, const char *
 	if (options->functions.values.n && options->allocations)
 		return cmd_usage(command, "--alloc and -f cannot be used together");
 	if ((options->held || options->allocators.values.n) && !options->allocations)
-		return cmd_usage(command, "--held and --alloc-function go with --alloc");
+		return cmd_usage(command, "--held and --alloc-function require --alloc");
 	if (options->events.values.n && options->allocations)
 		return cmd_usage(command, "--alloc and -e cannot be used together");
 	if (options->every == 0 || options->every > TRACE_EVERY_MAX)
-		return cmd_usage(command, "--every is 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
+		return cmd_usage(command, "--every must be from 1 to %uM bytes", TRACE_EVERY_MAX >> 20);
 	if (options->arg > 6)
 		return cmd_usage(command, "--arg must be at most 6");
 	return GO_ON;
@@ -385,36 +387,34 @@ static int record_parse_trace(struct record_options *options, struct command_lin
 		  "function to trace: a name, a glob of names, FILE:NAME or FILE+0xVADDR; repeatable" },
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "trace these processes" },
 		{ 'n', "name", OPTION_TEXTS, &options->names, "NAME", "trace every process of that name" },
-		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "add up the N-th argument (1 to 6)" },
-		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL,
-		  "add up return values that are above 0" },
+		{ 0, "arg", OPTION_POSITIVE, &options->arg, "N", "sum up the N-th argument (1 to 6)" },
+		{ 0, "ret", OPTION_FLAG, &options->adds_results, NULL, "sum up return values above 0" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
 		  "also count these events in each call, such as cycles or minor-faults (at most 4)" },
 		{ 0, "alloc", OPTION_FLAG, &options->allocations, NULL,
 		  "sample memory allocations instead of calls: bytes and calls by call path" },
 		{ 0, "every", OPTION_SIZE, &options->every, "BYTES",
-		  "with --alloc: one sample per so many bytes, on average (512k)" },
+		  "with --alloc: average number of bytes between two samples (512k)" },
 		{ 0, "held", OPTION_FLAG, &options->held, NULL,
-		  "with --alloc: also show what has not been freed at the end" },
+		  "with --alloc: also show memory that was not freed by the end" },
 		{ 0, "alloc-function", OPTION_TEXTS, &options->allocators, "NAME[:N]",
 		  "with --alloc: another function that allocates; its N-th argument is the size (1)" },
 		{ 'd', "duration", OPTION_DURATION, &options->duration, "SEC", "stop after this time" },
 		{ 0, "max-overhead", OPTION_PERCENT, &options->max_overhead, "PCT",
-		  "limit the cost of probes to this share of a CPU; above it, only a sample of the\ncalls is "
-		  "measured (5; 0 = no limit)" },
+		  "limit the cost of the probes to this share of one CPU; above that, only a sample of the\n"
+		  "calls is measured (5; 0 = no limit)" },
 		{ 0, "dry-run", OPTION_FLAG, &options->is_dry, NULL,
 		  "show where probes would be set, what a call costs, and how often functions are\ncalled "
 		  "(counted for half a second); record nothing" },
 		{ 0, "refresh", OPTION_DURATION, &options->refresh, "SEC",
-		  "show the results so far, this often; on a terminal, the commands of --control\ncan be "
-		  "typed" },
+		  "show the results so far at this interval; on a terminal, the commands of --control\n"
+		  "can be typed" },
 		{ 0, "control", OPTION_TEXT, &options->control, "FIFO",
 		  "read commands from this FIFO, which is created if missing: add NAME,\nremove NAME, reset, "
 		  "write, quit" },
 		{ 0, "exits", OPTION_CHOICE, &options->exits, "auto|code|return",
-		  "how the end of a call is seen: in the function's code, at its return address, "
-		  "or\nwhichever is "
-		  "possible and costs less (auto)" },
+		  "where the end of a call is probed: at the function's return instructions, at its return\n"
+		  "address, or whichever is possible and cheaper (auto)" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "bytes of stack to copy with each call (8k, at most 65528)" },
 		{ 0, "inherit", OPTION_FLAG, &options->inherits, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_options: what `record` and `attach` are told on the command line. They share all but how
- * the target is named, and `record -p` is attach.
+ * record_options: the options of `record` and `attach`. They differ only in how the target is given, and
+ * `record -p` is attach.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relatives: who works while the target of a recording does not: its children, its parent, processes of the
- * same name beside it, other threads of its process.
+ * relatives: processes and threads that are busy while the target of a recording is idle: its children, its
+ * parent, sibling processes of the same name, other threads of its process.
  */
 #pragma once
 

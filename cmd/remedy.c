@@ -112,17 +112,17 @@ void remedy_find(const struct profile *profile, const struct scope_tree *tree, c
 			most = i;
 	if (!profile->images.n || number_share(sums[most], all) < MIN_PERCENT)
 		return;
-	text_printf(ret, "%s is in code of %s that has no names: ",
+	text_printf(ret, "%s is in code of %s that has no symbols: ",
 		    number_percent(number_share(sums[most], all), share), label_image(profile, most));
 	switch (profile->images.at[most].kind) {
 	case IMAGE_KERNEL:
-		text_printf(ret, "record as root, or after: sysctl kernel.kptr_restrict=0");
+		text_printf(ret, "record as root, or first run: sysctl kernel.kptr_restrict=0");
 		return;
 	case IMAGE_ELF:
 		remedy_of_file(intern_text(&profile->strings, profile->images.at[most].path), file, ret);
 		return;
 	default:
-		text_printf(ret, "it was generated at run time; many programs write its names if asked to "
-				 "(node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf)");
+		text_printf(ret, "it was generated at run time; many runtimes can write its symbols (node "
+				 "--perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf)");
 	}
 }

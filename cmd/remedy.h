@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * remedy: what would give names to code that has none: a package, a server of debug files, a setting.
+ * remedy: suggests how to get missing symbols: a package, a debuginfod server, a setting.
  */
 #pragma once
 

@@ -19,29 +19,29 @@
 #include "report/text/text.h"
 
 static const char about[] =
-	"Shows what a profile holds: what dominates, on which path, and how certain that is.\n"
+	"Shows a profile: the hot functions, loops and call paths, with 95 % confidence intervals.\n"
 	"Without FILE, cpprof.data in the current directory is read; - is standard input.";
 
 static const char examples[] =
-	"  cpprof report                                  what dominates\n"
+	"  cpprof report                                  summary: hot functions and the hot path\n"
 	"  cpprof report --view tree --percent-limit 2    calling contexts of at least 2 %\n"
-	"  cpprof report --view callers --limit 30        who calls the hot functions\n"
-	"  cpprof report --view callers --focus '^malloc$' who calls this one\n"
-	"  cpprof report --view loops                     the loops, and why they may be slow\n"
-	"  cpprof report --view loops --counts counts.json   and how often they go round, by cpprof paths\n"
+	"  cpprof report --view callers --limit 30        callers of the hot functions\n"
+	"  cpprof report --view callers --focus '^malloc$' callers of one function\n"
+	"  cpprof report --view loops                     the hot loops and what may slow them down\n"
+	"  cpprof report --view loops --counts counts.json   with their iteration counts\n"
 	"  cpprof report --view waits                     where threads wait, for what, how long\n"
-	"  cpprof report --view calls                     of a trace: how long calls took, by path\n"
-	"  cpprof report --view allocations               of trace --alloc: who allocates\n"
-	"  cpprof report --view flat --group-by module    where it is spent, by module\n"
-	"  cpprof report --view tree --no-join            OpenMP threads as they are\n"
-	"  cpprof report --columns total_percent,activations,per_activation    few calls, or many\n"
+	"  cpprof report --view calls                     after cpprof trace: call durations\n"
+	"  cpprof report --view allocations               after trace --alloc: allocations by call path\n"
+	"  cpprof report --view flat --group-by module    cost by module\n"
+	"  cpprof report --view tree --no-join            OpenMP threads as separate trees\n"
+	"  cpprof report --columns total_percent,activations,per_activation    few or many calls?\n"
 	"  cpprof report --module libc.so.6 --process 4711  only samples in that code of that process\n"
 	"  cpprof report --view tree --derive 'ipc=instructions/cycles'\n"
 	"  cpprof report --group-by function --columns total,min,mean,max,imbalance   among threads\n"
 	"  cpprof report --group-by thread --merge-threads '^(.*)-[0-9]+$'   pools of threads as one\n"
 	"  cpprof report --format md >comment.md          a table for a pull request\n"
 	"  cpprof report --database /var/lib/cpprof --since 3h --until 1h --process nginx\n"
-	"  cpprof report --min-quality 95                 exit 6 if under 95 % of the stacks are complete\n";
+	"  cpprof report --min-quality 95                 exit with 6 if fewer stacks are complete\n";
 
 static int report_cmd_read_and_show(const char *path, const struct report_request *request)
 {
@@ -101,7 +101,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 static int check_request(const struct command_line *line, const struct report_request *request)
 {
 	if (line->n_operands + (request->input != NULL) > 1)
-		return cmd_usage("report", "one profile at a time");
+		return cmd_usage("report", "give only one profile");
 	if (request->opens && !request->html)
 		return cmd_usage("report", "--open needs --html OUT.html");
 	if (request->group && request->view != REPORT_NO_VIEW && request->view != TEXT_FLAT)
@@ -110,7 +110,7 @@ static int check_request(const struct command_line *line, const struct report_re
 		return cmd_usage("report",
 				 "--view waits, calls and allocations support the formats text, md and json");
 	if (request->html && request->merged)
-		return cmd_usage("report", "--merge-threads is for text, not for the HTML report");
+		return cmd_usage("report", "--merge-threads applies to text, not to the HTML report");
 	if ((request->columns.values.n || request->derived.values.n) &&
 	    (request->view == TEXT_QUALITY || request->view >= TEXT_WAITS || request->group > GROUP_LINE))
 		return cmd_usage("report", "--columns and --derive do not apply to this view");
@@ -156,37 +156,37 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "summary|tree|callers|flat|hot|loops|quality|waits|calls|allocations", "what to show" },
 		{ 0, "group-by", OPTION_CHOICE, &request->group,
 		  "function|module|file|loop|line|thread|process",
-		  "what a row of the flat view is; makes that view the default" },
+		  "what each row of the flat view stands for; implies --view flat" },
 		{ 0, "sort", OPTION_CHOICE, &request->sort, "auto|total|self", "sort rows by this" },
 		{ 0, "percent-limit", OPTION_PERCENT, &request->percent_limit, "N",
 		  "hide what is below N % (default 1 in trees, else 0.5)" },
 		{ 0, "limit", OPTION_NUMBER, &request->limit, "N",
 		  "show at most N rows of each table or tree, the most expensive ones" },
 		{ 0, "max-depth", OPTION_NUMBER, &request->max_depth, "N",
-		  "show so many levels of a tree; 0 = all (default: 8 callers)" },
+		  "show at most N levels of a tree; 0 = all (default: 8 callers)" },
 		{ 0, "percent-base", OPTION_CHOICE, &request->base, "root|parent",
-		  "what percentages in trees relate to" },
+		  "what percentages in trees refer to" },
 		{ 0, "columns", OPTION_LIST, &request->columns, "NAME,...",
-		  "which columns, in which order: self_percent, self_ci95, module, ...;\nself and "
-		  "total also of another metric: self:METRIC" },
+		  "columns to show, in this order: self_percent, self_ci95, module, ...;\n"
+		  "for another metric: self:METRIC, total:METRIC" },
 		{ 0, "derive", OPTION_TEXTS, &request->derived, "NAME=EXPR",
-		  "a column by formula: ipc=instructions/cycles; + - * / ( ), numbers, "
-		  "metrics,\nself(METRIC), "
-		  "all(METRIC); repeatable" },
+		  "add a computed column: ipc=instructions/cycles; + - * / ( ), numbers, metrics,\n"
+		  "self(METRIC), all(METRIC); repeatable" },
 		{ 0, "merge-threads", OPTION_TEXT, &request->merged, "REGEX",
-		  "threads whose name fits are one; by what is in the first parentheses, if it has any" },
+		  "merge threads whose names match; if REGEX has a group in parentheses, merge those that "
+		  "agree in it" },
 		{ 0, "metric", OPTION_TEXT, &request->metric, "NAME",
-		  "the metric to show (default: the first event)" },
+		  "metric to show (default: the first event)" },
 		DATABASE_SPECS(request->database),
 		REPORT_FILTER_SPECS(request->filter),
 		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
 		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
 		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
-		  "show what threads spend in an OpenMP region where the region is written (default)" },
+		  "show the cost of OpenMP worker threads below the parallel region in the source "
+		  "(default)" },
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		MIN_QUALITY_SPEC(request->min_quality),
-		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv",
-		  "output format: for people, pull requests or programs" },
+		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv", "output format" },
 		{ 0, "html", OPTION_TEXT, &request->html, "OUT.html",
 		  "write the whole report as one HTML file instead" },
 		MODE_SPEC(request->mode),
@@ -196,7 +196,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		{ 0, "source-map", OPTION_RULES, &request->rules, "OLD=NEW",
 		  "replace OLD at the start of source paths with NEW" },
 		{ 0, "counts", OPTION_TEXT, &request->counts, "FILE",
-		  "show how often loops went round, as `cpprof paths --format json` has counted it" },
+		  "show iteration counts of loops, from the output of `cpprof paths --format json`" },
 		{ 0, "pager", OPTION_FLAG, &request->pager, NULL, "use a pager on a terminal (default)" },
 		{ 0, "color", OPTION_CHOICE, &request->color, "auto|always|never", "colours" },
 		HABIT_REPORT_SPECS(request->habits, request->input),

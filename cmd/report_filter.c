@@ -102,7 +102,7 @@ static int report_filter_places(const struct report_filter *filter, const struct
 	}
 	if (is_found)
 		return 0;
-	diag_set(diag, -EINVAL, "no samples are in '%s'", filter->modules.values.at[0]);
+	diag_set(diag, -EINVAL, "there are no samples in '%s'", filter->modules.values.at[0]);
 	diag_why(diag, "--group-by module lists all modules");
 	return -EINVAL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_filter: which part of a profile a report is about, as it is told on the command line.
+ * report_filter: options that select part of a profile for a report.
  */
 #pragma once
 

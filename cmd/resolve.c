@@ -176,7 +176,7 @@ int cmd_resolve(int argc, char **argv)
 	if (code < 0)
 		code = symbol_options_check(&symbols, line.command);
 	if (code < 0 && line.n_operands > 1)
-		code = cmd_usage(line.command, "one profile at a time");
+		code = cmd_usage(line.command, "give only one profile");
 	const char *path = line.n_operands ? line.operands[0] : PROFILE_DEFAULT;
 	if (code < 0 && !output && !can_be_replaced(path))
 		code = cmd_usage(line.command,

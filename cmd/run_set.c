@@ -58,10 +58,9 @@ static void run_set_note_twice(struct run_set *set, const char *path)
 static void run_set_note_state(struct run_set *set, const char *path, const struct profile *profile)
 {
 	if (!profile->run.is_resolved)
-		vec_push(&set->notes,
-			 alloc_printf("Note: %s has no names yet, so little of it can be matched; try: "
-				      "cpprof resolve %s",
-				      path, path));
+		vec_push(&set->notes, alloc_printf("Note: %s has no symbols yet, so little of it can be "
+						   "matched; try: cpprof resolve %s",
+						   path, path));
 	if (profile->run.is_checkpoint)
 		vec_push(
 			&set->notes,
@@ -95,12 +94,12 @@ static int run_set_fit(struct run_set *set, const char *path, const struct profi
 		return run_set_refuse("'%s' counts %s in %s and '%s' in %s: they cannot be compared", path,
 				      name, unit, set->first, set->unit);
 	if (strcmp(arch, set->arch) != 0)
-		vec_push(&set->notes,
-			 alloc_printf("Note: %s is of %s and %s of %s: costs of different machines.", path,
-				      *arch ? arch : "an unknown architecture", set->first,
-				      *set->arch ? set->arch : "an unknown architecture"));
+		vec_push(&set->notes, alloc_printf("Note: %s was recorded on %s and %s on %s: costs on "
+						   "different machines are hard to compare.",
+						   path, *arch ? arch : "an unknown architecture", set->first,
+						   *set->arch ? set->arch : "an unknown architecture"));
 	if (run_set_excludes_kernel(profile) != set->excludes_kernel)
-		vec_push(&set->notes, alloc_printf("Note: of %s and %s only one has samples of the kernel.",
+		vec_push(&set->notes, alloc_printf("Note: only one of %s and %s contains kernel samples.",
 						   path, set->first));
 	return GO_ON;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_set: profiles of several runs, read one after the other and held against each other: do they fit?
+ * run_set: reads the profiles of several runs and checks that they are comparable.
  */
 #pragma once
 

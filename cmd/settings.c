@@ -64,7 +64,7 @@ static const char *settings_distrust(int fd)
 	if (st.st_uid != geteuid())
 		return "it belongs to another user";
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return "others may write it (chmod go-w)";
+		return "others may write to it (chmod go-w)";
 	return NULL;
 }
 

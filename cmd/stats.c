@@ -22,16 +22,15 @@
 #define GO_ON (-1)
 #define UNITS_MAX 100000
 
-static const char about[] = "Shows how much each function, loop or path differs from run to run, or from "
-			    "thread to thread, process to process, "
-			    "rank to rank: sum, mean, standard deviation, smallest, largest, and the range "
-			    "as a share of the sum, (max - min) / "
-			    "sum, by which rows are sorted.";
+static const char about[] =
+	"Shows how much the cost of each function, loop or call path varies between runs, threads, processes "
+	"or ranks: sum, mean, standard deviation, minimum, maximum, and the range relative to the sum, (max "
+	"- min) / sum, by which rows are sorted.";
 
 static const char examples[] =
 	"  cpprof stats run-*.data                         what varies from run to run\n"
 	"  cpprof stats --group-by path run-*.data         the same by calling context\n"
-	"  cpprof stats --by thread cpprof.data            is the work shared out evenly?\n"
+	"  cpprof stats --by thread cpprof.data            is the work evenly distributed?\n"
 	"  cpprof stats --by rank --group-by loop rank-*.data\n"
 	"  cpprof stats --html stats.html run-*.data       with a dot plot in each row\n";
 
@@ -234,19 +233,18 @@ int cmd_stats(int argc, char **argv)
 	const char *list = NULL;
 	const struct option_spec specs[] = {
 		{ 0, "by", OPTION_CHOICE, &r.by, "run|thread|process|rank",
-		  "what is compared: files, or what is in them; a rank is a file, or a process of a merged "
-		  "one" },
+		  "what to compare: files (run), or threads, processes or ranks in them; a rank is a file, "
+		  "or a process in a merged profile" },
 		{ 0, "group-by", OPTION_CHOICE, &r.group, "function|loop|module|path", "rows" },
 		FILES_FROM_SPEC(list, "compare"),
 		{ 0, "metric", OPTION_TEXT, &r.metric, "NAME",
-		  "the metric to compare (default: the first event)" },
+		  "metric to compare (default: the first event)" },
 		{ 0, "percent-limit", OPTION_PERCENT, &r.percent_limit, "N",
 		  "hide what is below N % of the sum (default 0.5 for text, md and html)" },
 		{ 0, "limit", OPTION_NUMBER, &r.limit, "N",
 		  "show at most N rows, those with the widest range" },
 		MIN_QUALITY_SPEC(r.min_quality),
-		{ 'f', "format", OPTION_CHOICE, &r.format, "text|md|json|csv",
-		  "output format: for people, pull requests or programs" },
+		{ 'f', "format", OPTION_CHOICE, &r.format, "text|md|json|csv", "output format" },
 		{ 0, "html", OPTION_TEXT, &r.html, "OUT.html",
 		  "write an HTML page with a dot plot in each row instead" },
 		MODE_SPEC(r.mode),
@@ -271,7 +269,7 @@ int cmd_stats(int argc, char **argv)
 		return list ? cmd_usage("stats", "the list of files '%s' is empty", list)
 			    : cmd_usage("stats", "give the profiles to compare");
 	if (r.html && r.format)
-		return cmd_usage("stats", "--html writes a page; -f is for text");
+		return cmd_usage("stats", "--html and -f cannot be used together");
 	r.files = files.at;
 	r.n_files = (int)files.n;
 	return stats_cmd_run(&r);

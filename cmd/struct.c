@@ -201,7 +201,7 @@ static int run_struct(struct struct_run *run, bool as_json, bool pieces)
 		return code;
 	struct structurer *structurer = structurer_new(run->image);
 	if (!structurer)
-		return cmd_usage("struct", "'%s' is for a machine that cpprof does not support",
+		return cmd_usage("struct", "'%s' is for an architecture that cpprof does not support",
 				 run->image->path);
 	work_out(run, structurer, &found);
 	structurer_free(structurer);
@@ -246,11 +246,11 @@ int cmd_struct(int argc, char **argv)
 		{ 0, "format", OPTION_CHOICE, &format, "text|json",
 		  "output format; json is one object per line" },
 		{ 0, "pieces", OPTION_FLAG, &pieces, NULL,
-		  "show the machine loops that make up a source loop" },
+		  "show the machine-code loops that belong to each source loop" },
 		{ 0, "lines", OPTION_FLAG, &run.options.statements, NULL,
 		  "show the source lines in every scope" },
 		{ 0, "alien-only", OPTION_FLAG, &run.options.alien_only, NULL,
-		  "ignore what the compiler says about inlined calls" },
+		  "ignore the inlined calls in the debug information and infer them from line numbers" },
 		SYMBOL_SPECS(symbols),
 		{ 'v', "verbose", OPTION_COUNT, &verbosity, NULL,
 		  "print where debug information is looked for" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terminal: what standard output can show.
+ * terminal: properties of the terminal on standard output.
  */
 #pragma once
 

@@ -13,16 +13,15 @@ static const struct command subjects[] = {
 	{ "names", verify_names_command,
 	  "compare names, inlined calls and lines of an ELF file with libdwarf and libdw" },
 	{ "steps", verify_steps_command,
-	  "compare unwound stacks with what the CPU really did, instruction by instruction" },
+	  "compare unwound stacks with true call stacks, tracked instruction by instruction" },
 	{ NULL, NULL, NULL },
 };
 
 int cmd_verify(int argc, char **argv)
 {
-	static const struct command_group group = {
-		"cpprof verify", "SUBJECT", "Compares what cpprof derives with what is known to be true.",
-		subjects, NULL
-	};
+	static const struct command_group group = { "cpprof verify", "SUBJECT",
+						    "Compares cpprof's results with independent references.",
+						    subjects, NULL };
 
 	return group_run(&group, argc, argv);
 }

@@ -153,8 +153,8 @@ int verify_names_command(int argc, char **argv)
 	bool is_json = false;
 	uint64_t every = 16, limit = 10;
 	struct option_spec specs[] = {
-		{ 0, "every", OPTION_POSITIVE, &every, "N", "compare each N-th instruction (16)" },
-		{ 0, "json", OPTION_FLAG, &is_json, NULL, "one JSON object" },
+		{ 0, "every", OPTION_POSITIVE, &every, "N", "compare every N-th instruction (16)" },
+		{ 0, "json", OPTION_FLAG, &is_json, NULL, "print one JSON object" },
 		{ 0, "limit", OPTION_NUMBER, &limit, "N", "how many differences to show (10)" },
 		{ 0, "debug-dir", OPTION_TEXTS, &symbols.directories, "DIR",
 		  "look for debug files here, besides /usr/lib/debug" },
@@ -162,18 +162,18 @@ int verify_names_command(int argc, char **argv)
 		  "directory that holds the file system of the recorded machine" },
 		{ 0 },
 	};
-	struct command_line line = {
-		.command = "verify names",
-		.usage = "[options] ELF",
-		.about = "At each N-th instruction, compares the functions, inlined calls, files and lines "
-			 "that\n"
-			 "cpprof reads out of the debug information with what libdwarf and libdw say, each "
-			 "where\n"
-			 "it is installed and cpprof was built with it. Known errors of a library are named.",
-		.examples = "cpprof verify names ./program\n"
-			    "cpprof verify names --every 1 --json /usr/lib/libexample.so\n",
-		.specs = specs
-	};
+	struct command_line line = { .command = "verify names",
+				     .usage = "[options] ELF",
+				     .about = "At every N-th instruction, compares the functions, inlined "
+					      "calls, files and lines that\n"
+					      "cpprof reads from the debug information with those that "
+					      "libdwarf and libdw report, if cpprof\n"
+					      "was built with these libraries. Known errors of the libraries "
+					      "are listed separately.",
+				     .examples =
+					     "cpprof verify names ./program\n"
+					     "cpprof verify names --every 1 --json /usr/lib/libexample.so\n",
+				     .specs = specs };
 	struct code_file file;
 	struct diag diag = { 0 };
 

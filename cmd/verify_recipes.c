@@ -147,11 +147,11 @@ int verify_recipes_command(int argc, char **argv)
 	bool is_json = false, starts = true, dynamic = true;
 	uint64_t limit = 10;
 	struct option_spec specs[] = {
-		{ 0, "json", OPTION_FLAG, &is_json, NULL, "one JSON object" },
+		{ 0, "json", OPTION_FLAG, &is_json, NULL, "print one JSON object" },
 		{ 0, "starts", OPTION_FLAG, &starts, NULL,
-		  "let the analysis see unwind entries and symbols (default)" },
+		  "let the analysis use unwind entries and symbols (default)" },
 		{ 0, "dynamic", OPTION_FLAG, &dynamic, NULL,
-		  "with --no-starts: still show it .dynsym (default)" },
+		  "with --no-starts: still let it use .dynsym (default)" },
 		{ 0, "limit", OPTION_NUMBER, &limit, "N", "how many differences to show (10)" },
 		{ 0 },
 	};
@@ -159,7 +159,7 @@ int verify_recipes_command(int argc, char **argv)
 		.command = "verify recipes",
 		.usage = "[options] ELF",
 		.about = "At every instruction that the compiler's unwind tables cover, compares the recipe\n"
-			 "recovered from the machine code alone with the table's.",
+			 "recovered from the machine code alone with that table.",
 		.specs = specs
 	};
 	struct code_file file;

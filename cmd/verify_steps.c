@@ -28,19 +28,22 @@ static int steps_parse(struct request *r, int argc, char **argv)
 	struct option_spec specs[] = {
 		{ 'n', "samples", OPTION_POSITIVE, &o->n_samples, "N", "how many stacks to compare (2000)" },
 		{ 'i', "interval", OPTION_POSITIVE, &o->interval, "N",
-		  "instructions between two of them, on average (1000)" },
-		{ 's', "skip", OPTION_NUMBER, &o->skip, "N", "instructions before the first (0)" },
+		  "average number of instructions between two stacks (1000)" },
+		{ 's', "skip", OPTION_NUMBER, &o->skip, "N",
+		  "instructions to run before the first stack (0)" },
 		{ 0, "skip-loader", OPTION_FLAG, &o->skips_loader, NULL,
 		  "do not single-step the dynamic loader" },
 		{ 0, "unwind", OPTION_CHOICE, &mode, "auto|analysis|cfi|fp",
 		  "use only this source of unwind rules (auto)" },
 		{ 0, "seed", OPTION_POSITIVE, &o->seed, "N", "seed of the random intervals; not 0" },
 		{ 0, "show", OPTION_NUMBER, &o->show, "N",
-		  "print the first N stacks that are not exact, beside the truth (0)" },
-		{ 0, "explain", OPTION_FLAG, &r->is_explaining, NULL, "with --show: every step of the walk" },
+		  "print the first N stacks that are not exact, next to the true stacks (0)" },
+		{ 0, "explain", OPTION_FLAG, &r->is_explaining, NULL,
+		  "with --show: print every unwind step" },
 		{ 0, "activations", OPTION_FLAG, &r->with_calls, NULL,
-		  "of the calls on exact stacks, which were found to be new? Exit 6 if one was\nnot" },
-		{ 0, "json", OPTION_FLAG, &r->is_json, NULL, "one JSON object" },
+		  "also check which calls on exact stacks are recognised as new; exit with 6 if one\n"
+		  "is recognised wrongly" },
+		{ 0, "json", OPTION_FLAG, &r->is_json, NULL, "print one JSON object" },
 		{ 0, "min-exact", OPTION_PERCENT, &r->min_exact, "N",
 		  "exit 6 if fewer than N % are exact (0)" },
 		{ 'o', "output", OPTION_TEXT, &r->output, "FILE",
@@ -59,7 +62,7 @@ static int steps_parse(struct request *r, int argc, char **argv)
 			 "claims\n"
 			 "to be complete.",
 		.examples = "  cpprof verify steps -n 10000 -i 200 --unwind analysis -- xz -9 -k file\n"
-			    "  cpprof verify steps --activations -- sort file    are calls told apart?\n",
+			    "  cpprof verify steps --activations -- sort file    are new calls recognised?\n",
 		.specs = specs,
 		.stops_at_operand = true,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event: what the kernel saw, in time order. Borrowed: everything an event points to is valid until
- * the next source_next().
+ * event: an event from the kernel. Everything that an event points to is borrowed and valid until the next
+ * source_next().
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group_reads: samples that say what their event, and others that are counted with it, have counted so far.
- * What each stands for is the difference to the last sample of the same thread and CPU.
+ * group_reads: samples that contain the current counter values of their event and of others in its group. The
+ * weight of a sample is the difference from the previous sample of the same thread and CPU.
  *
  * Pure.
  */

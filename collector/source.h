@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source: where events come from: live perf_event rings (perf_source), or a perf.data file
- * (perf_file). Consumers cannot tell them apart.
+ * source: where events come from: live perf_event rings (perf_source), or a perf.data file (perf_file).
+ * Consumers need not distinguish them.
  */
 #pragma once
 

@@ -85,7 +85,7 @@ static int check_samples(const struct check *check)
 		return contradiction(check, "%llu stacks ended, of %llu samples", (unsigned long long)ended,
 				     (unsigned long long)p->quality.samples);
 	if (complete != p->quality.by_end[STACK_COMPLETE])
-		return contradiction(check, "%llu samples hang below the root, %llu stacks were complete",
+		return contradiction(check, "%llu samples are below the root, %llu stacks were complete",
 				     (unsigned long long)complete,
 				     (unsigned long long)p->quality.by_end[STACK_COMPLETE]);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check: does a profile add up? What profile_parse guarantees (ranges, order, references) is not
- * checked again; this is about what the parts say of each other.
+ * check: checks that the parts of a profile are consistent with each other, such as sums. What profile_parse
+ * guarantees (ranges, order, references) is not checked again.
  */
 #pragma once
 

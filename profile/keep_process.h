@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep_process: the part of a profile that is of some of its processes.
+ * keep_process: the part of a profile that belongs to some of its processes.
  */
 #pragma once
 

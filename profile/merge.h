@@ -10,9 +10,9 @@
  * threads and processes never. Times are put on one clock where starts are known. Sums of the result are the
  * sums of all.
  *
- * It takes the memory of the result and of one profile. In whatever order profiles come, and if merges are
- * merged, the result is the same, byte by byte: everything in it has an order of its own, and what can be
- * there only once is chosen by what it is, not by who brings it.
+ * It needs the memory of the result and of one profile. The result does not depend on the order of the
+ * profiles, nor on whether merges are merged again: all parts are sorted, and conflicts are resolved by
+ * content, not by origin.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed_values: the values of a tree in a few bytes each, by node, in the order in which they came.
+ * packed_values: the values of a tree in a few bytes each, by node, in order of arrival.
  *
- * A merge of thousands of profiles has a value for each node of each thread: as rows of a table they take
- * five times as much memory, and nobody looks at them before they are written.
+ * A merge of thousands of profiles has a value for each node of each thread: as rows of a table they would
+ * take five times as much memory, and they are not accessed before they are written.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile: what a recording leaves, in memory and on disk (FORMAT.md). Self-contained: after
- * `resolve` it can be read where none of the binaries exist.
+ * profile: the result of a recording, in memory and on disk (FORMAT.md). Self-contained: after `resolve` it
+ * can be read without the binaries.
  */
 #pragma once
 

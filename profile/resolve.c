@@ -152,7 +152,7 @@ static void resolve_note_too_much(struct profile *profile, const struct image *i
 {
 	CLEANUP(freep)
 	char *note = alloc_printf("%s: its symbols and debug information need too much memory for a file of "
-				  "its size; part of them was left out",
+				  "its size; some of them were skipped",
 				  image->path);
 
 	resolve_note(profile, note);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve: adds to a profile what is known of the code that was sampled, so that it can be read
- * anywhere. The seam to symbolize/ and structure/: what is asked is decided here, how it is
- * answered there.
+ * resolve: adds symbols, lines, inlined calls and loops of the sampled code to a profile, so that it can be
+ * read anywhere. It is the interface to symbolize/ and structure/: it decides what is looked up; they do the
+ * lookup.
  */
 #pragma once
 

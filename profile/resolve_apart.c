@@ -311,9 +311,9 @@ static void apart_leave(struct apart *apart, image_id id)
 static void apart_note_image(struct profile *profile, image_id id)
 {
 	CLEANUP(freep)
-	char *note = alloc_printf("%s: it has no names: the process that read its debug information did not "
-				  "survive it",
-				  intern_text(&profile->strings, profile->images.at[id].path));
+	char *note =
+		alloc_printf("%s: it has no symbols: the process that read its debug information crashed",
+			     intern_text(&profile->strings, profile->images.at[id].path));
 
 	resolve_note(profile, note);
 }
@@ -355,7 +355,7 @@ static void apart_leave_all(struct apart *apart)
 		if (apart_is_file(apart, i))
 			apart_leave(apart, i);
 	resolve_note(apart->profile,
-		     "nothing has a name: no process could be started to look names up; try: cpprof resolve");
+		     "symbols are missing: no process could be started to look them up; try: cpprof resolve");
 }
 
 /* By image, whether it has a child of its own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve_code: keeps the machine code of the functions that were sampled, so that they can be
- * disassembled where the binaries are not.
+ * resolve_code: stores the machine code of sampled functions, so that they can be disassembled without the
+ * binaries.
  */
 #pragma once
 

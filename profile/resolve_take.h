@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve_take: what a fenced child found out (resolve_apart.h) becomes part of the profile. Its message is
- * foreign input: it is read and checked like any file, and of images that it was not asked about nothing is
- * taken. So a child that somebody took over can lie about its own images only.
+ * resolve_take: adds the results of a fenced child (resolve_apart.h) to the profile. Its message is foreign
+ * input: it is read and checked like any file, and results about images that it was not asked about are
+ * ignored. So a compromised child can only falsify the results for its own images.
  */
 #pragma once
 

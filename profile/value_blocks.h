@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value_blocks: the tables of a tree's values, made by several processes that have the values of some threads
- * each.
+ * value_blocks: the tables of a tree's values, created by several processes, each of which has the values of
+ * some threads.
  *
  * Nodes are dealt out in small blocks, so that all have about as much to do. Each process gives every other
  * what it has of the other's nodes (value_blocks_deal), makes the rows of its own (value_blocks_encode), and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * value_tables: the tables of the file that a tree's values are in, made row by row.
+ * value_tables: the tables of a tree's values in the file, created row by row.
  *
  * Rows come in the order of node, thread and metric. They are those that sections_cct.c describes as columns.
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ahead: how a frame will be left, found by running ahead from where it stands to its return.
+ * ahead: derives the recipe for an address by following the code forward to the function's return.
  *
- * For code without bounds, such as a JIT compiler's: where the function began is not known, but where it
- * goes is. From the present instruction every path is followed, with values told in terms of the
- * registers and the stack as they are now. At a return, what is in the return address's place is the
- * caller's pc, and sp is the CFA. Two exits must agree. An indirect jump says nothing (it may be an
- * interpreter's next instruction), unless the frame was given back on the way there. Where no exit is found,
- * code that was entered a few instructions before has its return address in the register still.
+ * For code without known function bounds, such as JIT code: the start of the function is not known, but the
+ * code ahead is. From the current instruction all paths are followed, with values expressed relative to the
+ * current registers and stack. At a return instruction, the value in the place of the return address is the
+ * caller's pc, and sp is the CFA. All exits must agree. An indirect jump is ignored (it may lead to an
+ * interpreter's next instruction), unless the frame was released before it. If no exit is found, code that
+ * was entered a few instructions ago still has its return address in the register.
  *
- * Pure: code comes through a callback, the recipe goes into the caller's pool.
+ * No side effects: code is read through a callback, and the recipe is added to the caller's pool.
  */
 #pragma once
 
@@ -20,13 +20,13 @@
 typedef struct bytes (*ahead_code)(void *context, uint64_t pc);
 
 struct ahead;
-/* kept: registers that what is called leaves alone, beyond what the calling convention says. */
+/* kept: registers that callees preserve, in addition to those of the calling convention. */
 struct ahead *ahead_new(const struct isa *isa, uint64_t kept);
 void ahead_free(struct ahead *ahead);
 
 /*
- * The recipe at pc, RECIPE_NONE if no exit was found or two disagree. is_return: what was called from
- * here has not returned yet, so that only sp, the callee-saved and the kept registers count.
+ * The recipe at pc, RECIPE_NONE if no exit was found or two disagree. is_return: a call made here has not
+ * returned yet, so only sp, the callee-saved and the kept registers are known.
  */
 uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
 		      struct recipes *recipes);

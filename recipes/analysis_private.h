@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What analysis.c (functions) and analysis_near.c (code of which too much is there to search it) share.
+ * Common declarations of analysis.c (functions) and analysis_near.c (images that are too large to search
+ * completely).
  */
 #pragma once
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * behind: how a frame will be left, found by looking back at how it was made.
+ * behind: derives the recipe for an address by looking backward for the instruction that set up the frame.
  *
- * For code whose way out is not seen (a runtime's stub that ends in a jump through a register): if nothing
- * but straight code lies between here and the instruction that made the frame pointer point to the caller's
- * and the return address, then it still does.
+ * For code whose exit is not visible (such as a runtime's stub that ends in a jump through a register): if
+ * there is only straight-line code between here and the instruction that set the frame pointer to the saved
+ * frame pointer and return address, it still points there.
  *
- * Pure: code comes through a callback, the recipe goes into the caller's pool. Only for machines whose
- * instructions are all of one size: others cannot be read backwards.
+ * No side effects: code is read through a callback, and the recipe is added to the caller's pool. Only for
+ * instruction sets with fixed-size instructions: others cannot be decoded backwards.
  */
 #pragma once
 
 #include "recipes/ahead.h"
 
 /*
- * The recipe at pc, RECIPE_NONE if the making of the frame is not seen. is_return: something was called from
- * here, so that the function has a frame; one that was interrupted may have none, and stand behind a call of
- * the function before it that does not come back.
+ * The recipe at pc, RECIPE_NONE if the setup of the frame is not found. is_return: a call was made here, so
+ * the function has a frame; an interrupted function may have none, and may follow a call of the preceding
+ * function that does not return.
  */
 uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
 		       struct recipes *recipes);
 
 /*
- * Does the function that pc is in point its frame pointer to the caller's and the return address? Told from
- * the nearest code above that saves a return address. For code whose entry is not known, where a recipe says
- * how far these lie from sp.
+ * Whether the function at pc sets its frame pointer to the saved frame pointer and return address, judged by
+ * the nearest preceding code that saves a return address. For code whose entry is not known, if a recipe
+ * gives their distance from sp.
  */
 bool behind_points_to_frame(const struct isa *isa, ahead_code code, void *context, uint64_t pc);

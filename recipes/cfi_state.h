@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi_state: what an unwind program has said so far, and the recipe that means.
+ * cfi_state: the state of an unwind program during execution, and the corresponding recipe.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code: one image's code, and what was read and worked out of it so far. What is not asked for is not read:
- * where the store has an answer for every question, neither unwind entries nor symbols are.
+ * code: one image's code, and what was read and computed so far. Everything is read lazily: if the store
+ * answers all queries, neither unwind entries nor symbols are read.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct code {
 	struct recipes *recipes; /* the pool, borrowed */
 	uint64_t *n_compiled;    /* borrowed: unwind entries of all images compiled so far */
 	struct kept kept;
-	bool is_busy; /* something was worked out lately */
+	bool is_busy; /* something was computed recently */
 	/* Not before they are needed: */
 	struct frames *frames;     /* NULL until then */
 	struct analysis *analysis; /* too */
@@ -31,7 +31,7 @@ struct code *code_new(struct image *image, const struct isa *isa, struct recipes
 		      uint64_t *n_compiled, struct store *store);
 void code_free(struct code *code);
 
-/* The unwind entries of the image; its analysis. Made when they are first asked for. */
+/* The unwind entries of the image; its analysis. Created on first use. */
 const struct frames *code_frames(struct code *code);
 struct analysis *code_analysis(struct code *code);
 /* Reads what code_entry and places need, and nothing the second time. */
@@ -42,14 +42,13 @@ struct table_span *code_entry(struct code *code, uint64_t vaddr);
 /* Its recipe there. */
 uint32_t code_entry_recipe(const struct code *code, const struct table_span *entry, uint64_t vaddr);
 /*
- * Does it tell where the frame is given back? Compilers that write entries for exceptions only leave that
- * out: then they hold where the function calls, and not between the instructions of its end.
+ * Whether it covers the epilogue. Compilers that write entries only for exceptions omit it: then the entry is
+ * valid at calls, but not between the instructions of the epilogue.
  */
 bool code_entry_is_exact(const struct code *code, const struct table_span *entry);
 
-/* Is it called from inside at other places than its start? Then its rows may be those of another frame. */
+/* Whether code inside it calls addresses other than its start. Then its rows may belong to another frame. */
 bool code_has_inner(const struct code *code, struct table_span *entry);
 
-/* May a call to vaddr end up in another function without a frame of its own? True when that cannot be told.
- */
+/* Whether a call to vaddr may lead to another function without an own frame. True if that is not known. */
 bool code_may_leave(struct code *code, uint64_t vaddr);

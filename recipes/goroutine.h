@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * goroutine: where the stacks of a Go program begin.
+ * goroutine: the outermost frames of stacks in a Go program.
  *
- * A goroutine's first function was called by nobody: the runtime makes it return into goexit. What the
- * runtime does for itself (scheduling, growing stacks, collecting garbage) and all C code runs on the
- * thread's own stack, entered by a handful of functions that put another address into sp and call; the
- * goroutine that was left stands elsewhere in memory, and no snapshot of the stack holds it. So both
- * are beginnings of a stack. The functions are known by name: the table in .gopclntab stays in a
- * stripped program.
+ * A goroutine's first function has no caller: the runtime makes it return to goexit. The runtime's own work
+ * (scheduling, growing stacks, garbage collection) and all C code run on the thread's own stack, which is
+ * entered by a few functions that change sp and call; the stack of the goroutine is elsewhere in memory and
+ * is not part of the snapshot. So both are roots of stacks. The functions are recognised by name: the table
+ * in .gopclntab remains in stripped programs.
  */
 #pragma once
 
@@ -19,32 +18,32 @@
 
 enum go_role {
 	GO_ORDINARY,
-	GO_EXIT,    /* goroutines return here; nobody called them, so no call stands before the address */
+	GO_EXIT,    /* goroutines return here; they have no caller, so no call precedes the address */
 	GO_BEGIN,   /* what it calls runs on a new stack */
-	GO_BETWEEN, /* goes from one stack to another: on neither while it runs */
-	GO_SWITCH,  /* the same, unless it can be shown that the thread was there already */
-	GO_CLOCK,   /* asks the kernel for the time on the thread's own stack, and keeps the goroutine's sp in
-		       a register meanwhile */
+	GO_BETWEEN, /* switches from one stack to another: on neither while it runs */
+	GO_SWITCH,  /* the same, unless the thread was provably on its own stack already */
+	GO_CLOCK,   /* reads the clock on the thread's own stack, and keeps the goroutine's sp in a register
+		       meanwhile */
 	GO_PREEMPT, /* a signal handler made the interrupted goroutine call it */
 };
 
 struct go_stacks;
-/* NULL if the image is no Go program. */
+/* NULL if the image is not a Go program. */
 struct go_stacks *go_stacks_read(struct image *image);
 void go_stacks_free(struct go_stacks *stacks);
 /* The role of the function that holds vaddr; stacks may be NULL. */
 enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr);
 
 /*
- * Does the register that is the goroutine's hold its address wherever the function that holds vaddr may be
- * interrupted? Not in what changes stacks, nor in what the compiler puts between two calling conventions;
- * nor in assembly, but for AArch64, whose assembler keeps the register out of reach.
+ * Whether Go's goroutine register is valid wherever the function at vaddr may be interrupted. This is not so
+ * in functions that switch stacks, in wrappers between two calling conventions, and in assembly, except on
+ * AArch64, whose assembler reserves the register.
  */
 bool go_stacks_know_goroutine(const struct go_stacks *stacks, const struct isa *isa, uint64_t vaddr);
 
 /*
- * How to leave GO_PREEMPT's function: what its unwind entry says is the return address is where the goroutine
- * was interrupted, and where calls leave it in a register, the handler has pushed what that held. RECIPE_NONE
- * if that is no unwind entry's recipe.
+ * The recipe for the function of GO_PREEMPT: the return address of its unwind entry is the address where the
+ * goroutine was interrupted, and on machines with a link register, the handler has pushed its old value.
+ * RECIPE_NONE if the given recipe is not from an unwind entry.
  */
 uint32_t goroutine_preempted(const struct isa *isa, struct recipes *recipes, uint32_t stated);

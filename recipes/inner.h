@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inner: functions inside a piece of code that one unwind entry describes as a whole.
+ * inner: functions inside code that is covered by a single unwind entry.
  *
- * Interpreters written in assembly have such entries: the row is that of the interpreter's own frame, while
- * its subroutines, and the entry points that make the frame, are in the same range. There the row skips a
- * caller. Their starts are found by what calls them, or takes their address; each is analysed up to the next.
+ * Interpreters written in assembly have such entries: the row describes the interpreter's own frame, but its
+ * subroutines, and the entry points that set up the frame, are in the same range. There the row would skip a
+ * caller. The starts of these functions are found by calls to them and by their addresses being taken; each
+ * is analysed up to the next.
  */
 #pragma once
 
@@ -19,7 +20,8 @@ struct inner {
 };
 void inner_done(struct inner *inner);
 
-/* Does a direct call from within [start, start + size) lead into its middle? One look at each instruction. */
+/* Whether a direct call from within [start, start + size) leads into its middle. Decodes each instruction
+ * once. */
 bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept: the answers that are known of one image's code: those of this run, in memory, and those of earlier
- * runs, in the store. New ones join the store when kept_save is called.
+ * kept: cached answers about one image's code: those of this run in memory, those of earlier runs in the
+ * store. kept_save adds new ones to the store.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "recipes/place.h"
 #include "recipes/recipe_entry.h"
 
-/* A function of which the rows are to be stored: an address in it, and how it was asked for. */
+/* A function whose rows will be stored: an address in it, and the kind of query. */
 struct kept_function {
 	uint64_t vaddr;
 	bool is_alone;
@@ -56,5 +56,5 @@ void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const str
 
 /* The index of functions that an analysis of the image can be given; empty if there is none. */
 struct bytes kept_index(struct kept *kept);
-/* What is new joins the store. analysis: of the image; NULL if there was no need for one. */
+/* Adds new answers to the store. analysis: of the image; NULL if none was needed. */
 void kept_save(struct kept *kept, struct analysis *analysis);

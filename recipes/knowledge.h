@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * knowledge: all that can be known about the code of images, worked out when it is first asked for.
+ * knowledge: the interface for all queries about the code of images. Answers are computed on first use.
  *
- * An answer is looked for in memory, then in the store; then it is worked out, and kept. Answers are the same
- * whether they were kept or not. Knows no process: a walk has its own table, by pc, in front of it.
+ * An answer is looked up in memory, then in the store; otherwise it is computed and cached. Caching never
+ * changes an answer. There are no processes here: the unwinder has its own table, by pc, in front of this.
  */
 #pragma once
 
@@ -16,46 +16,47 @@ struct functions;
 
 /* Questions about an address a of an image. To add one, add a row to the table in knowledge.c. */
 enum question {
-	ASK_RECIPE_BESIDE, /* the recipe of the analysis at a, where another witness speaks too; see
-			      analysis.h */
-	ASK_RECIPE_ALONE,  /* the same where none does */
-	ASK_NEAR_RECIPE,   /* the recipe at a where there is too much code to search it all */
+	ASK_RECIPE_BESIDE, /* the recipe of the analysis at a, if another witness also has one; see analysis.h
+			    */
+	ASK_RECIPE_ALONE,  /* the same if no other witness has one */
+	ASK_NEAR_RECIPE,   /* the recipe at a in an image that is too large to search completely */
 	ASK_KEPT, /* mask of registers that the function which starts at a does not write; 0 = not known */
-	ASK_LEADS_ONLY_TO, /* does the function at a, where it does not return, lead to b and nowhere else? */
+	ASK_LEADS_ONLY_TO, /* whether the function at a, where it does not return, leads only to b */
 	ASK_NAME,       /* the name of the function at a that never returns by it, or of the stub, as a number
 			   (analysis_name_number); 0 = none */
 	ASK_STUB_NAME,  /* the name of the symbol that the stub at a goes to */
 	ASK_HAS_NAME,   /* is there a symbol of the name b at a? */
-	ASK_MAY_LEAVE,  /* may a call to a end up in another function without a frame of its own: a stub, a
-			   tail     call, a jump to a cold part? True when that cannot be told */
+	ASK_MAY_LEAVE,  /* whether a call to a may lead to another function without an own frame: a stub, a
+			   tail call, a jump to a cold part. True if that is not known */
 	ASK_HOLDS,      /* does b lie in the function whose unwind entry starts at a? */
-	ASK_SP_FROM_FP, /* how far sp lies from the frame pointer at a, behind a call; VADDR_NONE = not known.
-			 * b: how far sp lies below the saved frame pointer; 0 = not known */
-	ASK_PLACE, /* what a walk wants to know; b: is it a return address, so that the call before counts? */
+	ASK_SP_FROM_FP, /* the distance from the frame pointer to sp at a, after a call; VADDR_NONE = not
+			   known. b: the distance from sp to the saved frame pointer; 0 = not known */
+	ASK_PLACE, /* everything that the unwinder needs; b: whether a is a return address, so that the call
+		      before it matters */
 	QUESTIONS_N
 };
 
 struct knowledge;
-/* What the store knows of an image's code need not be worked out again; NULL = all is. Both are borrowed. */
+/* Results in the store are not computed again; NULL = no store. Both are borrowed. */
 struct knowledge *knowledge_new(struct images *images, const struct isa *isa, enum unwind_mode mode,
 				struct store *store);
 void knowledge_free(struct knowledge *knowledge);
 /*
- * For those that see a whole machine, where most code is seen once and never again: where an unwind entry
- * speaks, it is taken at its word until its function was asked for so many times (up to 255), and its code is
- * not analysed before. Such places are is_early. 1, the default: at once.
+ * For recordings of a whole machine, where most code is sampled only once: unwind entries are trusted, and
+ * code is not analysed, until a function was requested this many times (up to 255). Such places are marked
+ * is_early. 1, the default: analyse at once.
  */
 void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks);
 /* What is new joins the store. */
 void knowledge_save(struct knowledge *knowledge);
 /*
- * For those that go on for weeks: images of which nothing had to be worked out since the last call, or all of
- * them, join the store and are forgotten. Whatever is asked of them then is read from there. Functions that
- * were lent are gone. Without a store nothing is forgotten.
+ * For recordings that run for weeks: images for which nothing was computed since the last call, or all of
+ * them, are written to the store and dropped from memory. Later queries are answered from the store.
+ * Functions that were returned become invalid. Without a store nothing is dropped.
  */
 void knowledge_forget(struct knowledge *knowledge, bool all);
 
-/* Images without code of this machine have an answer to every question, too: that nothing is known. */
+/* For images of another architecture, the answer to every query is that nothing is known. */
 struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,
 			    uint64_t b);
 /* For questions that are answered by a number, and for the one that is answered by a place. */
@@ -79,7 +80,7 @@ bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64
  * need not have led straight there. */
 uint64_t knowledge_kept_since(struct knowledge *knowledge, image_id image, uint64_t called, uint64_t vaddr);
 
-/* The pool of all recipes that answers refer to, whatever the image. Others may add to it. */
+/* The pool of the recipes that answers refer to, for all images. Callers may add to it. */
 struct recipes *knowledge_recipes(const struct knowledge *knowledge);
 /* The frame-pointer recipe: the last resort. */
 uint32_t knowledge_frame_pointer(const struct knowledge *knowledge);

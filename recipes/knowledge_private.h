@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What knowledge.c (questions and answers) and place.c (how the answer to ASK_PLACE is worked out) share.
+ * Common declarations of knowledge.c (queries) and place.c (how ASK_PLACE is answered).
  */
 #pragma once
 

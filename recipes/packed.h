@@ -2,10 +2,9 @@
 /*
  * packed: a recipe in 16 bytes, the same in memory and in the store.
  *
- * Nearly every recipe finds the CFA at a register plus an offset, and what it restores in a few words near
- * each other on the stack: that is written out here, so that a step needs nothing else. Any other recipe is
- * whole: the packed rule is its number in an array of recipes written out in full. Equal recipes have equal
- * bytes.
+ * In nearly every recipe the CFA is a register plus an offset, and the saved values are in a few adjacent
+ * words on the stack: this is stored directly, so that an unwind step needs no other data. For other recipes,
+ * the packed rule is an index into an array of full recipes. Equal recipes have equal bytes.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place: everything a walk wants to know about an address of an image.
+ * place: everything that the unwinder needs to know about an address of an image.
  */
 #pragma once
 

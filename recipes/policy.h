@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy: which witness is believed where two describe the same code.
+ * policy: which witness is used if two describe the same code.
  */
 #pragma once
 

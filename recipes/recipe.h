@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recipe: recipes as rows of a function point to them.
+ * recipe: the rows of a function, and the pool of recipes that they refer to.
  *
  * A function's recipes are rows (start, number of the recipe) sorted by start. A pool holds each recipe once;
  * all images that a walk may meet share one.

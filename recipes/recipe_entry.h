@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recipe_entry: what is known of an image's code as the store keeps it, used where it lies.
+ * recipe_entry: results about an image's code in the format of the store, used in place.
  *
- * Tables answer for every address at which they name a recipe. A fact is the answer to one question, a place
- * all that a walk asks of one address. Opening looks at the frame of an entry and no further; the rest is
- * looked at when it is asked for. The bytes are not trusted: what points outside, or is no recipe, counts as
- * not there.
+ * Tables give a recipe for address ranges. A fact is the answer to one query, a place everything the unwinder
+ * needs for one address. Opening an entry checks only its header; the rest is checked on access. The bytes
+ * are not trusted: invalid offsets and recipes are treated as absent.
  */
 #pragma once
 

@@ -2,9 +2,9 @@
 /*
  * recover: unwind recipes of one function, from the states of its analysis (binary/flow).
  *
- * The recipe of a state says where the CFA, the return address and the callee-saved registers are
- * in it. Of several right answers the steadiest is taken, so that rows are few: a frame pointer at
- * its classic place before sp, a save slot in live stack before the register itself. Pure.
+ * The recipe of a state says where the CFA, the return address and the callee-saved registers are. Of several
+ * correct recipes, the one that stays valid longest is used, so that there are few rows: a conventional frame
+ * pointer is preferred to sp, and a save slot on the live stack to the register itself. No side effects.
  */
 #pragma once
 

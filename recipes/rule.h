@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rule: how to leave a frame, valid for one interval of code: a recipe, and the rules it consists of.
+ * rule: a recipe, which is an unwind rule for one range of code, and the rules for single registers that it
+ * consists of.
  *
  * The canonical frame address (CFA) is the value sp had in the caller right after the call returned there
  * (x86-64: address of the return address + 8; AArch64: sp at entry).

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table: how frames are left, by interval of code. One form for what unwind entries say, for what the
- * analysis found and for what the store keeps: the bytes are the same.
+ * table: recipes by address range. The format is the same for unwind entries, for the analysis and for the
+ * store.
  *
- * A span is a function or a part of one. Its rows say which recipe holds from an offset on, by its number:
- * that of a packed rule in the pool (recipe.h) in memory, of one in the same entry in the store.
+ * A span is a function or part of one. Its rows say which recipe is valid from an offset on, by number: the
+ * index of a packed rule in the pool (recipe.h) if in memory, or in the same entry if in the store.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template: code that is known for what it is, not by its unwind entries or its instructions: linker
- * stubs, the signal trampoline, the places where programs and threads begin.
+ * template: recipes for code that is recognised by its bytes or name: linker stubs, the signal trampoline,
+ * the start of programs and threads.
  */
 #pragma once
 

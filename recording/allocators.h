@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocators: the functions that give memory and take it back, and which of their arguments say how much.
+ * allocators: functions that allocate and free memory, and which of their arguments is the size.
  */
 #pragma once
 

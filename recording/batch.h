@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch: copies of events, with all they point to, for another thread to open.
+ * batch: copies of events, with all data they point to, for another thread.
  */
 #pragma once
 

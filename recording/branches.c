@@ -79,8 +79,8 @@ int branches_read(struct paths *paths, const struct branches_request *request, s
 	vec_done(&r.maps);
 	*ret = r.found;
 	if (!error && !r.found.n_samples) {
-		diag_set(diag, -ENODATA, "'%s' has no records of branches", request->path);
-		diag_hint(diag, "perf record -b records them, on processors that have them");
+		diag_set(diag, -ENODATA, "'%s' contains no branch records", request->path);
+		diag_hint(diag, "record them with perf record -b, on a processor that supports it");
 		return -ENODATA;
 	}
 	return error;

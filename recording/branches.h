@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * branches: the ways of a process through all its functions, from the branch records (LBR, BRBE) of a
- * perf.data file: each record is a burst that cost the target nothing.
+ * branches: execution paths of a process through all its functions, from the branch records (LBR, BRBE) of a
+ * perf.data file: each record is like a burst, but costs the target nothing.
  */
 #pragma once
 

@@ -145,10 +145,9 @@ static void budget_remove(struct budget *budget, struct trace *trace, struct per
 		if (probe->links.state[i] == PROBE_NEVER || budget->rate[i] * hits <= BUDGET_HITS_MAX)
 			continue;
 		probe_links_change(&probe->links, i, PROBE_NEVER);
-		trace_note(trace,
-			   alloc_printf("%s is called %.0f times a second and is no longer traced: its "
-					"probes would cost too much",
-					trace->chosen.functions.at[i].name, budget->rate[i]));
+		trace_note(trace, alloc_printf("%s is called %.0f times per second and is no longer traced: "
+					       "its probes would cost too much",
+					       trace->chosen.functions.at[i].name, budget->rate[i]));
 		budget->rate[i] = 0;
 	}
 }
@@ -158,8 +157,8 @@ static void budget_watch_at_times(const struct budget *budget, struct trace *tra
 {
 	probe_links_pause(&probe->links, true);
 	probe_links_change(&probe->links, function, PROBE_AT_TIMES);
-	trace_note(trace, alloc_printf("%s is called %.0f times a second: only some of its calls are "
-				       "measured, and stand for the others",
+	trace_note(trace, alloc_printf("%s is called %.0f times per second: only some of its calls are "
+				       "measured, and the results are extrapolated",
 				       trace->chosen.functions.at[function].name, budget->rate[function]));
 }
 

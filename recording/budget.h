@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget: what probes may cost the processes that run into them.
+ * budget: limits the cost of probes for the traced processes.
  *
- * The kernel counts calls. If they come so often that their probes would cost more than allowed, those of the
- * functions that are called most are set at times only. A probe that does nothing costs as much as one that
- * does: it must be removed.
+ * The kernel counts calls. If the probes would cost more than allowed, those of the most frequently called
+ * functions are set only part of the time. An idle probe costs as much as an active one, so it must be
+ * removed.
  *
- * Time is then cut into cycles. In each there is one window, at a random place, whose calls are measured;
- * each stands for as many as the cycle is longer than its window. Every moment of a cycle is as likely to be
- * in the window as any other but those at its very ends, so that estimates are right on average, also of the
- * last cycle, which is cut off. The BPF program itself ends the window: we may be late.
+ * Time is then divided into cycles. In each cycle there is one window at a random position, whose calls are
+ * measured; each call is weighted by the ratio of cycle to window. Every moment of a cycle, except those at
+ * its very ends, is equally likely to be in the window, so estimates are unbiased, also for the last cycle,
+ * which is truncated. The BPF program itself ends the window, because cpprof may be late.
  */
 #pragma once
 

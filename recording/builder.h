@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder: grows a profile from events and unwound stacks while a recording runs.
+ * builder: builds a profile from events and unwound stacks during a recording.
  *
  * Image ids in the profile are those of the registry the events refer to; builder_profile brings the
  * profile's image table up to date with it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * burst_intervals: how sure shares of ways are of which only samples in time were counted: bursts of steps,
- * or stretches in which probes were set. Those are drawn anew, with replacement, many times: what is counted
- * in one of them is not independent.
+ * burst_intervals: confidence intervals for shares of execution paths that were counted only part of the
+ * time: in bursts of steps, or in windows in which probes were set. They are bootstrapped over bursts or
+ * windows, because counts within one are not independent.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * burst_ways: from stretches of steps to ways: which function, block and way each step belongs to.
+ * burst_ways: assigns the steps of a burst to functions, blocks and execution paths (ways).
  */
 #pragma once
 

@@ -119,7 +119,7 @@ int bursts_open(struct bursts *bursts, struct paths *paths, const struct bursts_
 	chosen_init(&paths->chosen, request->names, request->n_names);
 	if (!request->argv)
 		return paths_look_at_process(paths) < 0
-			       ? diag_set(diag, -ESRCH, "cannot see what process %d has mapped",
+			       ? diag_set(diag, -ESRCH, "cannot read the memory mappings of process %d",
 					  (int)request->pid)
 			       : 0;
 	int error = launch_prepare(request->argv, request->signals, &paths->launch, diag);
@@ -132,7 +132,7 @@ int bursts_start(struct bursts *bursts, struct paths *paths, struct diag *diag)
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return diag_set(diag, -errno, "cannot make a pipe");
+		return diag_set(diag, -errno, "cannot create a pipe");
 	struct bursts_job job = { paths->pid, bursts->rate, ends[0], ends[1], clock_now_ns() | 1 };
 	bursts->control = ends[1];
 	struct child_options options = {
@@ -140,7 +140,7 @@ int bursts_start(struct bursts *bursts, struct paths *paths, struct diag *diag)
 	};
 	int error = child_start(&bursts->child, &options);
 	close(ends[0]);
-	return error ? diag_set(diag, error, "cannot start the process that steps") : 0;
+	return error ? diag_set(diag, error, "cannot start the single-stepping process") : 0;
 }
 
 bool bursts_is_over(struct bursts *bursts, struct paths *paths)
@@ -151,10 +151,9 @@ bool bursts_is_over(struct bursts *bursts, struct paths *paths)
 
 static int bursts_refused(const struct paths *paths, struct diag *diag)
 {
-	diag_set(diag, -EPERM, "process %d may not be stepped", (int)paths->pid);
-	diag_hint(diag,
-		  "run as root, or allow it: sudo sysctl kernel.yama.ptrace_scope=0; another debugger must "
-		  "not be attached");
+	diag_set(diag, -EPERM, "process %d cannot be single-stepped", (int)paths->pid);
+	diag_hint(diag, "run as root, or allow it with: sudo sysctl kernel.yama.ptrace_scope=0; no other "
+			"debugger may be attached");
 	return -EPERM;
 }
 

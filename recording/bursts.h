@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bursts: the ways that a process takes through all its functions, estimated from short stretches of single
- * steps at random moments.
+ * bursts: execution paths of a process through all its functions, estimated from short bursts of single steps
+ * at random moments.
  *
- * A process of its own steps, so that the target goes on unharmed whatever happens to us. Ways that lie whole
- * in a stretch count, and only those that begin in its first half: else long ways would be missing more often
- * than short ones. Shares are ratios of sums over stretches; their intervals come from drawing stretches
- * anew, for the steps of one are not independent.
+ * A separate process does the stepping, so that the target is not harmed if cpprof is killed. Only paths that
+ * lie completely within a burst and start in its first half are counted: otherwise long paths would be missed
+ * more often than short ones. Shares are ratios of sums over bursts; their confidence intervals are
+ * bootstrapped over bursts, because the steps of one are not independent.
  */
 #pragma once
 

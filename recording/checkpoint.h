@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint: the profile so far, written while the recording goes on, by a forked child: it has its
- * own copy of everything, so that the rings are drained meanwhile and a slow disk harms nobody. A
- * checkpoint that takes long puts off the next one. One that has begun is finished even if we are killed: it
- * is then what is left of the recording.
+ * checkpoint: writes the profile so far during the recording, in a forked child: it has its own copy of the
+ * data, so the rings are drained meanwhile and a slow disk does no harm. A checkpoint that takes long delays
+ * the next one. It is completed even if cpprof is killed, and is then the result of the recording.
  */
 #pragma once
 

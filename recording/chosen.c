@@ -168,33 +168,40 @@ static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cf
 	return TRACE_SKIP;
 }
 
-/* A function that this one jumps to returns for it. */
-static void chosen_add_ends(struct functions *functions, const struct image *image, uint64_t target,
+/* A function that this one jumps to returns for it. False if it is not known where. */
+static bool chosen_add_ends(struct functions *functions, const struct image *image, uint64_t target,
 			    struct chosen_function *ret)
 {
 	uint32_t index = functions_find(functions, target);
 	struct flow flow;
 	struct cfg cfg;
 
-	if (index == FUNCTION_NONE || functions->at[index].start != target || target == ret->vaddr)
-		return;
+	if (target == ret->vaddr)
+		return true;
+	if (index == FUNCTION_NONE || functions->at[index].start != target)
+		return false;
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
 	cfg_build(&cfg, &flow);
-	for (size_t i = 0; i < cfg.n_blocks && flow.verdict == FLOW_PASSES; i++) {
+	bool is_sure = flow.verdict == FLOW_PASSES;
+	for (size_t i = 0; i < cfg.n_blocks && is_sure; i++) {
 		const struct cfg_block *block = &cfg.blocks[i];
-		if (block->end_kind == BLOCK_RETURNS && (block->is_reached || block->is_guess) &&
-		    !chosen_is_refused(image, block->last))
-			vec_push(&ret->ends, chosen_offset(image, block->last));
+		is_sure &= block->end_kind != BLOCK_UNRESOLVED && block->end_kind != BLOCK_TAIL_CALLS;
+		if (block->end_kind != BLOCK_RETURNS || (!block->is_reached && !block->is_guess))
+			continue;
+		is_sure &= !chosen_is_refused(image, block->last);
+		vec_push(&ret->ends, chosen_offset(image, block->last));
 	}
 	cfg_done(&cfg);
 	flow_done(&flow);
+	return is_sure;
 }
 
 /* jumps: the blocks that end in one, to different functions or the same. */
 static void chosen_follow_jumps(struct functions *functions, const struct image *image,
 				const struct cfg_block *jumps, size_t n, struct chosen_function *ret)
 {
+	ret->has_all_ends = true;
 	for (size_t i = 0; i < ret->exits.n; i++)
 		vec_push(&ret->ends, ret->exits.at[i]);
 	for (size_t i = 0; i < n; i++) {
@@ -203,7 +210,7 @@ static void chosen_follow_jumps(struct functions *functions, const struct image 
 			same++;
 		vec_push(&ret->exits, chosen_offset(image, jumps[i].last));
 		if (same == i)
-			chosen_add_ends(functions, image, jumps[i].tail_target, ret);
+			ret->has_all_ends &= chosen_add_ends(functions, image, jumps[i].tail_target, ret);
 	}
 	ret->n_jumps = n;
 }

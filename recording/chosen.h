@@ -21,9 +21,10 @@ struct chosen_function {
 	VEC(uint64_t) exits; /* the same; none = where they are is not known */
 	size_t n_jumps;      /* the last ones of them, that are jumps to other functions */
 	VEC(uint64_t)
-	ends;           /* where its result is known: its returns, and those of functions that it jumps to */
-	size_t pattern; /* the first that names it */
-	bool is_start;  /* a function begins there */
+	ends; /* where its result is known: its returns, and those of functions that it jumps to */
+	bool has_all_ends;  /* none of them may be missing */
+	size_t pattern;     /* the first that names it */
+	bool is_start;      /* a function begins there */
 	uint32_t n_stepped; /* of the entry and the dearest exit: those that the kernel steps over */
 	bool is_exit_stepped;
 };

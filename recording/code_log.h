@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_log: code in no file, read from the process for whoever walks its stacks, and kept as events for a raw
- * recording, if there is one: so that whoever unwinds that later sees the code that was seen now.
+ * code_log: JIT code, read from the process for the unwinder, and stored as events in a raw recording, if
+ * there is one, so that a later import uses the same code.
  */
 #pragma once
 

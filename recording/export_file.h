@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_file: a profile as an export in a file: fused as the format wants it, whole or not at all.
+ * export_file: writes a profile as an export to a file, atomically.
  */
 #pragma once
 

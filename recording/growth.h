@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * growth: the part of a profile that grows with each stack: the tree, its values, and why stacks ended.
+ * growth: the part of a profile that grows with each stack: the tree, its values, and the reasons why stacks
+ * ended.
  */
 #pragma once
 

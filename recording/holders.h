@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holders: who held a futex while a thread waited for it. Whoever ends a wait for a futex has had what it
- * guards until then; so those who ended the waits of others for the same one, meanwhile, had it before. The
- * longest of them is told. What nobody has seen handed over counts for the next who is seen to. Pure.
+ * holders: which thread held a futex while another waited for it. A thread that ends a wait held the futex
+ * until then; before that, it was held by the threads that ended earlier waits for the same futex. The one
+ * that held it longest is reported. Time before a hand-over that was not seen is attributed to the next
+ * holder that was. No side effects.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inlined: where a function went that has no code of its own, by debug information.
+ * inlined: the functions that a function without own code was inlined into, from debug information.
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known_paths: call paths that the kernel knows again by itself.
+ * known_paths: call paths that the BPF program recognises by itself.
  *
- * A stack was walked, and what the walk depended on is known: some registers and words. They are given to
- * the program that sees calls end. If they are the same the next time, the call is on the same path: it is
- * counted there, and no stack is copied. Such counts are fetched now and then.
+ * After a stack was unwound, the registers and words that the result depended on are known. They are passed
+ * to the BPF program that runs at the end of calls. If they are unchanged the next time, the call has the
+ * same call path: it is counted in the kernel, and no stack is copied. These counts are fetched from time to
+ * time.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ int live_check(const char *watch, struct diag *diag)
 	if (exporter_for_file(watch))
 		return output_check(watch, "--watch", diag);
 	diag_set(diag, -EINVAL, "cannot use '%s' with --watch", watch);
-	diag_why(diag, "its name does not tell which format to write");
+	diag_why(diag, "the format cannot be determined from its name");
 	diag_hint(diag, "try a name such as profile.json, profile.rows.json or profile.html");
 	return -EINVAL;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live: exports while a recording goes on, each made by a forked child as checkpoints are, so that the
- * rings are drained meanwhile.
+ * live: exports during a recording, each written by a forked child, like checkpoints, so that the rings are
+ * drained meanwhile.
  *
- * A stream writes one interval after another to standard output as ndjson: each is whole in itself, from its
- * header to its end record, and holds only what that interval cost. A watched file is rewritten with all so
- * far. An export that takes longer than the interval puts off the next one; nothing is lost, intervals get
- * longer.
+ * A stream writes one document per interval to standard output as ndjson: each is complete, from its header
+ * to its end record, and contains only the costs of that interval. A watched file is rewritten with all data
+ * so far. An export that takes longer than the interval delays the next one; nothing is lost, intervals
+ * become longer.
  */
 #pragma once
 

@@ -134,7 +134,8 @@ int machine_check_rule(const char *rule, struct diag *diag)
 		return diag_set(diag, -EINVAL, "there is no user '%s'", user);
 	if (user || machine_rule_value(rule, "command") || machine_rule_value(rule, "cgroup"))
 		return 0;
-	return diag_set(diag, -EINVAL, "'%s' is no rule: user:NAME, command:GLOB or cgroup:PATH", rule);
+	return diag_set(diag, -EINVAL, "'%s' is not a rule: give user:NAME, command:GLOB or cgroup:PATH",
+			rule);
 }
 
 static bool machine_fits(const struct machine *machine, const struct machine_process *process,

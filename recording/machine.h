@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine: what of a whole machine is counted, and under whose name.
+ * machine: which processes of a whole machine are counted, and how kernel work is attributed.
  *
- * Events on CPUs see whatever runs. An idle CPU runs nothing. Kernel threads are threads of one process of
- * ours, MACHINE_KERNEL; an interrupt is nobody's doing, least of all that of the thread it has stopped: the
- * frames that it put on the stack are those of one more process, MACHINE_INTERRUPTS.
+ * Events on CPUs sample everything that runs. Idle time is ignored. Kernel threads are shown as threads of
+ * one pseudo-process, MACHINE_KERNEL. Interrupts are not caused by the thread that they interrupt: their
+ * frames are attributed to another pseudo-process, MACHINE_INTERRUPTS.
  *
- * Which processes count is said by rules, "user:NAME", "command:GLOB" and "cgroup:PATH": one counts if no
- * deny rule fits it, and an allow rule does or there is none. Or only the descendants of one process do.
+ * Processes are selected by rules, "user:NAME", "command:GLOB" and "cgroup:PATH": one is counted if no deny
+ * rule matches, and if either there are no allow rules or one of them matches. Or only the descendants of one
+ * process are counted.
  */
 #pragma once
 

@@ -168,7 +168,7 @@ void output_rescue(const struct output *output, const struct profile *profile, s
 	CLEANUP(freep) char *path = is_there || diag->error == -EPIPE ? NULL : output_keep(profile);
 
 	if (is_there)
-		diag_hint(diag, "the profile was written without names; add them with: cpprof resolve %s",
+		diag_hint(diag, "the profile was written without symbols; add them with: cpprof resolve %s",
 			  output->path);
 	else if (path)
 		diag_hint(diag, "it is kept as '%s'; look at it with: cpprof report %s", path, path);

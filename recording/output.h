@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output: where a profile goes: names with %p and %t, the last default file kept, files that belong to
- * the user who typed sudo.
+ * output: the output file of a recording: names with %p and %t, keeping the previous default file, ownership
+ * under sudo.
  */
 #pragma once
 

@@ -125,7 +125,8 @@ static int paths_look_for_functions(struct paths *paths, const struct paths_requ
 	}
 	int error = paths_look_at_process(paths);
 	if (error)
-		return diag_set(diag, error, "cannot see what process %d has mapped", (int)paths->pid);
+		return diag_set(diag, error, "cannot read the memory mappings of process %d",
+				(int)paths->pid);
 	for (size_t i = 0; i < paths->maps.n; i++)
 		chosen_look(&paths->chosen, paths->images, paths->maps.at[i].image, FUNCTIONS_MAX);
 	return 0;
@@ -138,12 +139,12 @@ static int paths_check_names(const struct paths *paths, const struct paths_reque
 		const struct chosen_pattern *found = &paths->chosen.found.at[i];
 		if (found->n)
 			continue;
-		diag_set(diag, -ENOENT, "no function is named '%s'", request->names[i]);
+		diag_set(diag, -ENOENT, "there is no function named '%s'", request->names[i]);
 		if (found->nearest)
 			diag_why(diag, "there is '%s'", found->nearest);
 		else if (request->argv)
-			diag_why(diag, "of a command, only functions of its own file can be counted; of a "
-				       "running process (-p), also those of its libraries");
+			diag_why(diag, "for a command, only functions of its own executable can be counted; "
+				       "for a running process (-p), also those of its libraries");
 		return -ENOENT;
 	}
 	return 0;
@@ -169,7 +170,7 @@ static void paths_plan_image(struct paths *paths, image_id id, uint32_t *n_probe
 						      .number = (uint32_t)paths->functions.n,
 						      .samples = &paths->samples };
 		if (paths_plan_init(&function->plan, functions, image, &request, &why) < 0) {
-			vec_push(&paths->notes, alloc_printf("the ways through %s cannot be counted: %s",
+			vec_push(&paths->notes, alloc_printf("the paths through %s cannot be counted: %s",
 							     chosen->name, why.why));
 			continue;
 		}
@@ -246,8 +247,8 @@ static int paths_load(struct paths *paths, const struct paths_request *request, 
 
 static int paths_refuse_file(const struct image *image, struct diag *diag)
 {
-	diag_set(diag, -ENOENT, "cannot count ways in '%s'", image->path);
-	diag_why(diag, "the file was replaced, or cannot be seen from here");
+	diag_set(diag, -ENOENT, "cannot count paths in '%s'", image->path);
+	diag_why(diag, "the file was replaced, or is not visible to cpprof");
 	return -ENOENT;
 }
 

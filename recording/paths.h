@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths: the ways that a process takes through chosen functions, counted while it runs.
+ * paths: counts execution paths through chosen functions of a running process.
  *
- * What is counted is exact: every way that begins while the probes are there. Of one process; not of its
- * children.
+ * Counts are exact: every path that starts while the probes are set is counted. Only in one process; not in
+ * its children.
  */
 #pragma once
 

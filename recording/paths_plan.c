@@ -131,7 +131,7 @@ static uint32_t plan_word(const struct isa *isa, unsigned reg)
 /* vaddr: 0 = no matter. */
 static int plan_refuse(struct diag *diag, uint64_t vaddr, const char *why)
 {
-	diag_set(diag, -ENOTSUP, "its ways cannot be counted");
+	diag_set(diag, -ENOTSUP, "its paths cannot be counted");
 	if (vaddr)
 		diag_why(diag, "%s at 0x%llx", why, (unsigned long long)vaddr);
 	else
@@ -147,7 +147,7 @@ static int plan_branch(struct planner *p, uint32_t block, struct diag *diag)
 	struct isa_branch branch;
 
 	if (!p->isa->branch(image_code(p->image, vaddr), &branch))
-		return plan_refuse(diag, vaddr, "there is a branch of an unknown kind");
+		return plan_refuse(diag, vaddr, "it contains a branch of an unknown kind");
 	probe->stages |= PATHS_BRANCH;
 	probe->test = branch.test;
 	probe->condition = branch.condition;
@@ -287,7 +287,7 @@ static int plan_find_frames(struct planner *p, struct flow *flow, struct diag *d
 	recipes_done(&frames.recipes);
 	if (frames.n_found == p->plan->vaddrs.n)
 		return 0;
-	return plan_refuse(diag, 0, "its frame cannot be told at every branch");
+	return plan_refuse(diag, 0, "its stack frame cannot be determined at every branch");
 }
 
 /* Between a load and a store that belong together every trap makes the store fail: the program would try for
@@ -304,8 +304,8 @@ static int plan_check_fragile(const struct planner *p, struct diag *diag)
 			for (size_t k = 0; len && k < plan->vaddrs.n; k++)
 				if (plan->vaddrs.at[k] > at && plan->vaddrs.at[k] < at + len)
 					return plan_refuse(diag, plan->vaddrs.at[k],
-							   "an atomic operation would never succeed with a "
-							   "probe in its middle");
+							   "a probe between a load-exclusive and its store "
+							   "would keep the store from ever succeeding");
 		}
 		if (p->isa->min_insn ==
 		    1) /* no machine with instructions of any length has such operations */
@@ -348,7 +348,7 @@ int paths_plan_init(struct paths_plan *plan, struct functions *functions, const 
 
 	*plan = (struct paths_plan){ 0 };
 	if (index == FUNCTION_NONE || functions->at[index].start != request->vaddr)
-		return plan_refuse(diag, request->vaddr, "no function begins");
+		return plan_refuse(diag, request->vaddr, "no function starts");
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
 	cfg_build(&plan->cfg, &flow);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths_plan: where probes have to stand, and what each has to do, so that the ways through a function are
- * counted.
+ * paths_plan: where probes must be set, and what each must do, to count the execution paths (ways) through a
+ * function.
  *
- * A probe stands on conditional branches (paths_silent.h: not on all of them), at the function's entry, at
- * the targets of jumps through tables, and at landing pads. What a branch decides is done there, as far as
- * nothing is left to be decided: so a way that leads from a branch straight to a return, or back, needs no
- * probe at its end. Only where ways would end twice between two branches, or behind a call, which need not
- * come back, another one is needed.
+ * Probes are set on conditional branches (not on all of them: paths_silent.h), at the function's entry, at
+ * the targets of jumps through tables, and at landing pads. The probe of a branch also does the work up to
+ * the next decision: so a path that leads from a branch straight to a return or a back edge needs no probe at
+ * its end. Another probe is needed only where paths would end twice between two branches, or after a call,
+ * which may not return.
  */
 #pragma once
 

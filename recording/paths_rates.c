@@ -68,7 +68,7 @@ int paths_samples_read(struct paths_samples *samples, struct images *images, con
 	}
 	samples->seconds = (double)profile->run.duration_ns / 1e9;
 	if (!(samples->seconds > 0)) {
-		diag_set(diag, -ENODATA, "'%s' does not say how long it was recorded", path);
+		diag_set(diag, -ENODATA, "'%s' does not contain the duration of its recording", path);
 		return -ENODATA;
 	}
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths_rates: how often the blocks of a function are executed, about, before anything counts them: from
- * samples, and from how many instructions a block has.
+ * paths_rates: estimates how often the blocks of a function are executed, before counting, from samples and
+ * block lengths.
  *
- * It need not be right: probes are left out where most of them would be hit, and the number of hits says
- * whether they may stay at all. What is counted does not depend on it.
+ * The estimates need not be accurate: they only decide which probes are omitted, and whether the probes can
+ * be set all the time. The counts do not depend on them.
  */
 #pragma once
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths_silent: branches that need no probe, for what they decide is seen at the next one.
+ * paths_silent: branches that need no probe, because the next probe shows their direction.
  *
- * If each side of a branch leads to another probe, which of the two comes next says which side was taken, and
- * the probe there does what the branch's would have done. (A spanning tree of the graph would leave out the
- * same: probes stand on its chords, and where all probes stand on branches, each of which sees both its
- * edges, a branch has none if both its edges are in the tree.) Where the two sides meet before the next
- * probe, or a way ends between, the branch has to be asked itself. So has one near a call, which need not
- * come back: the probe behind it must know that it was passed.
+ * If the two successors of a branch lead to different probes, the next probe that is hit shows the direction,
+ * and does the work of the branch's own probe. (A spanning tree of the graph would leave out the same: probes
+ * stand on its chords, and where all probes stand on branches, each of which sees both its edges, a branch
+ * has none if both its edges are in the tree.) If the two successors meet before the next probe, or a path
+ * ends in between, the branch needs its own probe. So does a branch near a call, which may not return: the
+ * probe after the call must know that it was passed.
  */
 #pragma once
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prefetch: names and loops of what was sampled so far are looked up while the recording goes on, so that
- * the store knows most of them when it ends and nobody waits for them then.
+ * prefetch: looks up symbols and loops of the code sampled so far during the recording, so that most of them
+ * are in the store when it ends.
  *
- * A forked child does it, which has its own copy of everything and takes only the time that nobody else
- * on the machine wants. It leaves nothing but what it has put into the store: it can be ended at any moment,
- * and the profile is the same with and without it. Each one comes when the recording is half as old again as
- * at the last, and only if the tree has grown: a fork costs the recording a copy of every page that it then
- * writes to.
+ * A forked child does this, with its own copy of the data and at idle priority. Its only result is what it
+ * puts into the store: it can be killed at any moment, and the profile is the same without it. A child is
+ * started whenever the recording has lasted half as long again as at the previous one, and only if the tree
+ * has grown: after a fork, every page that the recording writes to is copied.
  */
 #pragma once
 

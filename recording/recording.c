@@ -172,7 +172,7 @@ static int recording_loop(struct recording *r, struct diag *diag)
 static int recording_refuse_allocations(struct diag *diag)
 {
 	diag_set(diag, -ENOENT, "no allocation function was found");
-	diag_why(diag, "a static program without symbols does not tell which of its functions allocate");
+	diag_why(diag, "in a static program without symbols, allocation functions cannot be identified");
 	diag_hint(diag, "name them: --alloc-function FILE+0xVADDR");
 	return -ENOENT;
 }

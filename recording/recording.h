@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording: from a source of events to a profile in a file, for whoever wants one: a command, a daemon, a
- * test.
+ * recording: from a source of events to a profile in a file, for commands, the daemon and tests.
  *
  *     recording_open     attaches, starts the command or opens the file; from now on samples are taken
  *     recording_run      the loop over events, until there are no more or it is told to end
@@ -9,10 +8,10 @@
  *     recording_save     what else is kept: the raw recording, what was found out about code
  *     recording_close
  *
- * It prints nothing. Faults are returned in a diag; what does not end the recording is told to a listener. It
- * owns its threads (the workers) and its children (checkpoints, live exports, prefetching of names): none is
- * left after recording_finish. It takes no signals: is_over is asked between events, and wake_fd ends a wait
- * for them.
+ * It prints nothing. Errors are returned in a diag; a listener is informed of everything that does not end
+ * the recording. It owns its threads (the workers) and its children (checkpoints, live exports, prefetching
+ * of names): none is left after recording_finish. It takes no signals: is_over is asked between events, and
+ * wake_fd ends a wait for them.
  *
  * One thread uses it. The listener is called on that thread only, from within these functions.
  */

@@ -55,14 +55,14 @@ void recording_file_notes(struct recording *r)
 	bool has_names = r->options.kallsyms || origin.is_this_kernel;
 
 	if (!origin.has_stacks)
-		recording_file_note(
-			r, "the recording holds no stacks, only addresses: record them with `perf record "
-			   "--call-graph dwarf`");
+		recording_file_note(r, "the recording contains no stacks, only addresses; record stacks with "
+				       "`perf record --call-graph dwarf`");
 	for (size_t i = 0; i < info->notes.n; i++)
 		recording_file_note(r, info->notes.at[i]);
 	if (r->options.resolves && r->has_kernel && !has_names)
-		recording_file_note(r, "the recording is from another kernel, so kernel functions have no "
-				       "names; give that kernel's /proc/kallsyms with --kallsyms");
+		recording_file_note(r,
+				    "the recording was made on another kernel, so kernel functions have no "
+				    "names; give a copy of that kernel's /proc/kallsyms with --kallsyms");
 }
 
 void recording_file_names(struct recording *r)

@@ -133,9 +133,8 @@ static void recording_start_machine(struct recording *r)
 		return;
 	r->machine = machine_new(&options);
 	if (options.splits && !target->all_user && !machine_sees_interrupts(r->machine))
-		source_info_note(&r->source->info,
-				 "the kernel hides where its functions are: time in interrupts is shown in "
-				 "the threads that were interrupted");
+		source_info_note(&r->source->info, "the kernel hides the addresses of its functions: time in "
+						   "interrupts is shown in the interrupted threads");
 }
 
 static void recording_plan(struct recording *r)

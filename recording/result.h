@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * result: names for a profile when all samples are in it.
+ * result: looks up symbols for a profile after the recording.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shard: a tree that one worker has grown from its part of the samples. Merged, the shards are the one tree
- * that would have grown from all samples: the same nodes and values in the same order, whoever grew what.
+ * shard: the tree that one worker has built from its part of the samples. Merged, the shards are identical to
+ * the tree that a single worker would have built: the same nodes and values in the same order.
  */
 #pragma once
 

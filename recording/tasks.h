@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tasks: which row of the profile a pid or tid stands for right now.
+ * tasks: maps a pid or tid to its current row in the profile.
  *
- * The kernel uses numbers again, so a pid names a process only between its fork and its exit; a
- * later fork with the same number starts a new row. Times count from the start of the recording.
+ * The kernel reuses these numbers, so a pid identifies a process only between its fork and its exit; a later
+ * fork with the same number creates a new row. Times are relative to the start of the recording.
  *
- * On a whole machine most processes end before they are sampled once. There a row is made with the first
- * sample, from what is known of those that live: so a profile has rows for what is in it, and memory is
- * needed for who lives.
+ * On a whole machine, most processes end without being sampled. So a row is created with the first sample,
+ * from what is known about living processes: the profile has rows only for sampled processes, and memory is
+ * needed only for living ones.
  */
 #pragma once
 

@@ -18,10 +18,15 @@
 #include "collector/process/target.h"
 #include "recording/inlined.h"
 #include "recording/needed.h"
+#include "recording/returns.h"
+
+/* Removing a probe takes up to 130 ms. A kernel that cannot remove all at once does it for each of them. */
+#define SINGLE_MAX 128
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits)
 {
-	*trace = (struct trace){ .exits = exits };
+	*trace = (struct trace){ .exits = exits,
+				 .most = bpf_trace_can_set_many() ? TRACE_FUNCTIONS_MAX : SINGLE_MAX };
 	chosen_init(&trace->chosen, patterns, n);
 }
 
@@ -54,10 +59,9 @@ static void trace_note_allocations(struct trace *trace, const struct source *sou
 		n += count.entries;
 		bytes += count.bytes;
 	}
-	vec_push(&trace->notes,
-		 alloc_printf("%llu calls of allocation functions asked for %llu bytes; those that one of "
-			      "them made for another are among them",
-			      (unsigned long long)n, (unsigned long long)bytes));
+	vec_push(&trace->notes, alloc_printf("%llu calls of allocation functions requested %llu bytes, "
+					     "including calls between allocation functions",
+					     (unsigned long long)n, (unsigned long long)bytes));
 }
 
 void trace_note_calls(struct trace *trace, struct source *source)
@@ -112,7 +116,8 @@ void trace_note_absent(struct trace *trace, struct images *images, const struct 
 	if (trace_note_inlined(trace, images, symbolize, name))
 		return;
 	vec_push(&trace->notes,
-		 alloc_printf("%s '%s'%s%s%s", strstr(name, "+0x") ? "no code is at" : "no function is named",
+		 alloc_printf("%s '%s'%s%s%s",
+			      strstr(name, "+0x") ? "there is no code at" : "there is no function named",
 			      name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			      nearest ? "'?" : ""));
 }
@@ -130,8 +135,11 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 	}
 	if (trace->chosen.n_more)
 		vec_push(&trace->notes,
-			 alloc_printf("%zu more functions match but are not traced: at most %d can be",
-				      trace->chosen.n_more, TRACE_FUNCTIONS_MAX));
+			 alloc_printf("%zu more functions match but are not traced: at most %u can be%s",
+				      trace->chosen.n_more, trace->most,
+				      trace->most == SINGLE_MAX ? " on Linux before 6.6, which removes "
+								  "probes one by one"
+								: ""));
 	return n;
 }
 
@@ -169,67 +177,18 @@ static void trace_refuse(struct trace *trace, const struct chosen_function *func
 					     function ? function->name : "anything", image->path, why));
 }
 
-static const char *const trace_unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
-
-/* May its code throw exceptions? The C library has tables for them, for the end of threads, and throws none.
- */
-static bool trace_throws(const struct image *image)
+static bool trace_may_throw(const struct trace *trace, pid_t pid, const struct image *image)
 {
-	const struct section *names = image_section(image, ".dynstr");
-	struct bytes needed = names ? image_bytes(image, names->vaddr) : (struct bytes){ 0 };
-
-	if (names && needed.len > names->size)
-		needed.len = names->size;
-	for (size_t i = 0; i < ARRAY_LEN(trace_unwinders); i++)
-		if (needed.len &&
-		    memmem(needed.at, needed.len, trace_unwinders[i], strlen(trace_unwinders[i])))
-			return true;
-	return image_section(image, ".gcc_except_table") && strncmp(image_name(image), "libc.", 5) != 0 &&
-	       strncmp(image_name(image), "ld-", 3) != 0;
-}
-
-/* Does code that walks the stack itself, to throw an exception or to end a thread, belong to the process? */
-static bool trace_may_unwind(const struct trace *trace, pid_t pid, const struct image *image)
-{
-	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
-	CLEANUP(freep) char *maps = trace->is_starting ? NULL : target_read_file(path, NULL);
-
-	for (size_t i = 0; i < ARRAY_LEN(trace_unwinders); i++)
-		if (maps && strstr(maps, trace_unwinders[i]))
-			return true;
 	for (size_t i = 0; i < trace->sets.n; i++)
 		if (trace->sets.at[i].pid == pid && trace->sets.at[i].throws)
 			return true;
-	return trace_throws(image) || image_section(image, ".gcc_except_table");
-}
-
-static bool trace_is_go(const struct image *image)
-{
-	return image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
-}
-
-/*
- * While returns are probed, the kernel's address stands on the stack:
- * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
- * leave a probed return by a system call, for which a filter may kill the process.
- */
-const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image)
-{
-	CLEANUP(freep) char *path = alloc_printf("/proc/%d/status", (int)pid);
-	CLEANUP(freep) char *status = target_read_file(path, NULL);
-
-	if (trace_is_go(image))
-		return "a Go program crashes when its returns are probed";
-	if (trace_may_unwind(trace, pid, image))
-		return "a program that throws an exception crashes when its returns are probed";
-	if (image->elf_machine == EM_X86_64 && status && strstr(status, "\nSeccomp:\t2"))
-		return "a seccomp filter may kill the process when its returns are probed";
-	return NULL;
+	return returns_throw(image) || image_section(image, ".gcc_except_table") ||
+	       (!trace->is_starting && returns_meet_unwinder(pid));
 }
 
 /* Its calls are counted where they begin; where they end, blocks are seen that shall be followed. */
 static void trace_want_allocator(struct trace *trace, const struct image *image, size_t number,
-				 struct trace_wanted *wanted)
+				 bool may_return, struct trace_wanted *wanted)
 {
 	const struct chosen_function *f = &trace->chosen.functions.at[number];
 	struct trace_grant grant = trace->grants[f->pattern];
@@ -237,46 +196,29 @@ static void trace_want_allocator(struct trace *trace, const struct image *image,
 
 	if (!gives && !trace->held)
 		return;
-	if (is_followed && !f->ends.n)
+	bool at_return = returns_are_taken(trace->exits, f->has_all_ends, image->elf_machine, may_return);
+	if (is_followed && !at_return && !f->has_all_ends)
 		vec_push(&trace->notes,
-			 alloc_printf("blocks of %s in '%s' are not followed: its code does not "
-				      "tell where it ends",
+			 alloc_printf("memory from %s in '%s' is not tracked until it is freed: the "
+				      "function's end cannot be determined from its code",
 				      f->name, image->path));
-	vec_push(&wanted->functions, ((struct probe_function){ .number = (uint32_t)number,
-							       .entry = f->entry,
-							       .skip = f->skip,
-							       .exits = f->ends.at,
-							       .n_exits = f->ends.n,
-							       .has_no_end = !is_followed || !f->ends.n,
-							       .grant = grant }));
-}
-
-/*
- * A probed return instruction costs ten times as much as a probed return address on x86-64, where the kernel
- * cannot emulate it.
- */
-bool trace_takes_return(enum call_exits exits, const struct chosen_function *f, unsigned elf_machine,
-			bool may_return)
-{
-	switch (exits) {
-	case CALL_EXITS_RETURN:
-		return true;
-	case CALL_EXITS_CODE:
-		return false;
-	case CALL_EXITS_AUTO:
-		return may_return && (!f->exits.n || elf_machine == EM_X86_64);
-	}
-	return false;
+	vec_push(&wanted->functions,
+		 ((struct probe_function){ .number = (uint32_t)number,
+					   .entry = f->entry,
+					   .skip = f->skip,
+					   .exits = f->ends.at,
+					   .n_exits = at_return ? 0 : f->ends.n,
+					   .has_no_end = !is_followed || (!at_return && !f->has_all_ends),
+					   .grant = grant }));
 }
 
 static void trace_refuse_exits(struct trace *trace, const struct chosen_function *f,
 			       const struct image *image, const char *no_returns)
 {
 	CLEANUP(freep)
-	char *why = alloc_printf(
-		"its code does not show all places where it returns, or one cannot be probed%s%s",
-		trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
-		trace->exits == CALL_EXITS_CODE ? "" : no_returns);
+	char *why = alloc_printf("its return instructions cannot all be found, or one cannot be probed%s%s",
+				 trace->exits == CALL_EXITS_CODE ? "; try --exits return" : ", and ",
+				 trace->exits == CALL_EXITS_CODE ? "" : no_returns);
 
 	trace_refuse(trace, f, image, why);
 }
@@ -285,20 +227,23 @@ static void trace_refuse_exits(struct trace *trace, const struct chosen_function
 static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const struct image *image,
 					image_id id)
 {
-	const char *no_returns = trace_no_returns(trace, pid, image);
+	const char *of_any = returns_refused(pid, image, trace_may_throw(trace, pid, image));
+	const char *of_c = returns_refused(pid, image, false); /* of malloc: nothing throws through it */
 	struct trace_wanted wanted = { 0 };
 
 	for (size_t i = trace->first_new; i < trace->chosen.functions.n; i++) {
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
 		if (f->image != id)
 			continue;
-		bool at_return = trace_takes_return(trace->exits, f, image->elf_machine, !no_returns);
+		const char *no_returns = trace->grants && f->pattern >= trace->n_named ? of_c : of_any;
+		bool may_return = !no_returns;
+		bool at_return = returns_are_taken(trace->exits, f->exits.n, image->elf_machine, may_return);
 		if (!f->is_start)
-			trace_refuse(trace, f, image, "no function begins there");
+			trace_refuse(trace, f, image, "no function starts there");
 		else if (at_return && no_returns)
 			trace_refuse(trace, f, image, no_returns);
 		else if (trace->grants)
-			trace_want_allocator(trace, image, i, &wanted);
+			trace_want_allocator(trace, image, i, may_return, &wanted);
 		else if (!at_return && !f->exits.n)
 			trace_refuse_exits(trace, f, image, no_returns);
 		else
@@ -310,7 +255,7 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 							   .n_exits = at_return ? 0 : f->exits.n,
 							   .n_jumps = at_return ? 0 : f->n_jumps,
 							   .has_no_end = trace->counts,
-							   .is_go = trace_is_go(image) }));
+							   .is_go = returns_of_go(image) }));
 	}
 	return wanted;
 }
@@ -348,14 +293,14 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	}
 	vec_done(&wanted.functions);
 	if (!trace_is_set(trace, pid, id))
-		vec_push(&trace->sets, ((struct trace_set){ pid, id, trace_throws(image) }));
+		vec_push(&trace->sets, ((struct trace_set){ pid, id, returns_throw(image) }));
 }
 
 /* The process will have it. */
 static void trace_expect(struct trace *trace, struct images *images, struct source *source, pid_t pid,
 			 image_id image)
 {
-	chosen_look(&trace->chosen, images, image, TRACE_FUNCTIONS_MAX);
+	chosen_look(&trace->chosen, images, image, trace->most);
 	trace->is_starting = true;
 	trace_set(trace, source, pid, images_get(images, image), image, NULL);
 	trace->is_starting = false;
@@ -425,7 +370,7 @@ size_t trace_add(struct trace *trace, struct images *images, struct source *sour
 	trace->first_new = trace->chosen.functions.n;
 	chosen_add_pattern(&trace->chosen, name);
 	for (size_t i = 0; i < n_sets; i++)
-		chosen_look(&trace->chosen, images, trace->sets.at[i].image, TRACE_FUNCTIONS_MAX);
+		chosen_look(&trace->chosen, images, trace->sets.at[i].image, trace->most);
 	n += trace->chosen.functions.n - trace->first_new;
 	for (size_t i = 0; i < n_sets; i++) {
 		struct trace_set set = trace->sets.at[i];
@@ -469,7 +414,7 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 		if (!mapping->is_executable || mapping->image == IMAGE_NONE ||
 		    trace_is_set(trace, event->pid, mapping->image))
 			return;
-		chosen_look(&trace->chosen, images, mapping->image, TRACE_FUNCTIONS_MAX);
+		chosen_look(&trace->chosen, images, mapping->image, trace->most);
 		trace_set(trace, source, event->pid, images_get(images, mapping->image), mapping->image,
 			  mapping);
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace: keeps the probes of chosen functions where processes have them: in what is mapped now, what is
- * mapped later, in children, after an exec.
+ * trace: sets the probes of chosen functions in all processes that are traced: in files mapped now and later,
+ * in child processes, after an exec.
  */
 #pragma once
 
@@ -28,6 +28,7 @@ struct trace {
 	size_t n_named;                   /* ... how many of them, the first ones, the user has named */
 	enum call_exits exits;
 	bool counts;       /* only where calls begin */
+	unsigned most;     /* functions that can be traced */
 	size_t first_new;  /* functions before this one have their probes already */
 	bool is_starting;  /* the command does not run yet: what its process has mapped is ours */
 	VEC(char *) notes; /* what could not be had, one sentence each; for the user */
@@ -36,12 +37,6 @@ struct trace {
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits);
 void trace_done(struct trace *trace);
-/* Is this function's end seen where it returns to? may_return: nothing in its process speaks against it. */
-bool trace_takes_return(enum call_exits exits, const struct chosen_function *f, unsigned elf_machine,
-			bool may_return);
-/* Why returns of an image may not be probed in a process, whose stacks or system calls that disturbs; NULL if
- * they may. */
-const char *trace_no_returns(const struct trace *trace, pid_t pid, const struct image *image);
 void trace_event(struct trace *trace, struct images *images, struct source *source,
 		 const struct event *event);
 /* The file that a process is about to run, with the libraries it needs. */

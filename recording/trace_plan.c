@@ -5,6 +5,7 @@
 #include <elf.h>
 
 #include "collector/live/perf_source.h"
+#include "recording/returns.h"
 #include "recording/trace.h"
 
 /* CPU time of a probe, and of the record with a stack that ends a call; measured, docs/trace.md. */
@@ -22,7 +23,7 @@ static double plan_call_ns(const struct trace *trace, const struct chosen_functi
 			   const struct image *image)
 {
 	struct plan_cost cost = plan_cost_of(image);
-	bool at_return = trace_takes_return(trace->exits, f, image->elf_machine, true);
+	bool at_return = returns_are_taken(trace->exits, f->exits.n, image->elf_machine, true);
 	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped - (at_return && f->is_exit_stepped);
 
 	n_stepped = n_stepped < n ? n_stepped : n;
@@ -48,9 +49,9 @@ void trace_plan(const struct trace *trace, struct images *images, const struct s
 		else
 			text_printf(ret, "%10s %8s", "?", "?");
 		text_printf(ret, "  %s [%s]%s\n", f->name, image_name(image),
-			    !f->is_start ? ": refused, no function begins there"
+			    !f->is_start ? ": refused, no function starts there"
 			    : !f->exits.n && trace->exits == CALL_EXITS_CODE && !trace->grants
-				    ? ": refused, its code does not tell where it ends"
+				    ? ": refused, the end of the function cannot be determined from its code"
 				    : "");
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker: an unwinder with a tree of its own, on a thread of its own, and the way there.
+ * worker: an unwinder with its own tree and thread, and the queue to it.
  *
- * Events are handed over in batches, a few of which may be on the way: then the sender waits. What a worker
- * has found is to be looked at only between worker_wait and the next worker_send.
+ * Events are sent in batches; the sender waits if too many are in the queue. The results of a worker may be
+ * accessed only between worker_wait and the next worker_send.
  */
 #pragma once
 

@@ -286,11 +286,13 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 		workers_end_wait(workers, &wait);
 	}
 	workers_note(workers, n_cut,
-		     "%llu waits were still going on when the recording ended; they count up to that moment");
+		     "%llu waits had not ended when the recording ended; they are counted up to that moment");
 	workers_note(workers, workers->has_near_waits ? 0 : workers->n_before,
-		     "%llu threads were waiting when the recording began: where is not known of those waits");
+		     "%llu threads were already waiting when the recording began; the call paths of those "
+		     "waits are not known");
 	workers_note(workers, workers->waits.n_lost,
-		     "of %llu waits a record was lost: they have no length, or no place");
+		     "%llu waits are incomplete because a record was lost: their duration or their call path "
+		     "is missing");
 }
 
 /* ---- any event ---------------------------------------------------------------------------------- */

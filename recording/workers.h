@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workers: events in, a profile out; the unwinding done by one or several workers.
+ * workers: builds a profile from events, with one or several workers that unwind.
  *
- * One worker is no thread at all: each sample is walked where it comes in. Several have a thread, an unwinder
- * and a tree each. The samples of a thread all go to one of them; what happens to address spaces is told to
- * all, in order. Whenever the profile is asked for they are waited for, and their trees are merged into the
- * one that a single worker would have grown: the profile is the same, byte for byte, whatever their number,
- * as long as nothing has to be folded.
+ * A single worker has no thread: each sample is unwound when it arrives. Several workers have a thread, an
+ * unwinder and a tree each. All samples of a target thread go to the same worker; changes of address spaces
+ * are sent to all, in order. When the profile is requested, the workers are waited for, and their trees are
+ * merged into the one that a single worker would have built: the profile is identical for any number of
+ * workers, as long as nothing has to be folded.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations: who allocates, by call path, estimated from a sample, with how far that may be off.
+ * allocations: allocations by call path, estimated from samples, with confidence intervals.
  */
 #pragma once
 

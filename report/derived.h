@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * derived: formulas for exports: those that were asked for, and the usual ratios where a profile has their
- * events.
+ * derived: formulas for exports: those given by the user, and common ratios if a profile has their events.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * label: what a scope is called in a report. Texts are as foreign as the names in them.
+ * label: the label of a scope in a report. Labels contain foreign names and must be escaped.
  */
 #pragma once
 

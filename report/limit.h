@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * limit: a smaller tree with the same totals. The heaviest scopes stay, with all their ancestors; what
- * is cut off below a scope becomes one child of it named "other" (SCOPE_UNKNOWN, name 0, end_line = how many
- * were folded).
+ * limit: a smaller tree with the same totals. The most expensive scopes are kept, with all their ancestors;
+ * everything removed below a scope becomes one child of it named "other" (SCOPE_UNKNOWN, name 0, end_line =
+ * how many were folded).
  */
 #pragma once
 

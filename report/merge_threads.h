@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge_threads: pools of threads as one thread each, by their names.
+ * merge_threads: merges the threads of a pool into one, by their names.
  */
 #pragma once
 

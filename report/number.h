@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number: numbers as people read them. Each writes into the caller's buffer and returns it.
+ * number: formats numbers. Each function writes into the caller's buffer and returns it.
  */
 #pragma once
 

@@ -61,16 +61,16 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 	double complete = quality_percent(&profile->quality), seen = quality_seen(profile);
 
 	if (complete < bar->complete)
-		text_printf(why, "%.1f%% of the stacks are complete; --min-quality %.4g was asked for",
-			    complete, bar->complete);
+		text_printf(why, "%.1f%% of the stacks are complete; --min-quality requires %.4g", complete,
+			    bar->complete);
 	else if (bar->seen > 0 && seen < 0)
 		text_printf(why,
-			    "how much of the CPU time was sampled is not known of this recording; "
-			    "--min-quality seen=%.4g was asked for",
+			    "the sampled share of the CPU time is not known for this recording; "
+			    "--min-quality requires seen=%.4g",
 			    bar->seen);
 	else if (bar->seen > 0 && seen < bar->seen)
-		text_printf(why, "%.1f%% of the CPU time was sampled; --min-quality seen=%.4g was asked for",
-			    seen, bar->seen);
+		text_printf(why, "%.1f%% of the CPU time was sampled; --min-quality requires seen=%.4g", seen,
+			    bar->seen);
 	else
 		return true;
 	return false;
@@ -197,7 +197,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	}
 	text_printf(ret, ", %s lost", number_count(quality->lost, number));
 	if (quality->unseen)
-		text_printf(ret, ", and stand for %s that were not measured",
+		text_printf(ret, ", representing %s more that were not measured",
 			    number_count(quality->unseen, number));
 	if (quality_between(profile) > 0)
 		text_printf(ret, ", %s of CPU time was not sampled (%s)",
@@ -207,7 +207,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (quality_account(profile, &account) && account.counted >= BETWEEN_MIN_NS &&
 	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
 		text_printf(
-			ret, ", samples stand for %s more CPU time than was counted",
+			ret, ", samples represent %s more CPU time than the kernel counted",
 			number_percent(number_share((uint64_t)-account.between, account.counted), number));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
@@ -267,7 +267,7 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 #define TIMER_LATE                                                                                         \
 	"the sampling timer was late, as happens when the host of a virtual machine is busy; percentages " \
 	"are "                                                                                             \
-	"right, times are too low"
+	"correct, times are too low"
 
 /* What the recording noted when it could not copy deep stacks; NULL if it did not. */
 static const char *quality_no_deep(const struct profile *profile)
@@ -297,8 +297,8 @@ static const char *quality_deep_hint(const struct profile *profile)
 		return "many stacks are deeper than the part that was copied; copy more (perf record "
 		       "--call-graph dwarf,65528), or record with cpprof as root";
 	if (profile->quality.outer)
-		return "many stacks are too deep or change too fast to be copied; try a larger --deep-stack "
-		       "or --ring-size, or a lower -F";
+		return "many stacks are too deep, or change too fast, to be copied; try a larger "
+		       "--deep-stack or --ring-size, or a lower -F";
 	const char *why = quality_no_deep(profile);
 	if (why && !strstr(why, "CAP_BPF")) /* privileges would not help */
 		return why;
@@ -313,8 +313,8 @@ const char *quality_hint(const struct profile *profile)
 	bool loses = quality->samples && quality->lost * LOST_SHARE > quality->samples + quality->lost;
 
 	if (loses && quality_is_traced(profile))
-		return "many calls were lost: there are too many to copy the stack of each; try a smaller "
-		       "--stack-size, or trace functions that are called less often";
+		return "many calls were lost because there are too many to copy the stack of each; try a "
+		       "smaller --stack-size, or trace functions that are called less often";
 	if (loses && quality_is_trace(profile))
 		return "many samples were lost because the kernel's buffers were full; try a larger "
 		       "--every, or a smaller --stack-size";
@@ -322,7 +322,7 @@ const char *quality_hint(const struct profile *profile)
 		return quality_is_live(profile) ? "many samples were lost because the kernel's buffers were "
 						  "full; try a lower -F, a smaller --stack-size, or larger "
 						  "buffers: --ring-size, with ulimit -l or as root"
-						: "many samples were lost when this was recorded";
+						: "many samples were lost during the recording";
 	const char *missing = quality_missing(profile);
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return missing;
@@ -333,7 +333,7 @@ const char *quality_hint(const struct profile *profile)
 const char *quality_no_samples(const struct profile *profile)
 {
 	if (quality_is_trace(profile) && !quality_is_traced(profile))
-		return "nothing was allocated while it was watched that was sampled; try a smaller --every";
+		return "no allocation was sampled during the recording; try a smaller --every";
 	if (quality_is_traced(profile))
 		return "no call of the traced functions ended during the recording";
 	if (profile->quality.lost > 0)
@@ -342,7 +342,7 @@ const char *quality_no_samples(const struct profile *profile)
 		return SHORT_LIVED "; try -F 20000";
 	if (strcmp(intern_text(&profile->strings, profile->run.mode), "record") == 0 &&
 	    profile->run.duration_ns < SHORT_NS)
-		return "the run was too short; a sample is taken about every millisecond of CPU time, more "
-		       "often with -F 20000";
+		return "the run was too short; about one sample is taken per millisecond of CPU time, more "
+		       "with -F 20000";
 	return "the target used no CPU time during the recording";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality: how far a profile can be trusted, in one line and as a number. Every recording and every
- * report ends with the line.
+ * quality: how reliable a profile is, in one line and as a number. Every recording and every report ends with
+ * the line.
  */
 #pragma once
 

@@ -53,7 +53,7 @@ static void quality_table_account(const struct profile *profile, struct text *re
 	quality_table_time_row(ret, "counted by the kernel", (double)account.counted, account.counted);
 	quality_table_time_row(ret, "in samples", (double)account.sampled, account.counted);
 	quality_table_time_row(ret, "lost with samples", (double)account.lost, account.counted);
-	quality_table_time_row(ret, account.between < 0 ? "too much in samples" : "between samples",
+	quality_table_time_row(ret, account.between < 0 ? "excess in samples" : "between samples",
 			       (double)account.between, account.counted);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quote: names from foreign files as cells of tables. What a terminal would obey is replaced in all of them.
+ * quote: escapes foreign names for cells of tables. Terminal control sequences are replaced in all of them.
  */
 #pragma once
 

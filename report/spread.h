@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread: how much less sure a share is than the number of its samples says.
+ * spread: how much wider the confidence interval of a share is than its number of samples suggests.
  *
- * Samples are taken in rounds, each by another luck. Where the shares of the rounds differ by more than
- * samples drawn one by one would, a sample counts for less. Phases of the program are no luck: a round is
- * held against those right before and after it, and counts only as far as it stands out from both.
+ * Samples are taken in rounds with different random periods. If the shares of the rounds differ by more than
+ * independent samples would, a sample has less weight. Phases of the program are not random: a round is
+ * compared with its neighbours, and contributes only as far as it differs from both.
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * style: lines of text for a terminal, or plain where they go elsewhere.
  *
- * Names come from foreign files: what a terminal would obey (control characters, escapes, broken
- * UTF-8) is replaced before it is shown.
+ * Names come from foreign files: control characters, escape sequences and invalid UTF-8 are replaced before
+ * they are shown.
  */
 #pragma once
 

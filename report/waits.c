@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/waits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,22 @@ static int waits_compare(const void *left, const void *right)
 static const char *waits_metric_name(const struct profile *profile, uint32_t metric)
 {
 	return intern_text(&profile->strings, profile->metrics.at[metric].name);
+}
+
+bool wait_row_is_mixed(const struct wait_metrics *metrics, const struct wait_row *row)
+{
+	return !metrics->is_near && !metrics->runnable && row->kind != WAIT_RUNNABLE;
+}
+
+const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_row *row,
+			  char text[WAIT_KIND_TEXT])
+{
+	const char *kind = metrics->is_near ? "approximate" : wait_kind_name(row->kind);
+
+	if (!wait_row_is_mixed(metrics, row))
+		return kind;
+	snprintf(text, WAIT_KIND_TEXT, "%s or runnable", row->kind == WAIT_OTHER ? "blocked" : kind);
+	return text;
 }
 
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits: what a profile says about time off the CPU.
+ * waits: time off the CPU, by place and kind.
  */
 #pragma once
 
@@ -32,6 +32,15 @@ struct wait_row {
 	uint64_t held_by;     /* ... so long, of the waits for it */
 };
 typedef VEC(struct wait_row) wait_rows;
+/*
+ * What it waited for, in words. Where nothing tells when threads were woken, a wait may also be one for
+ * a CPU.
+ */
+#define WAIT_KIND_TEXT 32
+const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_row *row,
+			  char text[WAIT_KIND_TEXT]);
+/* Can it not be told apart from a wait for a CPU? */
+bool wait_row_is_mixed(const struct wait_metrics *metrics, const struct wait_row *row);
 /* The name of the threads that ended most of a row; NULL = it is not known. */
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row);
 /* The same of those that held the futex longest. */

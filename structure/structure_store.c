@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 7
+#define FORMAT_VERSION 8
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 

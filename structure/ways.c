@@ -11,7 +11,7 @@
 
 static int ways_refuse(struct diag *diag, const char *why)
 {
-	diag_set(diag, -ENOTSUP, "its ways cannot be counted");
+	diag_set(diag, -ENOTSUP, "its paths cannot be counted");
 	diag_why(diag, "%s", why);
 	return -ENOTSUP;
 }
@@ -170,7 +170,7 @@ static int ways_number_starts(struct ways *ways, struct diag *diag)
 				ways_add_start(ways, ways->edges.at[block->first_edge + k].to, &n);
 	}
 	if (n >= UINT32_MAX)
-		return ways_refuse(diag, "it has too many ways to be numbered");
+		return ways_refuse(diag, "it has too many paths to be numbered");
 	ways->n = (uint32_t)n;
 	return 0;
 }
@@ -195,8 +195,8 @@ static int ways_check(const struct ways *ways, const uint32_t *order, size_t n, 
 		bool may_stay = has_strays && block->end_kind == BLOCK_TAIL_CALLS && !block->tail_target;
 		if (block->end_kind != BLOCK_UNRESOLVED && !is_odd && !may_stay)
 			continue;
-		diag_set(diag, -ENOTSUP, "its ways cannot be counted");
-		diag_why(diag, "nobody knows where the jump at 0x%llx leads",
+		diag_set(diag, -ENOTSUP, "its paths cannot be counted");
+		diag_why(diag, "the targets of the jump at 0x%llx are not known",
 			 (unsigned long long)block->last);
 		return -ENOTSUP;
 	}

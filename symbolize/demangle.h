@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle: linkage names as a programmer writes them: C++, Rust (both schemes), D, procedures of Fortran
- * modules.
+ * demangle: demangles linkage names: C++, Rust (both schemes), D, procedures of Fortran modules.
  */
 #pragma once
 

@@ -141,7 +141,7 @@ static void fallback_tell(struct subject *subject, const struct debug_search *se
 	CLEANUP(freep) char *how = subject->file.how;
 	CLEANUP(freep)
 	char *text = alloc_printf(
-		"cpprof cannot read all debug information of '%s': libdwarf names %zu function%s",
+		"cpprof cannot read all debug information of '%s': %zu function%s named by libdwarf",
 		subject->request->image->path, subject->n_by_libdwarf, plural);
 
 	subject->file.how =

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fallback: code of units that our reader refused, because of a version, a form or an abbreviation that it
- * does not know, as libdwarf reads it. What comes of it holds at the addresses that were asked for and
- * nowhere else, so it is not kept for later runs.
+ * fallback: units that our reader refuses, because of an unknown version, form or abbreviation, are read by
+ * libdwarf. The results are valid only for the requested addresses, so they are not cached for later runs.
  */
 #pragma once
 

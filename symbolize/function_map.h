@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function_map: all that is known of one function's source: name, declaration, line rows, and the
- * tree of calls inlined into it. Plain data; strings are ids in one intern table (the profile's).
+ * function_map: all source information about one function: name, declaration, line rows, and the tree of
+ * calls inlined into it. Plain data; strings are ids in one intern table (the profile's).
  *
  * Offsets count from the function's own start. Parts (a .cold piece) are maps of their own that
  * name their parent function.

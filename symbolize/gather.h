@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather: what several threads found becomes one list: in order, without overlaps, in the caller's
- * strings, and the same however the threads ran.
+ * gather: combines the results of several threads into one list: sorted, without overlaps, with the caller's
+ * strings, and independent of the order in which the threads ran.
  */
 #pragma once
 

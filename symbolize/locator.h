@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locator: what stands at addresses of one image, for callers that want answers, not maps. What earlier runs
- * found is read where it lies in the store; what they did not is looked up as symbolize() does.
+ * locator: looks up addresses of one image, for callers that need single answers, not maps. Results of
+ * earlier runs are read in place from the store; others are looked up by symbolize().
  */
 #pragma once
 

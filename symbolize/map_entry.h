@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map_entry: the function maps of an image as the store keeps them, used where they lie.
+ * map_entry: the function maps of an image in the format of the store, used in place.
  *
  * Opening looks at the frame of an entry and no further; a map is looked at when it is asked for, so that an
  * answer costs what the functions asked for cost, however many the entry holds. The bytes are not trusted: a
@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "symbolize/function_map.h"
 
-#define MAP_ENTRY_VERSION 7 /* of what follows and of the structs of function_map.h that lie in an entry */
+#define MAP_ENTRY_VERSION 8 /* of what follows and of the structs of function_map.h that lie in an entry */
 
 /* An entry: the header, then maps, lines, inlines, ranges, where each string starts in the text, the text. */
 struct stored_header {

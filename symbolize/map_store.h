@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map_store: function maps of an image, kept between runs. An entry holds every map that was ever
- * asked for. Single answers are read in place (map_entry); callers that need maps unpack it.
+ * map_store: function maps of an image, cached between runs. An entry contains every map that was ever
+ * requested. Single answers are read in place (map_entry); callers that need maps unpack it.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * naming: what an image says of its functions without any DWARF: bounds and names.
+ * naming: bounds and names of functions without DWARF.
  *
  * ELF: the best symbol (binary/elf/symbols.h states the order); a PLT stub is "name@plt"; other code has
  * the start that binary/function recovers and is called "image+0xstart", the same in every run.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request: what the symbolizer is asked, and how it may look for the answer.
+ * request: the input of the symbolizer, and its options.
  */
 #pragma once
 

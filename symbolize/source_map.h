@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_map: sources that are not where they were compiled.
+ * source_map: maps recorded source paths to paths on this machine.
  */
 #pragma once
 

@@ -206,20 +206,47 @@ static struct function_map bare_map(struct dwarf_cache *cache, struct naming *na
 	return map;
 }
 
-/* What the compiler made for itself (a parallel region, the body of a coroutine) is declared nowhere: it is
- * written where its own code starts. */
+/*
+ * What the compiler made for itself (a parallel region, the body of a coroutine) is declared nowhere: it is
+ * written in the file where its own code starts, from the least line that it has there.
+ */
+static void unit_maps_declare(const struct line_row *row, uint32_t *file, uint32_t *line)
+{
+	if (!row->line || (*file && row->file != *file))
+		return;
+	if (!*file || row->line < *line)
+		*line = row->line;
+	*file = row->file;
+}
+
 static void find_declaration(struct function_map *map)
 {
 	if (map->decl_file || !function_map_is_described(map))
 		return;
-	for (size_t i = 0; i < map->lines.n; i++) {
-		const struct line_row *row = &map->lines.at[i];
-		if (!row->line || function_map_inline(map, row->offset) != INLINE_NONE)
-			continue;
-		map->decl_file = row->file;
-		map->decl_line = row->line;
-		return;
+	for (size_t i = 0; i < map->lines.n; i++)
+		if (function_map_inline(map, map->lines.at[i].offset) == INLINE_NONE)
+			unit_maps_declare(&map->lines.at[i], &map->decl_file, &map->decl_line);
+}
+
+/* The same of such functions that were inlined. */
+static void unit_maps_declare_calls(struct function_map *map)
+{
+	VEC(bool) is_open = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < map->inlines.n; i++) {
+		vec_push(&is_open, !map->inlines.at[i].decl_file);
+		any = any || is_open.at[i];
 	}
+	for (size_t i = 0; any && i < map->ranges.n; i++) {
+		const struct inline_range *range = &map->ranges.at[i];
+		const struct line_row *row = function_map_line(map, range->start);
+		struct inline_call *call = &map->inlines.at[range->call];
+		const struct line_row *behind = map->lines.at + map->lines.n;
+		for (; is_open.at[range->call] && row && row < behind && row->offset < range->end; row++)
+			unit_maps_declare(row, &call->decl_file, &call->decl_line);
+	}
+	vec_done(&is_open);
 }
 
 /* The last line of the procedure: the highest that its own code has in the file it is declared in. */
@@ -249,6 +276,7 @@ static void unit_maps_add_lines(struct dwarf_cache *cache, struct naming *naming
 	lines_run(table, naming_image(naming), &cache->strings, wanted.at, wanted.n);
 	for (size_t i = 0; i < n; i++) {
 		find_declaration(&maps[i]);
+		unit_maps_declare_calls(&maps[i]);
 		find_end_line(&maps[i]);
 	}
 	vec_done(&wanted);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * activations: which frames of a stack are calls that the thread's last stack did not show, or the
- * goroutine's.
+ * activations: which frames of a stack belong to calls that are new since the previous stack of the thread or
+ * goroutine.
  *
- * Two stacks of a thread often show the same functions at the same addresses. They are different calls for
- * sure if the frame's CFA differs, or if its caller is not where it was: at another return address, or with
- * another value in a register that it has saved, and so uses itself (a loop's counter is often there). A call
- * that differs makes all calls inside of it different. Where none of this can be seen a call counts as the
- * same: what is found is a lower bound.
+ * Two stacks of a thread often have the same functions at the same addresses. They are certainly different
+ * calls if the frame's CFA differs, or if its caller has moved on: to another return address, or with another
+ * value in a callee-saved register that it uses (often a loop counter). If a call is new, so are all calls
+ * inside it. Otherwise a call is assumed to be the same, so the result is a lower bound.
  *
- * The stack of a goroutine moves when it grows, and any thread may run it. So frames are compared by how far
- * they are from the outermost one, and a goroutine has a last stack of its own.
+ * The stack of a goroutine moves when it grows, and any thread may run it. So frames are compared by their
+ * distance from the outermost one, and each goroutine has its own previous stack.
  */
 #pragma once
 

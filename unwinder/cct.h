@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cct: the calling context tree. node[0] is the root, node[1] the root of incomplete stacks; a
- * parent always precedes its children. Nodes carry only their key; metric values live in side
- * arrays. Knows nothing of trust, names or files.
+ * cct: the calling context tree. node[0] is the root, node[1] the root of incomplete stacks; a parent always
+ * precedes its children. Nodes carry only their key; metric values live in side arrays. It contains no names
+ * and no information about reliability.
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cct_fold: a smaller tree with the same sums. Ever new call paths make a tree grow without end; when it has
- * reached its bound, its coldest subtrees are folded: all that is folded below a node becomes one child of
- * it, a node of no image and no address (cct_is_other). Heavy paths stay whole, with all their ancestors.
+ * cct_fold: a smaller tree with the same sums. New call paths would make a tree grow without bound. When it
+ * has reached its limit, the subtrees with the fewest samples are folded: everything folded below a node
+ * becomes one child of it, without image and address (cct_is_other). Hot paths are kept, with all their
+ * ancestors.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_pages: code that is in no file, read from the process it belongs to, page by page.
+ * code_pages: code that is in no file (JIT code), read from the process page by page.
  *
  * A JIT compiler overwrites its code at any time without notice. So a page is compared with the process's
- * memory once per epoch, a fraction of a second; its version changes whenever its contents have changed.
- * Findings about code are valid as long as the versions of its pages are the same.
+ * memory at intervals of a fraction of a second; its version changes when its contents have changed. Results
+ * about code are valid as long as the versions of its pages are the same.
  */
 #pragma once
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor: what a walk sees: the registers of the frame it has come to, those of the caller as an attempt to
- * leave the frame finds them, and the sample's memory.
+ * cursor: access to registers and memory during a walk: the registers of the current frame, those of the
+ * caller during an attempt to unwind, and the sample's memory.
  *
- * recall takes the rest of a stack from the thread's last one if everything that was looked at on the way is
- * as it was. A look that is not noted would give complete, wrong stacks. So there is no other way to look
- * than the functions below, and they note. What they work on is called `private_`: tests/lint lets no file
- * but cursor and recall use that name, nor take registers and memory from the sample.
+ * recall takes the rest of a stack from the thread's previous one if all values that were read on the way are
+ * unchanged. A read that is not recorded could lead to stacks that are complete but wrong. So all reads go
+ * through the functions below, which record them. Their data is called `private_`: tests/lint allows only
+ * cursor and recall to use that name, or to read registers and memory from the sample.
  */
 #pragma once
 

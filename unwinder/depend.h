@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * depend: all that one whole walk depended on: registers of the innermost frame, and words of the stack. If
- * they are the same another time, and the code is, so is the stack.
+ * depend: all values that a walk depended on: registers of the innermost frame, and words of the stack. If
+ * these and the code are unchanged at another time, the stack is the same.
  */
 #pragma once
 

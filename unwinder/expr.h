@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expr: a small machine for the DWARF expressions that CFI uses where reg + offset does not do (PLT
- * stubs, realigned frames, hand-written assembly). Bounded in stack and in steps.
+ * expr: an interpreter for the DWARF expressions that CFI uses where reg + offset is not sufficient (PLT
+ * stubs, realigned frames, hand-written assembly). Stack depth and number of steps are bounded.
  */
 #pragma once
 

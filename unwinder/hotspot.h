@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotspot: the frames of compiled Java methods, left by the size that the runtime states of them.
+ * hotspot: unwinds frames of compiled Java methods by the frame size that the runtime records.
  *
- * For code that analysis cannot leave: a loop compiled while it ran (on-stack replacement) goes back to the
- * interpreter instead of returning.
+ * For code that cannot be unwound by analysis: a loop compiled while it ran (on-stack replacement) goes back
+ * to the interpreter instead of returning.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotspot_entry: Java methods that have not made their frame yet (AArch64).
+ * hotspot_entry: Java methods that have not set up their frame yet (AArch64).
  *
  * A compiled caller of an interpreted method goes through an adapter, which moves the arguments to the stack
- * and jumps to the interpreter; that makes room for the method's variables, and only then a frame. All the
- * while the return address and the caller's frame pointer are in their registers, and before sp is moved
- * another register takes the caller's. What the code does next shows which.
+ * and jumps to the interpreter; this first allocates the method's variables, and only then sets up a frame.
+ * During that time the return address and the caller's frame pointer are in their registers, and the caller's
+ * sp is copied to another register before sp changes. The following code shows which register it is.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotspot_layout: how HotSpot's code cache is laid out in a process, as the runtime itself describes it, and
- * what it says of the compiled code at an address.
+ * hotspot_layout: the layout of HotSpot's code cache in a process, as described by the runtime itself, and
+ * its information about the compiled code at an address.
  *
  * libjvm exports a table of its structures' fields (vmStructs), made for debuggers. With it the code cache
  * can be read: heaps of segments, and a map that leads from a segment to the block it belongs to, which

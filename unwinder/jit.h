@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jit: what is known of a place in code that is in no file. Its addresses are run-time addresses.
+ * jit: what is known about an address in JIT code. Addresses are run-time addresses.
  *
- * Findings are kept with the versions of the pages that they were read from, so that code that was
- * overwritten is analysed again.
+ * Results are stored with the versions of the pages that they were derived from, so that overwritten code is
+ * analysed again.
  */
 #pragma once
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * managed: frames of managed runtimes that cannot be left by analysis of their code, known by their layout.
+ * managed: frames of managed runtimes that cannot be unwound by analysing their code; they are recognised by
+ * their layout.
  *
- * HotSpot's interpreter: a bytecode's code ends with a jump to the next one's, and a method's call is a
- * jump with a made-up return address, so that what stands before that address is no call. Below the
- * frame pointer's pair come the caller's sp, the method, the address of the local variables (above
- * the frame) and the bottom of the expression stack (below it).
+ * HotSpot's interpreter: the code of a bytecode ends with a jump to the next one, and a method call is a jump
+ * with an artificial return address, so no call instruction precedes that address. Below the saved frame
+ * pointer and return address are the caller's sp, the method, the address of the local variables (above the
+ * frame) and the bottom of the expression stack (below it).
  *
- * V8: optimised code of a loop that has never ended has no return at all. Below the pair come the context
- * and the function, tagged pointers both, and the number of arguments.
+ * V8: optimised code of a loop that has never ended contains no return instruction. Below the saved frame
+ * pointer and return address are the context and the function, both tagged pointers, and the number of
+ * arguments.
  */
 #pragma once
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory: what a walk reads: the snapshot that came with the sample, the pages beyond it that were copied
- * at the same moment, and beyond these, if the target has been stopped since then, the target's memory.
+ * memory: the memory that a walk can read: the snapshot that came with the sample, the pages beyond it that
+ * were copied at the same moment, and beyond these, only if the target has been stopped since then, the
+ * target's memory.
  *
- * A target that has run on is not read: the words above the snapshot may belong to another call path by then,
- * and there is no way to tell. (Trusting words that are the same in readings before and after the sample was
- * tried: programs that return to frames of the same size again and again made a quarter of the stacks wrong.)
+ * A target that has continued to run is not read: the words above the snapshot may belong to another call
+ * path by then, which cannot be detected. (Trusting words that are equal before and after the sample was
+ * tried: in programs that repeatedly return to frames of the same size, a quarter of the stacks were wrong.)
  *
  * A walk reads it through its cursor, which notes what was read.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * needs: which registers and words does the way out of a stack depend on? Computed from the outermost step
- * inwards, like liveness: a register that is needed in the caller was found by the step's notes for it, or is
- * the frame's.
+ * needs: which registers and words the unwinding of a stack depends on. Computed from the outermost step
+ * inwards, like liveness: a register that is needed in the caller was either restored by recorded reads of
+ * the step, or is needed in the frame, too.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pc_table: what walks have found out about the addresses of processes; the table in front of knowledge.
+ * pc_table: a cache of what is known about the addresses of processes, in front of knowledge.
  *
- * Entries lie one behind the other in the order in which they were first needed, so that those of a program's
- * hot addresses share few pages: on a virtual machine a miss in the TLB costs more than one in the cache.
- * They stay where they are until the table is cleared.
+ * Entries are stored in the order of first use, so that those of a program's hot addresses share few pages:
+ * on a virtual machine a TLB miss costs more than a cache miss. Entries do not move until the table is
+ * cleared.
  */
 #pragma once
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recall: a thread's last stack, so that of the next one only what has changed is walked.
+ * recall: a thread's previous stack, so that only the changed part of the next one is unwound.
  *
- * A walk from some frame outwards is a function of that frame's registers and of the words it reads, and not
- * of all of them: most registers that are restored on the way are never needed, neither to find it nor to
- * tell one call of a function from the next. So a recall keeps, every few frames, the registers and which of
- * them were needed (a mark), and the words that were needed. When a new walk comes to a mark with the same
- * registers, and these words are unchanged, the rest of the stack is the same: exactly, not probably. Words
- * in pages with the same hash are not compared one by one.
+ * A walk from some frame outwards depends only on that frame's registers and the words it reads, and not on
+ * all of them: most restored registers are never needed, neither for unwinding nor to distinguish one call of
+ * a function from the next. So a recall stores, every few frames, the registers and which of them were needed
+ * (a mark), and the words that were needed. When a new walk reaches a mark with the same registers, and these
+ * words are unchanged, the rest of the stack is exactly the same. Words in pages with the same hash are not
+ * compared one by one.
  *
- * Only stacks of at least RECALL_LEAST frames are kept: shorter ones are walked in the time that keeping them
- * would take.
+ * Only stacks of at least RECALL_LEAST frames are stored: unwinding shorter ones takes no longer than storing
+ * them.
  */
 #pragma once
 

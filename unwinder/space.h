@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space: the address space of each process: which image lies where.
+ * space: the address space of each process: which image is mapped where.
  *
- * A fork shares its parent's space until one of them changes it; an exec starts an empty one. Every
- * change gives a space a new generation, unique over all spaces, so that whatever was looked up in
- * it can be kept for as long as the generation is the same.
+ * A fork shares its parent's space until one of them changes it; an exec starts an empty one. Every change
+ * gives a space a new generation, unique over all spaces, so that lookups can be cached for as long as the
+ * generation is the same.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack: one unwound stack, innermost frame first. Why it ended is part of the result.
+ * stack: one unwound stack, innermost frame first, and the reason why it ended.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 #include "binary/elf/image.h"
 
 enum stack_end {
-	STACK_COMPLETE,       /* reached a true root, every step at least likely */
-	STACK_NO_IMAGE,       /* pc in no mapping, or in one whose image could not be had */
-	STACK_NO_RECIPE,      /* there is no recipe for leaving this code */
+	STACK_COMPLETE,       /* reached a known root, and every step was at least likely */
+	STACK_NO_IMAGE,       /* the pc is in no mapping, or in one whose image could not be opened */
+	STACK_NO_RECIPE,      /* there is no recipe for this code */
 	STACK_BAD_READ,       /* a slot that is neither in the snapshot nor readable */
 	STACK_NO_PROGRESS,    /* sp did not rise */
 	STACK_INVALID_STEP,   /* the return address does not follow a call */
-	STACK_SNAPSHOT_ENDED, /* the stack goes on beyond the copied bytes */
+	STACK_SNAPSHOT_ENDED, /* the stack continues beyond the copied bytes */
 	STACK_TOO_DEEP,       /* more than STACK_MAX_FRAMES */
 	STACK_NO_USER_REGS,   /* the sample carries no user registers (a kernel thread, a 32-bit task) */
 	STACK_END_N,

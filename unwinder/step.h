@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step: applies one recipe to one frame's registers. Arithmetic and memory reads only: whether the
- * result makes sense is the walk's business.
+ * step: applies one recipe to the registers of one frame. Only arithmetic and memory reads: the walk checks
+ * whether the result is plausible.
  */
 #pragma once
 

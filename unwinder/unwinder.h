@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwinder: events in, stacks out.
+ * unwinder: turns events into stacks.
  *
- * It keeps one address space per process from the mapping, fork, exec and exit events, one recipe
- * cache per image, and walks each sample's copied stack with them. Pure but for the memory callback.
+ * It maintains one address space per process from the mapping, fork, exec and exit events, and one recipe
+ * cache per image, and unwinds each sample's copied stack with them. It has no side effects except through
+ * the memory callback.
  */
 #pragma once
 

@@ -184,10 +184,11 @@ static void attempt_check(struct walk *walk, struct attempt *attempt)
 		 walk_look_again(walker, walk->space, walk->pid, &attempt->caller))
 		attempt->verdict = attempt_judge(walk, attempt);
 	if (attempt->verdict == VERDICT_INVALID) {
-		attempt_fail(attempt, STACK_INVALID_STEP,
-			     attempt->caller.is_mapped
-				     ? "there is no call to this function before the return address"
-				     : "the return address is not in executable memory");
+		attempt_fail(
+			attempt, STACK_INVALID_STEP,
+			attempt->caller.is_mapped
+				? "the instruction before the return address is not a call to this function"
+				: "the return address is not in executable memory");
 		return;
 	}
 	attempt->is_good = true;

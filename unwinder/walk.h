@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk: one stack. From a sample's registers, step by step, each step checked before it is believed,
+ * walk: unwinds one stack. From a sample's registers, step by step, each step checked before it is accepted,
  * until a root is reached or there is a reason to stop.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the unwinder's interface and its walks share: how to walk, what was done, and who watches.
+ * Common types of the unwinder's interface and its walks: options, statistics, and the observer of steps.
  */
 #pragma once
 

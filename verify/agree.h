@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agree: holds recovered recipes against the compiler's unwind rows, instruction by instruction.
+ * agree: compares recovered recipes with the compiler's unwind rows, instruction by instruction.
  *
  * Agreement is by value: the compiler's rule, evaluated in the abstract state, must give the CFA,
  * the return address, the caller's register. So rsp+24 and rbp+16 may both be right, and a register

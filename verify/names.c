@@ -16,7 +16,7 @@ const char *names_known_text(enum names_known known)
 			"libdwarf 20210528 starts a line table of DWARF 5 with file 0, not 1",
 		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence behind its end",
 		[KNOWN_LIBDW_RELATIVE] =
-			"libdw 0.188 leaves out the directory of compilation before a relative one",
+			"libdw 0.188 omits the compilation directory before a relative directory",
 		[KNOWN_SUPPLEMENTARY] = "this version loses or misreads what is in a file made by dwz -5",
 	};
 

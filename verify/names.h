@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names: functions, inlined calls, files and lines of an image's instructions by our reader, held against
- * what libdwarf and libdw say.
+ * names: compares the functions, inlined calls, files and lines that our reader finds with those of libdwarf
+ * and libdw.
  */
 #pragma once
 

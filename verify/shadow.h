@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shadow: the true call stack of a thread, kept by watching every instruction it executes.
+ * shadow: the true call stack of a thread, tracked by observing every instruction it executes.
  *
  * A call adds an entry; the entry is gone when its frame is: on machines that push the return address
  * when sp has risen above its slot, on others when control is back behind the call or sp has risen
@@ -12,7 +12,7 @@
  * of two stacks say nothing about each other. Two stacks in one mapping, as two arrays of a program are,
  * cannot be told apart: there the shadow itself is wrong.
  *
- * Pure: it is told what happened and reads nothing.
+ * No side effects: it is informed of what happened and reads nothing itself.
  */
 #pragma once
 

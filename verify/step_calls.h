@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_calls: calls that were said to be new, held against the calls that were made.
+ * step_calls: compares the calls recognised as new with the actual calls.
  */
 #pragma once
 

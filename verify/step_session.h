@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_session: a command run one instruction at a time, its true stack beside it, and the stacks that
- * samples at random instructions give held against it.
+ * step_session: runs a command one instruction at a time, tracks its true stack, and compares it with the
+ * stacks unwound at random instructions.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_tally: unwound stacks held against true ones, counted by outcome, module and place.
+ * step_tally: compares unwound stacks with true ones, and counts the results by outcome, module and place.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify: all recovered recipes of an image against all its compiler's unwind rows.
+ * tables: compares all recovered recipes of an image with all unwind rows of the compiler.
  *
  * The analysis runs alone: it sees where unwind entries start and their landing pads, never their
  * rows (and with no_starts neither those nor symbols). Alignment that no edge reaches is left out;

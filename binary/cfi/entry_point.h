@@ -2,8 +2,8 @@
 /*
  * entry_point: where the code at an image's entry point ends.
  *
- * An unwind entry may cover more. The one of _start in static AArch64 programs also covers __wrap_main, a
- * function whose address _start passes on, and calls both outermost.
+ * Its unwind entry may cover more. In static AArch64 programs, the entry of _start also covers __wrap_main, a
+ * function whose address _start passes on, and marks both as outermost.
  */
 #pragma once
 

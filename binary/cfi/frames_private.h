@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What frames.c (where the tables are, which entry covers an address), frame_entry.c (one CIE, one FDE)
- * and lsda.c share.
+ * Common declarations of frames.c (where the tables are, which entry covers an address), frame_entry.c (one
+ * CIE, one FDE) and lsda.c.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gopclntab: the table that every Go program carries for its own tracebacks: where each function
- * starts and what it is called. It stays when symbols are stripped.
+ * gopclntab: the table that every Go program contains for its own tracebacks: start and name of each
+ * function. It remains when symbols are stripped.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image: one body of code, opened once and held for as long as the registry lives.
+ * image: one body of code, opened once and kept as long as the registry exists.
  *
  * An image is an ELF file, an ELF in memory (the vdso), or a pseudo-image that only has a name
  * (the kernel, a JIT region, a file we could not read). Addresses are vaddrs: the image's own

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfmap: names of code that a process made while it ran, as its JIT compiler wrote them down: a
- * perf map (text: start, size, name a line) or a jitdump file (binary, with source lines).
+ * perfmap: names of JIT code, as written by the JIT compiler: a perf map (text: start, size, name per line)
+ * or a jitdump file (binary, with source lines).
  *
- * A code cache is reused: where two entries overlap, the later one holds.
+ * Code caches are reused: if two entries overlap, the later one is valid.
  */
 #pragma once
 

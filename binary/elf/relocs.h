@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relocs: what the loader will write into the image's data: pointers into the image itself
- * (RELATIVE, packed RELR, IRELATIVE resolvers) and words that receive a symbol's address (GOT).
- * Found by dynamic tags, so section headers are not needed.
+ * relocs: the relocations that the dynamic loader applies to the image's data: pointers into the image itself
+ * (RELATIVE, packed RELR, IRELATIVE resolvers) and words that receive a symbol's address (GOT). Found by
+ * dynamic tags, so section headers are not needed.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbols: the functions that an image names itself: .symtab, .dynsym (by section or by dynamic
- * tags), .gnu_debugdata, .gopclntab. Sorted by address; read once per image.
+ * symbols: the function symbols of an image: .symtab, .dynsym (by section or by dynamic tags),
+ * .gnu_debugdata, .gopclntab. Sorted by address; read once per image.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * entry: can a function start here?
+ * entry: whether a function can start at an address.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function: where the functions of an image start and end, and what is known of each.
+ * function: where the functions of an image start and end, and what is known about each.
  *
  * functions_new makes the cheap index (symbols, unwind entries, PLT stubs, entry points): enough
  * to answer for a pc that a symbol or an unwind entry covers. functions_survey decodes the whole

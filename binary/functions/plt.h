@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plt: the stubs a linker makes for calls that leave the image, and the symbol each goes to.
+ * plt: the stubs that a linker creates for calls to other images, and the symbol of each.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stub: the stubs that linkers make for calls that leave the image, known by their bytes.
+ * stub: the stubs that linkers create for calls to other images, recognised by their bytes.
  *
- * A stub jumps through a word of the GOT that the loader fills; the first one (the head) hands over
- * to the loader's resolver. Linkers write only a handful of forms, so stubs are known by their bytes:
- * no section headers, no unwind entries (AArch64 linkers make none) and no analysis are needed.
+ * A stub jumps through a word of the GOT that the loader fills; the first one (the head) hands over to the
+ * loader's resolver. There are only a few forms of stubs, so they are recognised by their bytes: no section
+ * headers, no unwind entries (AArch64 linkers create none) and no analysis are needed.
  */
 #pragma once
 

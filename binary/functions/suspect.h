@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suspect: is there a function at an address where nothing states one? The code is analysed as if it were
- * a function, and its exits tell.
+ * suspect: whether there is a function at an address without a stated start. The code is analysed as if it
+ * were a function, and judged by its exits.
  */
 #pragma once
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isa: an instruction reduced to what its consumers ask: what it does to the stack and to the
- * registers (its effects), and where control goes (its flow). Nobody outside isa_*.c sees an
- * opcode. Registers are DWARF numbers.
+ * isa: an instruction reduced to what its consumers need: its effects on stack and registers, and its control
+ * flow. No code outside isa_*.c handles opcodes. Registers are DWARF numbers.
  *
  * Effects happen in order; each sees the registers as the one before left them. What an
  * instruction writes and no effect describes is in `clobbers`, which happens after the effects.
  * A register written in part (8 or 16 bits) is clobbered. Memory that has no address in the flat
  * space (thread-local segments, scattered stores) appears in no effect.
  *
- * Calls and returns have no effect of their own: what a call does to the registers is the ABI's
- * business, and a return is judged by the state in front of it.
- * Both x86-64 and AArch64 are always compiled in; isa_for_machine picks one per image.
+ * Calls and returns have no effect of their own: the effect of a call on registers is defined by the ABI, and
+ * a return is judged by the state before it. Both x86-64 and AArch64 are always compiled in; isa_for_machine
+ * picks one per image.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed: is the instruction arithmetic on several values at once, and on how many bytes of them? From its
- * bytes alone.
+ * packed: whether an instruction is SIMD arithmetic, and its vector width in bytes, determined from its bytes
+ * alone.
  */
 #pragma once
 

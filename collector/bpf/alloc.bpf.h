@@ -83,11 +83,12 @@ static __always_inline __u64 number_block(void)
 static __always_inline void send_block(void *context, const struct call_key *key, __u64 size, __u64 pointer,
 				       struct trace_count *count)
 {
-	__u32 zero = 0;
-	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
+	struct trace_call *record = own_record();
 
-	if (!record)
+	if (!record) {
+		tally(&count->dropped, 1);
 		return;
+	}
 	record->magic = TRACE_MAGIC;
 	record->function = key->function;
 	record->site = TRACE_ENTRY;
@@ -117,8 +118,8 @@ static __always_inline void allocate(void *context, const struct call_key *key, 
 		size *= read_argument(context, grant.count);
 	if (!size || is_same_call(context, key, size, thread))
 		return;
-	count->entries++;
-	count->bytes += size;
+	tally(&count->entries, 1);
+	tally(&count->bytes, size);
 	if (!thread->countdown)
 		thread->countdown = draw_countdown();
 	if (thread->countdown > size) {
@@ -126,7 +127,7 @@ static __always_inline void allocate(void *context, const struct call_key *key, 
 		return;
 	}
 	thread->countdown = draw_countdown();
-	count->exits++;
+	tally(&count->exits, 1);
 	send_block(context, key, size,
 		   grant.pointer == TRACE_GRANT_NONE ? 0 : read_argument(context, grant.pointer), count);
 }
@@ -147,7 +148,7 @@ static __always_inline void hold(void *context, const struct call_key *key, stru
 	if (!block.address || block.address > -4096ull)
 		return;
 	if (bpf_map_update_elem(&cpprof_blocks, &block, &number, BPF_ANY))
-		count->dropped++;
+		tally(&count->dropped, 1);
 }
 
 SEC("kprobe")
@@ -162,7 +163,7 @@ int cpprof_alloc(void *context)
 	if (!count || !thread)
 		return 0;
 	if (options.counts) {
-		count->entries += site == TRACE_ENTRY;
+		tally(&count->entries, site == TRACE_ENTRY);
 		return 0;
 	}
 	if (site == TRACE_RETURN && options.is_x86)

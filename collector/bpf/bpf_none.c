@@ -180,7 +180,7 @@ int bpf_paths_open(const struct bpf_paths_want *want, bool sets_many, struct bpf
 {
 	(void)want, (void)sets_many, (void)ret, (void)ret_log;
 	diag_set(diag, -EOPNOTSUPP, "cpprof was built without libbpf");
-	diag_why(diag, "counting ways needs it");
+	diag_why(diag, "counting paths needs it");
 	return -EOPNOTSUPP;
 }
 

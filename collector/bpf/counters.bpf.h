@@ -36,11 +36,18 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 /* All that a thread that runs has counted. */
 static __always_inline void count_thread(const struct thread *thread, __u64 *ret)
 {
+	const volatile __u64 *off_cpu = &thread->off_cpu;
+
 	if (!options.n_counters)
 		return;
-	read_counters(ret);
-	for (__u32 i = 0; i < TRACE_COUNTERS_MAX; i++)
-		ret[i] = thread->counted[i] + since(ret[i], thread->at_start[i]);
+	for (int i = 0; i < 2; i++) { /* again if it lost its CPU in between */
+		__u64 before = *off_cpu;
+		read_counters(ret);
+		for (__u32 j = 0; j < TRACE_COUNTERS_MAX; j++)
+			ret[j] = thread->counted[j] + since(ret[j], thread->at_start[j]);
+		if (*off_cpu == before)
+			break;
+	}
 }
 
 /* It gets a CPU. */

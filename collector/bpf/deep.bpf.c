@@ -13,6 +13,7 @@
  */
 #include <linux/bpf.h>
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "collector/bpf/deep_layout.h"
@@ -34,12 +35,17 @@ __u64 has_hints; /* set by cpprof with the first hint */
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 only */
+} __attribute__((preserve_access_index));
 struct task_struct {
 	struct mm_struct *mm;
+	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
 struct cpu_state {
 	__u64 window, n_written;
+	__u64 thread; /* that copies its stack at a probe; 0 = none */
 };
 struct range {
 	__u64 start, end;
@@ -48,7 +54,8 @@ struct page_key {
 	__u64 thread, addr;
 };
 
-/* One value a CPU: the program is never interrupted by itself. */
+/* One value a CPU: at a sample or a switch the program is not interrupted by itself. At a probe it may be
+ * preempted: see cpprof_deep_call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -67,21 +74,18 @@ struct {
 	__type(key, __u32);
 	__type(value, struct deep_outline);
 } cpprof_outline SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct deep_hidden);
 } cpprof_hidden SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct deep_nearby);
 } cpprof_nearby SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -476,11 +480,20 @@ int cpprof_deep_wait(void *context)
 	return 0;
 }
 
-/* At the end of a call: trace.bpf.c has measured it, and sends it when this is done. */
+/*
+ * At the end of a call: trace.bpf.c has measured it, and sends it when this is done. Where the kernel
+ * preempts, another thread of this CPU may be amid the same: then this stack ends with the snapshot.
+ */
 SEC("kprobe")
 int cpprof_deep_call(void *context)
 {
-	copy_stack(context, 1, 1);
+	struct cpu_state *cpu = bpf_map_lookup_elem(&cpprof_cpu, &zero);
+
+	if (cpu && !*(volatile __u64 *)&cpu->thread) {
+		*(volatile __u64 *)&cpu->thread = bpf_get_current_pid_tgid();
+		copy_stack(context, 1, 1);
+		*(volatile __u64 *)&cpu->thread = 0;
+	}
 	bpf_tail_call(context, &cpprof_next, 0);
 	return 0;
 }

@@ -46,18 +46,54 @@ static __always_inline int is_on_goroutine(const struct goroutine *goroutine, __
 	return sp >= goroutine->stack.start && sp < goroutine->stack.end;
 }
 
+/* What a goroutine's description begins with. */
+struct goroutine_head {
+	struct range stack;
+	__u64 guard, system_guard;
+};
+#define GO_GUARD_MAX 8192ull                   /* the guard is a little above the stack's start, */
+#define GO_GUARD_SPECIAL 0xfffffffffffff000ull /* or a number that no address can be */
+
+/*
+ * On x86-64 Go also keeps the goroutine's address in the word below the thread's own storage. Any other
+ * program has anything there: all that is known of a goroutine must be true.
+ */
+static __always_inline int find_kept_goroutine(struct range *ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct goroutine_head head;
+	__u64 address = 0;
+
+	if (!bpf_core_field_exists(task->thread.fsbase) ||
+	    bpf_probe_read_user(&address, sizeof(address), (void *)(task->thread.fsbase - 8)) ||
+	    address < DEEP_PAGE || address & 7 || bpf_probe_read_user(&head, sizeof(head), (void *)address))
+		return 0;
+	*ret = head.stack;
+	__u64 size = head.stack.end - head.stack.start;
+	return head.stack.start < head.stack.end && !(size & (size - 1)) && head.system_guard == ~0ull &&
+	       (head.guard - head.stack.start < GO_GUARD_MAX || head.guard >= GO_GUARD_SPECIAL);
+}
+
 /*
  * A clock function works on the thread's stack and goes back to the goroutine's: copying begins there. The
- * size of a goroutine's stack is a power of two.
+ * size of a goroutine's stack is a power of two. On x86-64 the kernel's part of the clock (vdso) may use both
+ * registers for itself: then the whole stack is copied.
  */
 static __always_inline int follow_goroutine(const struct goroutine *goroutine, __u64 sp, struct range *stack)
 {
-	__u64 size = goroutine->stack.end - goroutine->stack.start;
+	__u64 size = goroutine->stack.end - goroutine->stack.start, most = options.n_pages * DEEP_PAGE;
+	struct range kept;
 
-	if (is_on_goroutine(goroutine, sp) || !is_on_goroutine(goroutine, goroutine->saved_sp) ||
-	    size & (size - 1))
+	if (is_on_goroutine(goroutine, sp))
 		return 0;
-	stack->start = goroutine->saved_sp;
-	stack->end = goroutine->stack.end;
+	if (is_on_goroutine(goroutine, goroutine->saved_sp) && !(size & (size - 1))) {
+		stack->start = goroutine->saved_sp;
+		stack->end = goroutine->stack.end;
+		return 1;
+	}
+	if (!options.is_x86 || !find_kept_goroutine(&kept) || (sp >= kept.start && sp < kept.end))
+		return 0;
+	stack->start = kept.end - kept.start > most ? kept.end - most : kept.start;
+	stack->end = kept.end;
 	return 1;
 }

@@ -109,6 +109,12 @@ static __always_inline __u64 read_caller(void *context)
 	return address - read_word(context, options.is_x86 ? X86_PC : A64_PC);
 }
 
+/* Adds to a value of this CPU; another thread may be preempted amid the same. */
+static __always_inline void tally(__u64 *sum, __u64 n)
+{
+	__sync_fetch_and_add(sum, n);
+}
+
 /* ---- ways --------------------------------------------------------------------------------------------- */
 
 static __always_inline void count(const struct call_key *key, const struct call *call, __u32 number,
@@ -118,7 +124,7 @@ static __always_inline void count(const struct call_key *key, const struct call 
 	__u64 *counted = bpf_map_lookup_elem(&cpprof_counted, &at), zero = 0;
 
 	if (call->state != WAY_WHOLE) {
-		stats->partial += call->state == WAY_PARTIAL;
+		tally(&stats->partial, call->state == WAY_PARTIAL);
 		return;
 	}
 	if (!counted) {
@@ -128,7 +134,7 @@ static __always_inline void count(const struct call_key *key, const struct call 
 	if (counted)
 		__sync_fetch_and_add(counted, 1);
 	else
-		stats->full++;
+		tally(&stats->full, 1);
 }
 
 /* False if the call is over. */
@@ -172,7 +178,7 @@ static __always_inline int arrive(const struct call_key *key, const struct paths
 static __always_inline int land(const struct call_key *key, const struct paths_probe *probe,
 				struct call *call, struct paths_stats *stats)
 {
-	stats->dropped += call->state == WAY_WHOLE;
+	tally(&stats->dropped, call->state == WAY_WHOLE);
 	begin(call, &probe->entry);
 	if (probe->entry.end != PATHS_LEAVES)
 		return 1;
@@ -190,7 +196,7 @@ static __always_inline void enter(void *context, const struct call_key *key, con
 		return;
 	}
 	if (known && known->state == WAY_WHOLE)
-		stats->dropped++;
+		tally(&stats->dropped, 1);
 	begin(&call, &probe->entry);
 	/* A function without a branch has one way: it is counted here. */
 	if (probe->entry.end == PATHS_LEAVES)
@@ -206,7 +212,7 @@ static __always_inline void choose(void *context, const struct call_key *key, co
 		probe->stages & PATHS_PASS || is_taken(context, probe) ? &probe->way[0] : &probe->way[1];
 
 	if (call->expect != probe->block && call->state == WAY_WHOLE) {
-		stats->dropped++;
+		tally(&stats->dropped, 1);
 		call->state = WAY_DROPPED;
 	}
 	if (!act(key, call, action, stats))
@@ -223,7 +229,7 @@ int cpprof_paths(void *context)
 
 	if (!probe || !stats || (options.process && options.process != process))
 		return 0;
-	stats->hits++;
+	tally(&stats->hits, 1);
 	if (!*(volatile __u32 *)&is_open)
 		return 0;
 	struct call_key key = { read_word(context, probe->cfa_reg) + probe->cfa_offset, process,

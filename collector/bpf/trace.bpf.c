@@ -91,11 +91,14 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } cpprof_stands SEC(".maps");
-/* The record that is put together: one a CPU, for a probe is not interrupted by another. */
+/*
+ * The record that is being put together, one per thread. A kernel that preempts runs another thread's probe
+ * on this CPU before this one is done, so nothing that belongs to a CPU may hold what is not finished.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, struct trace_call);
 } cpprof_call SEC(".maps");
 /* Where records go: one event a CPU. Its size is set before loading. */
@@ -184,6 +187,19 @@ static __always_inline __u64 read_argument(void *context, __u32 arg)
 
 #include "collector/bpf/counters.bpf.h"
 
+/* Adds to a value of this CPU; another thread may be preempted amid the same. */
+static __always_inline void tally(__u64 *sum, __u64 n)
+{
+	__sync_fetch_and_add(sum, n);
+}
+
+/* NULL: there is no memory for it. */
+static __always_inline struct trace_call *own_record(void)
+{
+	return bpf_task_storage_get(&cpprof_call, bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 /* ---- threads ------------------------------------------------------------------------------------------ */
 
 static __always_inline struct thread *find_thread(__u32 tid)
@@ -231,12 +247,25 @@ static __always_inline __u64 count_faults(void)
 	return task->min_flt + task->maj_flt;
 }
 
+/* The time, and what the thread had waited until then: read again if it lost its CPU in between. */
+static __always_inline __u64 read_clocks(const struct thread *thread, __u64 *ret_off_cpu)
+{
+	const volatile __u64 *off_cpu = &thread->off_cpu;
+	__u64 now = 0;
+
+	for (int i = 0; i < 4; i++) {
+		*ret_off_cpu = *off_cpu;
+		now = bpf_ktime_get_ns();
+		if (*off_cpu == *ret_off_cpu)
+			break;
+	}
+	return now;
+}
+
 static __always_inline void enter(void *context, const struct call_key *key, __u64 cookie,
 				  struct thread *thread, struct trace_count *count)
 {
-	struct open_call call = { .start = bpf_ktime_get_ns(),
-				  .off_start = thread->off_cpu,
-				  .faults_start = count_faults(),
+	struct open_call call = { .faults_start = count_faults(),
 				  .faults = thread->faults,
 				  .wall = thread->wall,
 				  .off_cpu = thread->off_sum,
@@ -246,23 +275,23 @@ static __always_inline void enter(void *context, const struct call_key *key, __u
 	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
 	__u64 *n_stands = bpf_map_lookup_elem(&cpprof_stands, &key->function);
 
+	call.start = read_clocks(thread, &call.off_start);
 	call.n_stands = n_stands && *n_stands ? *n_stands : 1;
 	if (call.n_stands > 1 && call.start >= window_until) {
 		bpf_map_delete_elem(&cpprof_open, key); /* one that did not return */
 		return;
 	}
-	count->entries++;
 	const struct open_call *before = bpf_map_lookup_elem(&cpprof_open, key);
-	if (before && before->generation == generation) {
-		/* Go: its stack was too small, has moved, and the function begins once more. */
-		count->entries -= is_go;
-		count->abandoned += !is_go;
-	}
+	int is_again = before && before->generation == generation;
+	/* Go: its stack was too small, has moved, and the function begins once more. */
+	tally(&count->entries, !(is_again && is_go));
+	if (is_again && !is_go)
+		tally(&count->abandoned, 1);
 	thread->wall = thread->off_sum = thread->faults = 0;
 	if (!is_go)
 		enter_counting(thread, &call);
 	if (bpf_map_update_elem(&cpprof_open, key, &call, BPF_ANY))
-		count->dropped++;
+		tally(&count->dropped, 1);
 }
 
 static __always_inline __u64 less(__u64 a, __u64 b)
@@ -299,14 +328,13 @@ static __always_inline void write_call(void *context, struct trace_call *record,
 	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
 				  __builtin_offsetof(struct trace_call, hidden) +
 					  n * sizeof(struct trace_hidden)))
-		count->dropped++;
+		tally(&count->dropped, 1);
 }
 
 SEC("kprobe")
 int cpprof_send(void *context)
 {
-	__u32 zero = 0;
-	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
+	struct trace_call *record = own_record();
 	__u32 function = record ? record->function : 0;
 	struct trace_count *count = bpf_map_lookup_elem(&cpprof_counts, &function);
 
@@ -330,22 +358,24 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	int is_go = (cookie & TRACE_COOKIE_GO) != 0;
 
 	const struct open_call *call = bpf_map_lookup_elem(&cpprof_open, key);
-	__u32 zero = 0;
-	struct trace_call *record = bpf_map_lookup_elem(&cpprof_call, &zero);
+	struct trace_call *record = own_record();
 
-	if (!record)
+	if (!record) {
+		tally(&count->dropped, 1);
 		return;
+	}
 	if (!call || call->generation != generation) {
-		count->strange++;
+		tally(&count->strange, 1);
 		if (call)
 			bpf_map_delete_elem(&cpprof_open, key);
 		return;
 	}
-	__u64 off = less(thread->off_cpu, call->off_start), faults = less(count_faults(), call->faults_start);
+	__u64 off_cpu, now = read_clocks(thread, &off_cpu);
+	__u64 off = less(off_cpu, call->off_start), faults = less(count_faults(), call->faults_start);
 	record->magic = TRACE_MAGIC;
 	record->function = key->function;
 	record->site = site;
-	record->whole_wall = less(bpf_ktime_get_ns(), call->start);
+	record->whole_wall = less(now, call->start);
 	record->wall = less(record->whole_wall, thread->wall);
 	record->off_cpu = less(off, thread->off_sum);
 	record->faults = less(faults, thread->faults);
@@ -362,10 +392,10 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	else
 		leave_counting(thread, call, record);
 	bpf_map_delete_elem(&cpprof_open, key);
-	count->exits++;
+	tally(&count->exits, 1);
 	__u32 number;
 	if (options.paths && !is_go && is_known_path(context, key, &number) && count_call(record, number)) {
-		count->known++;
+		tally(&count->known, 1);
 		return;
 	}
 	if (options.hides)
@@ -399,7 +429,7 @@ int cpprof_trace(void *context)
 	if (!count || !thread)
 		return 0;
 	if (options.counts) {
-		count->entries += site == TRACE_ENTRY;
+		tally(&count->entries, site == TRACE_ENTRY);
 		return 0;
 	}
 	/* Behind the return, which on x86 took the return address off the stack. */

@@ -25,6 +25,8 @@ const volatile struct waits_options options = { 0 };
 /* Set by cpprof. */
 volatile __u64 is_on;
 volatile __u64 n_targets; /* threads in cpprof_targets: it is not looked at in vain */
+/* Waits that go on and are sampled, or a few more: while there are none, nobody who wakes is looked at. */
+__u64 n_open;
 /* Told to cpprof: what to add to the scheduler's clock to have that of samples. */
 volatile __u64 clock_offset;
 __u64 own_frames[WAITS_OWN_FRAMES];
@@ -258,16 +260,31 @@ int cpprof_fork(__u64 *context)
 
 /* ---- switches ------------------------------------------------------------------------------------------ */
 
+/* The present wait is sampled. The first of a thread always is. */
+static __always_inline void begin_sample(struct waits_thread *thread, __u64 now)
+{
+	__sync_fetch_and_add(&n_open, 1);
+	thread->sampled = bpf_ktime_get_ns();
+	clock_offset = thread->sampled - now;
+	thread->thread = current_thread(); /* exec may have given it another number */
+	thread->waker = thread->woken = 0;
+	thread->futex = thread->is_preempted ? 0 : find_futex();
+}
+
+static __always_inline void end_sample(struct waits_thread *thread)
+{
+	thread->sampled = 0;
+	__sync_fetch_and_sub(&n_open, 1);
+}
+
 static __always_inline void leave(struct waits_thread *thread, const struct task_struct *task, __u64 now,
 				  int is_preempted)
 {
-	if (!thread->thread)
-		thread->thread = current_thread();
 	thread->since = now;
 	thread->is_preempted = (__u64)is_preempted;
 	thread->delayed = task->sched_info.run_delay;
-	thread->waker = thread->woken = thread->futex = 0;
-	thread->sampled = 0;
+	if (thread->sampled) /* it came back while nothing counted */
+		end_sample(thread);
 }
 
 static __always_inline void add_wait(struct waits_thread *thread, const struct task_struct *task, __u64 now)
@@ -304,10 +321,11 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	if (!thread->since)
 		return;
 	add_wait(thread, task, now);
-	if (thread->sampled)
-		send(context, thread, thread->sampled);
 	thread->since = 0;
-	thread->sampled = 0;
+	if (!thread->sampled)
+		return;
+	send(context, thread, thread->sampled);
+	end_sample(thread);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
@@ -385,19 +403,18 @@ int cpprof_switch(__u64 *context)
 	if (!is_on)
 		return 0;
 	struct waits_thread *thread = look_up((__u32)in->pid);
+	__u64 now = 0;
 	if (thread)
-		come_back(context, thread, in, out->se.cfs_rq->rq->clock);
+		come_back(context, thread, in, now = out->se.cfs_rq->rq->clock);
 	thread = find_thread(context, (__u32)out->pid);
 	if (!thread)
 		return 0;
-	__u64 now = out->se.cfs_rq->rq->clock;
+	if (!now)
+		now = out->se.cfs_rq->rq->clock;
 	leave(thread, out, now, context[0] & 1);
 	if (!is_due(thread, now))
 		return 0;
-	thread->sampled = bpf_ktime_get_ns();
-	clock_offset = thread->sampled - now;
-	thread->thread = current_thread(); /* exec may have given it another number */
-	thread->futex = thread->is_preempted ? 0 : find_futex();
+	begin_sample(thread, now);
 	bpf_tail_call(context, &cpprof_next, 0);
 	write_sample(context);
 	return 0;
@@ -423,8 +440,10 @@ SEC("tp_btf/sched_waking")
 int cpprof_waking(__u64 *context)
 {
 	const struct task_struct *task = (const void *)context[0];
-	struct waits_thread *thread = look_up((__u32)task->pid);
 
+	if (!n_open)
+		return 0;
+	struct waits_thread *thread = look_up((__u32)task->pid);
 	if (!thread || !thread->sampled || thread->waker || !is_in_system_call())
 		return 0;
 	thread->waker = current_thread();
@@ -447,8 +466,10 @@ int cpprof_exit(__u64 *context)
 		drop_target((__u32)current_thread());
 	if (!thread)
 		return 0;
-	if (thread->sum.n)
+	if (thread->sum.n) {
+		thread->thread = current_thread();
 		send(context, thread, 0);
+	}
 	thread->number = WAITS_GONE;
 	return 0;
 }

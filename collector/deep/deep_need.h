@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deep_need: how much of a stack beyond the snapshot is worth copying.
+ * deep_need: how much of a stack beyond the snapshot should be copied.
  *
- * Of a thread's own stack, all that lies between the snapshot and the end of its mapping is needed. A
- * goroutine's or a coroutine's lies in a heap, and what follows it there is megabytes of something else. So
- * each thread has a limit. It rises at once when a walk would have needed more, and sinks where much more is
- * copied than walks ask for. Where few walks ask for what was copied nothing is copied any more, but for
- * places at which a stack was cut off once: a goroutine that needs more than its snapshot is there again. And
- * but for code in which a sample's stack was cut off, as long as samples there do ask for more: goroutines
- * come and go, and what they run stays.
+ * For a thread's own stack, everything between the snapshot and the end of its mapping is needed. The stack
+ * of a goroutine or coroutine is in a heap, followed by megabytes of other data. So each thread has a limit.
+ * It rises at once when a walk needed more, and falls if much more is copied than walks need. If few walks
+ * need the copied data, nothing is copied any more, with two exceptions: at stack addresses where a stack was
+ * truncated before, because a goroutine that needs more than its snapshot may be there again; and in code
+ * where a sample's stack was truncated, as long as samples there need more: goroutines come and go, but their
+ * code stays.
  *
- * Pure: says what to do, knows no kernel.
+ * No side effects: it only decides what to copy.
  */
 #pragma once
 

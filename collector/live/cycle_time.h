@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle_time: how long a cycle of this processor takes, while it works.
+ * cycle_time: measures the clock rate of this processor under load.
  *
- * Virtual machines do not tell, and what the system says of clocks is not what they do under load. A chain of
- * additions, each of which needs the one before, takes a cycle each on every processor that we know.
+ * Virtual machines do not report it, and the clock rates that the system reports are not those under load. In
+ * a chain of dependent additions, each takes one cycle on all known processors.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain: the records of all rings in one time order, read before the rings are full.
+ * drain: delivers the records of all rings in one time order, and reads them before the rings are full.
  *
  * It owns the rings, the order in which their records go out, and the guard: a thread that empties the rings
  * when their reader does not. The reader unwinds what it has read on its own thread, and code that is seen

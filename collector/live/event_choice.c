@@ -40,7 +40,7 @@ static int choice_parse_event(struct source_info *info, const char *name, struct
 	error = perf_events_probe(ret, false);
 	if (!choice_is_missing(error))
 		return 0;
-	source_info_note(info, "this machine cannot count '%s' (%s): cpu-clock is used instead", name,
+	source_info_note(info, "this machine cannot count '%s' (%s); cpu-clock is used instead", name,
 			 strerror(-error));
 	*ret = event_spec_cpu_clock();
 	return 0;
@@ -55,7 +55,7 @@ static int choice_add_group(struct source_info *info, const char *text, struct e
 
 	if (text[end] != '}' || (text[end + 1] && strcmp(text + end + 1, ":S") != 0)) {
 		diag_set(diag, -EINVAL, "cannot count '%s'", text);
-		diag_why(diag, "a group is written {a,b,c}, and nothing may follow");
+		diag_why(diag, "a group is written {a,b,c}, with nothing after it");
 		return -EINVAL;
 	}
 	for (char *rest = names, *name; (name = strsep(&rest, ","));) {
@@ -104,19 +104,19 @@ int event_choice_counters(struct event_choice *choice, const struct perf_source_
 		if (options->events[i][0] == '{') {
 			diag_set(diag, -EINVAL, "cannot count '%s'", options->events[i]);
 			diag_why(diag, "events of calls are always counted together");
-			diag_hint(diag, "leave out the braces");
+			diag_hint(diag, "omit the braces");
 			return -EINVAL;
 		}
 		int error = event_spec_parse(options->events[i], &spec, diag);
 		if (error)
 			return error;
 		if ((error = perf_events_probe(&spec, true))) {
-			source_info_note(info, "this machine cannot count '%s' (%s): it is left out",
+			source_info_note(info, "this machine cannot count '%s' (%s): it is ignored",
 					 options->events[i], strerror(-error));
 			continue;
 		}
 		if (choice->n == TRACE_COUNTERS_MAX)
-			return diag_set(diag, -E2BIG, "cannot count more than %d events by call",
+			return diag_set(diag, -E2BIG, "cannot count more than %d events per call",
 					TRACE_COUNTERS_MAX);
 		choice_add_spec(choice, &spec);
 	}
@@ -195,11 +195,10 @@ void event_choice_groups(struct event_choice *choice, struct perf_want *want, st
 	}
 	if (!error)
 		return;
-	source_info_note(
-		info,
-		"events cannot be read together here (%s): each is sampled for itself, and ratios of them "
-		"are statistical",
-		strerror(-error));
+	source_info_note(info,
+			 "this machine cannot read the events as a group (%s): each is sampled separately, "
+			 "and their ratios are estimates",
+			 strerror(-error));
 	want->has_groups = false;
 	choice_dissolve_groups(choice);
 }

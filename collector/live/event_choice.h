@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_choice: from the events asked for to those that this machine and our rights can give, with a note for
- * what is replaced.
+ * event_choice: from the requested events to those that this machine and our privileges allow, with a note
+ * for each replacement.
  */
 #pragma once
 

@@ -42,9 +42,9 @@ const char *event_error_words(int error)
 {
 	switch (-error) {
 	case ENOENT:
-		return "the processor, or the virtual machine, does not have it";
+		return "not available on this processor or in this virtual machine";
 	case EOPNOTSUPP:
-		return "the hardware or its driver does not support it";
+		return "not supported by the hardware or its driver";
 	case EACCES:
 	case EPERM:
 		return "not permitted";
@@ -52,9 +52,9 @@ const char *event_error_words(int error)
 	case ENXIO:
 		return "there is no driver for it";
 	case EBUSY:
-		return "somebody else is using it";
+		return "in use by another program";
 	case EINVAL:
-		return "the kernel does not take it for a single thread";
+		return "the kernel does not accept it for a single thread";
 	case ENOSYS:
 		return "this kernel has no perf events, or a container hides them";
 	}
@@ -151,7 +151,7 @@ static void event_list_add_breakpoints(struct listing *listing)
 		bool is_code;
 	} kinds[] = { { "mem:ADDRESS:w", "w", "writes to 4 bytes, or to ADDRESS/LENGTH", false },
 		      { "mem:ADDRESS:rw", "rw", "reads and writes", false },
-		      { "mem:ADDRESS:x", "x", "runs of the instruction there", true } };
+		      { "mem:ADDRESS:x", "x", "executions of the instruction there", true } };
 	static uint64_t variable;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -9,12 +9,12 @@
 
 #include "base/vec.h"
 
-#define EVENT_FAMILIES(FAMILY)                                                        \
-	FAMILY(SOFTWARE, "software", "counted by the kernel")                         \
-	FAMILY(HARDWARE, "hardware", "counted by processors, under names they share") \
-	FAMILY(PROCESSOR, "processor", "as the maker of this processor names them")   \
-	FAMILY(BREAKPOINT, "breakpoint", "accesses to an address of the program")     \
-	FAMILY(TRACEPOINT, "tracepoint", "places in the kernel")
+#define EVENT_FAMILIES(FAMILY)                                                                 \
+	FAMILY(SOFTWARE, "software", "software events, counted by the kernel")                 \
+	FAMILY(HARDWARE, "hardware", "hardware events with generic names")                     \
+	FAMILY(PROCESSOR, "processor", "hardware events as named by the processor's vendor")   \
+	FAMILY(BREAKPOINT, "breakpoint", "breakpoints: accesses to an address of the program") \
+	FAMILY(TRACEPOINT, "tracepoint", "tracepoints in the kernel")
 
 enum event_family {
 #define EVENT_FAMILY(family, name, about) EVENT_FAMILY_##family,

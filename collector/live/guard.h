@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard: a thread that is told when to act, and can be put off.
+ * guard: a thread that acts at a given time, which can be postponed.
  *
- * It sleeps until the time it was given last has come, and costs nothing as long as it is put off before
- * that. It runs at real-time priority where that is allowed, so what it does must take little time.
+ * It sleeps until the most recently given time, and costs nothing as long as it is postponed before that. It
+ * runs at real-time priority if allowed, so its work must be short.
  */
 #pragma once
 

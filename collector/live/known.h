@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known: names and mappings that /proc tells, as events.
+ * known: names and mappings from /proc, as events.
  *
- * What was there before we attached is in no record. It is read from /proc, and handed out before any record.
- * Mappings are read again when records were lost, which may have told of others.
+ * There are no records of what existed before attaching. It is read from /proc and delivered before any
+ * record. Mappings are read again when records were lost, because those may have contained mappings.
  */
 #pragma once
 

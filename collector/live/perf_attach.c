@@ -285,7 +285,7 @@ static void attach_find_parents(struct perf_attach *attach, const struct perf_so
 		}
 		source_info_note(attach->info,
 				 "process 1 is the parent of every service on this machine, so its child "
-				 "processes are left out; choose some of them with -p or -n");
+				 "processes are not profiled; select some of them with -p or -n");
 	}
 }
 
@@ -304,9 +304,9 @@ static void attach_children(struct perf_attach *attach, const struct perf_source
 		    !attach_new_children(attach, &children, &seen, &n_attached))
 			break;
 	if (n_attached)
-		source_info_note(attach->info,
-				 "%zu child process%s profiled, too; --no-inherit leaves %s out", n_attached,
-				 n_attached == 1 ? " is" : "es are", n_attached == 1 ? "it" : "them");
+		source_info_note(attach->info, "%zu child process%s profiled, too; --no-inherit excludes %s",
+				 n_attached, n_attached == 1 ? " is" : "es are",
+				 n_attached == 1 ? "it" : "them");
 	vec_done(&children.pids);
 	vec_done(&parents.pids);
 	map_done(&seen);
@@ -402,9 +402,8 @@ int perf_attach_command(struct perf_attach *attach, const struct perf_source_opt
 		return perf_events_refused(diag, error, "cannot profile '%s'", options->argv[0]);
 	if (target_changes_rights(options->argv[0]))
 		source_info_note(attach->info,
-				 "'%s' runs with other privileges than cpprof, so the kernel does not let it "
-				 "be profiled; "
-				 "try: sudo cpprof record -- ...",
+				 "'%s' runs with privileges other than cpprof's, so the kernel does not "
+				 "allow profiling it; try: sudo cpprof record -- ...",
 				 options->argv[0]);
 	targets_add(attach->targets, launch->pid, 0);
 	return launch_start(launch, options->argv[0], diag);

@@ -56,7 +56,7 @@ static int calls_add_counters(struct perf_live *live, const struct event_choice 
 	struct perf_events *events = &live->events;
 
 	if (choice->n && !bpf_trace_sees_waits(events->probe.program)) {
-		diag_set(diag, -EOPNOTSUPP, "cannot count events by call");
+		diag_set(diag, -EOPNOTSUPP, "cannot count events per call");
 		diag_why(diag, "this kernel does not report which thread runs");
 		diag_hint(diag, "leave out -e");
 		return -EOPNOTSUPP;
@@ -70,7 +70,7 @@ static int calls_add_counters(struct perf_live *live, const struct event_choice 
 					      live->n_counters, &attr, events->cpus.at, events->cpus.n);
 		if (error) {
 			source_info_note(
-				info, "this machine cannot count '%s' on every CPU (%s): it is left out",
+				info, "this machine cannot count '%s' on every CPU (%s): it is ignored",
 				spec->name, error == -EBUSY ? "no counter is free" : strerror(-error));
 			continue;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_glance: where the threads of a process run, for a moment. Addresses alone, by the CPU clock: nothing
- * is unwound, nothing is kept, and the process is hardly disturbed.
+ * perf_glance: samples the threads of a process for a short time, by the CPU clock. Addresses only: nothing
+ * is unwound or stored, and the process is hardly disturbed.
  */
 #pragma once
 

@@ -20,8 +20,9 @@ static int machine_refused(const struct perf_source_options *options, int error,
 	error = perf_events_refused(diag, error, "cannot profile %s",
 				    options->cgroup ? options->cgroup : "the whole machine");
 	if (options->cgroup && error == -EBADF) {
-		diag_why(diag, "it is no cgroup that perf events know");
-		diag_hint(diag, "it must lie in the hierarchy of cgroup version 2, or in that of perf_event");
+		diag_why(diag, "it is not a cgroup that perf events support");
+		diag_hint(diag,
+			  "it must be in the hierarchy of cgroup version 2 or of the perf_event controller");
 	}
 	if (error == -EACCES && geteuid() != 0)
 		diag_hint(diag,
@@ -39,7 +40,7 @@ static void machine_learn(struct perf_attach *attach)
 	struct pid_list all = { 0 };
 
 	if (target_all(&all) < 0)
-		source_info_note(attach->info, "/proc cannot be read: what already runs has no names");
+		source_info_note(attach->info, "/proc cannot be read: running processes have no names");
 	nanosleep(&(struct timespec){ .tv_nsec = BIRTH_NS }, NULL);
 	drain_round(attach->drain);
 	for (size_t i = 0; i < all.pids.n; i++) {

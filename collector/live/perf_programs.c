@@ -159,7 +159,7 @@ int perf_events_add_waits(struct perf_events *events, const struct perf_want *wa
 
 	for (size_t i = 0; !error && i < events->cpus.n; i++)
 		if ((error = programs_open_samples(events, i))) {
-			diag_set(diag, error, "cannot open an event for samples of a BPF program");
+			diag_set(diag, error, "cannot open an event for the samples of a BPF program");
 			programs_close_samples(events);
 			perf_waits_close(&events->waits);
 		}

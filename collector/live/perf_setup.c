@@ -288,9 +288,9 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 	if (!info->has_timed_waits && !options->has_switch_records)
 		source_info_note(
 			info,
-			"waits are not timed in the kernel (%s: %s): being kept from running is told by "
-			"thread only (--metric kept-from-running), every switch costs the program about "
-			"0.7 us, and --max-switches applies to each thread by itself",
+			"waits are not timed in the kernel (%s: %s): time spent runnable but not running is "
+			"known per thread only (--metric kept-from-running), every context switch costs the "
+			"program about 0.7 us, and --max-switches applies to each thread separately",
 			diag.what, diag.why);
 }
 
@@ -311,7 +311,7 @@ static int setup_open_cgroup(struct perf_live *live, const struct perf_source_op
 	if (fd < 0) {
 		int error = -errno;
 		diag_set(diag, error, "cannot open the cgroup '%s'", options->cgroup);
-		diag_hint(diag, "give its folder, such as /sys/fs/cgroup/system.slice/nginx.service");
+		diag_hint(diag, "give its directory, such as /sys/fs/cgroup/system.slice/nginx.service");
 		return error;
 	}
 	live->cgroup = fd;

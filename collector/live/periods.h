@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * periods: how long a clock waits between samples, drawn at random, and what each sample stands for.
+ * periods: random sampling periods, and the weight of each sample.
  *
- * A program that beats in time with a fixed period is sampled in the same places again and again. So each
- * clock gets a period of its own when it is opened, and another one from time to time while it runs. Threads
- * that inherit a clock keep the period it had when they were born.
+ * A program that is synchronised with a fixed period is always sampled at the same places. So each clock gets
+ * its own random period when it is opened, and a new one from time to time. Threads that inherit a clock keep
+ * the period it had when they were created.
  *
  * The kernel says in each sample the period its event was made with, and goes on saying so when it is given
  * another. Only we know that one, and since when; so weights are taken from here.
  *
- * Rounds are the spans between two draws. The samples of one round share their luck, and rounds do not:
- * how much shares vary from round to round says how sure they are.
+ * A round is the time between two draws. The samples of one round are correlated, rounds are independent: the
+ * variation of shares between rounds gives their confidence intervals.
  *
  * Pure but for one callback: knows no descriptor and no clock. Times are those of the records.
  */

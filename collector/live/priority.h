@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * priority: getting a CPU in time on a machine where many want one.
+ * priority: scheduling priority, to get a CPU in time on a loaded machine.
  *
  * What we ask for is bounded by what we do: a reader that takes a few thousandths of a CPU takes no more of
  * it because it is scheduled sooner. Threads and processes started later do not inherit it. A refusal is not

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * targets: the processes and threads that were asked for, and which of them have ended.
+ * targets: the requested processes and threads, and which of them have ended.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watched: which processes are recorded, where records come from all that run on a machine. Pure.
+ * watched: which processes are recorded, if records come from all processes of a machine. No side effects.
  */
 #pragma once
 

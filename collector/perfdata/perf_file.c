@@ -353,7 +353,7 @@ static void file_add_notes(struct perf_file *file)
 	if (perf_input_is_cut(file->input))
 		vec_push(&info->notes, alloc_text("the recording is truncated"));
 	if (file->n_damaged)
-		vec_push(&info->notes, alloc_printf("%llu corrupt records were left out",
+		vec_push(&info->notes, alloc_printf("%llu corrupt records were skipped",
 						    (unsigned long long)file->n_damaged));
 	perf_images_notes(file->images, info);
 }

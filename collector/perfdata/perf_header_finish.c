@@ -66,7 +66,7 @@ static int header_choose_isa(const struct perf_header *header, const char *name,
 	if (!info->isa)
 		return diag_set(diag, -ENOTSUP, "cannot tell on which architecture '%s' was recorded", name);
 	header_note(info,
-		    alloc_printf("the recording does not say on which architecture it was made; taken as %s",
+		    alloc_printf("the recording does not say on which architecture it was made; assuming %s",
 				 info->isa->name));
 	return 0;
 }
@@ -101,7 +101,7 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 	}
 	if (info->events.n > 1 && !(header->entries.at[0].layout.sample_type & PERF_SAMPLE_ID))
 		header_note(info, alloc_printf("samples do not say which of the %zu events they belong to; "
-					       "all count as '%s'",
+					       "all are counted as '%s'",
 					       info->events.n, info->events.at[0].name));
 	return 0;
 }
@@ -195,7 +195,7 @@ int perf_header_finish(struct perf_header *header, const char *name, struct sour
 	}
 	if (header->entries.n == 0) {
 		diag_set(diag, -EBADMSG, "cannot read '%s'", name);
-		diag_why(diag, "it describes no event");
+		diag_why(diag, "it contains no event description");
 		return -EBADMSG;
 	}
 

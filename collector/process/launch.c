@@ -74,8 +74,7 @@ static int launch_refuse(const char *name, int error, struct diag *diag)
 		if (is_there && S_ISREG(st.st_mode))
 			diag_hint(diag, "try: ./%s", name);
 		else if (strchr(name, ' '))
-			diag_hint(diag,
-				  "its arguments are given one by one; or try: cpprof record -- sh -c '%s'",
+			diag_hint(diag, "give the arguments separately; or try: cpprof record -- sh -c '%s'",
 				  name);
 	} else if (error == -ENOENT && is_there) {
 		diag_why(diag, "the interpreter it asks for (#! or dynamic linker) is missing");

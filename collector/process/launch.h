@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch: a command that waits, forked but not yet started, until its profiler is ready.
+ * launch: starts a command that waits, forked but not yet executed, until the profiler is ready.
  */
 #pragma once
 

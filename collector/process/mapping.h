@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapping: from a range of a process's address space to the image behind it.
+ * mapping: from a mapping of a process to its image.
  *
  * A name proves nothing: the file may have been replaced, the process may live in another root. So a
  * file is opened as the process sees it (/proc/PID/root, map_files, exe) or, when the process has

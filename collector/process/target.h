@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target: what /proc says of a live process: its threads, names and mappings, and its memory.
+ * target: information from /proc about a live process: its threads, names and mappings, and its memory.
  *
  * A process may end, exec or change between any two of these calls: each answers for its own moment
  * and fails with -ESRCH or -ENOENT when the process is gone.

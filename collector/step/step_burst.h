@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_burst: a running thread, stopped at some moment and stepped for a little while, then let go.
+ * step_burst: stops a running thread, single-steps it for a short time, and releases it.
  *
- * It ends before a system call, which may wait, and before a load-exclusive, whose store would never succeed:
- * nothing is done that would have to be undone if we were killed. Signals are handed on. Whoever calls this
- * should be a process of its own that nobody kills: a thread whose tracer dies in the middle of a step gets
- * the trap itself.
+ * A burst ends before a system call, which may wait, and before a load-exclusive, whose store would never
+ * succeed: nothing has to be undone if the tracer is killed. Signals are delivered. The caller should be a
+ * separate process that is not killed: a thread whose tracer dies in the middle of a step receives the trap
+ * itself.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotate: what each line and each instruction of one function costs.
+ * annotate: the cost of each line and instruction of a function.
  *
- * A line's own cost is what was spent in its instructions; code that was inlined there counts for the line of
- * the call that brought it in, and is told apart. What a call costs is the line's `calls`. Recursive calls of
- * the function itself count once.
+ * A line's own cost is that of its instructions; the cost of inlined code is added to the line of the inlined
+ * call, and is also available separately. The cost of calls is the line's `calls`. Recursive calls of the
+ * function itself are counted once.
  */
 #pragma once
 

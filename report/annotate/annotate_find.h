@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotate_find: which function a user means by a name.
+ * annotate_find: finds the function that a user has named.
  */
 #pragma once
 

@@ -213,7 +213,7 @@ static void put_source(struct writer_state *w)
 	bool gap = false;
 
 	if (!map->decl_file) {
-		text_printf(w->to, "no source is known for it (no debug information)%s\n",
+		text_printf(w->to, "its source is not known (no debug information)%s\n",
 			    w->a->codes.n ? "; its instructions:" : "");
 		return;
 	}
@@ -384,8 +384,9 @@ static void put_insns(struct writer_state *w)
 	text_printf(w->to, "\n");
 	int columns = put_heading(w);
 	text_printf(w->to, " instructions%s\n",
-		    is_timed(w) ? " (a timer's samples: right for blocks and loops, not for single ones)"
-				: " (right for single ones only if the event is precise)");
+		    is_timed(w) ? " (sampled by a timer: accurate for basic blocks and loops, not for single "
+				  "instructions)"
+				: " (accurate for single instructions only if the event is precise)");
 	if (!w->a->codes.n)
 		text_printf(w->to, "the profile does not contain its code\n");
 	for (size_t i = 0; i < w->a->codes.n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * insn_loops: which loop each instruction of a function goes round in.
+ * insn_loops: the loop that each instruction of a function belongs to.
  *
  * The static map counts an instruction to the loop that it was written in, also where the compiler has moved
  * it in front of the loop: constants, the first test. That is right for costs. A margin beside the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_user: with whose rights source files are read. A program's debug information names any file it
- * likes; what root shows of it must not be more than who made the program could read himself.
+ * source_user: the user with whose permissions source files are read. Debug information can name any file;
+ * under root, a report must not show more than the owner of the program could read.
  */
 #pragma once
 

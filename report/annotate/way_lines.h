@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * way_lines: the lines along a way through a function, for people.
+ * way_lines: the source lines along an execution path through a function.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * count_loops: how often loops went round, as `cpprof paths --format json` has written it.
+ * count_loops: iteration counts of loops, from the output of `cpprof paths --format json`.
  */
 #pragma once
 

@@ -254,14 +254,14 @@ static int counts_read(struct counts_reader *r, const char *name, struct diag *d
 	cycles_counts_done(&r->current);
 	if (!is_good) {
 		diag_set(diag, -EBADMSG, "'%s' has no counts", name);
-		diag_why(diag, "it is not what `cpprof paths --format json` writes");
-		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... writes them");
+		diag_why(diag, "it was not written by `cpprof paths --format json`");
+		diag_hint(diag, "create it with: cpprof paths -f FUNCTION --format json -o FILE ...");
 		return -EBADMSG;
 	}
 	if (!r->to->is_found) {
 		diag_set(diag, -ENOENT, "'%s' has no counts of this function", name);
-		diag_why(diag, "it is of others, or of another build");
-		diag_hint(diag, "cpprof paths -f FUNCTION --format json -o FILE ... counts it");
+		diag_why(diag, "it contains counts of other functions, or of another build");
+		diag_hint(diag, "count it with: cpprof paths -f FUNCTION --format json -o FILE ...");
 		return -ENOENT;
 	}
 	if (r->to->blocks.n)
@@ -330,8 +330,8 @@ int cycles_counts_check(const char *path, const char *module, const char *counte
 	build_id_format(expected, build_id);
 	if (!counted[0] || !expected->len || strcmp(counted, build_id) == 0)
 		return 0;
-	diag_set(diag, -EINVAL, "'%s' has counts of another build of %s", path, module);
-	diag_why(diag, "its build-id is %s there, and %s in the profile", counted, build_id);
+	diag_set(diag, -EINVAL, "'%s' contains counts of another build of %s", path, module);
+	diag_why(diag, "the build ID is %s there, but %s in the profile", counted, build_id);
 	diag_hint(diag, "count again: cpprof paths -f FUNCTION --format json -o FILE, with the program that "
 			"was profiled");
 	return -EINVAL;

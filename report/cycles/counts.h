@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counts: how often blocks were executed, as `cpprof paths --format json` has written it. Foreign input.
+ * counts: execution counts of basic blocks, from the output of `cpprof paths --format json`, which is foreign
+ * input.
  */
 #pragma once
 

@@ -14,11 +14,11 @@ const char *culprit_name(enum culprit culprit)
 	case CULPRIT_STORE:
 		return "stores (store buffer)";
 	case CULPRIT_BRANCH:
-		return "branches foreseen wrongly";
+		return "branch mispredictions";
 	case CULPRIT_CODE:
 		return "instruction cache or TLB";
 	case CULPRIT_DIVIDE:
-		return "divisions of unlucky values";
+		return "divisions with slow operands";
 	case CULPRIT_MODEL:
 		return "instructions unknown to llvm-mca";
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * culprits: what may have made a block take longer than it needs: everything that its code does not exclude
- * (Anderson et al. 1997, 6.3). A list of what remains possible, never one answer.
+ * culprits: possible causes why a block took longer than its best case: all those that its code does not rule
+ * out (Anderson et al. 1997, 6.3). The result is a list of possibilities, not a single answer.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycles: of one function, how often its loops and blocks were executed, how many cycles each took, how many
- * it would take at best, and what may have cost the rest.
+ * cycles: executions of the loops and basic blocks of a function, cycles per execution, the best case, and
+ * possible causes of the difference.
  *
- * The unit is the block and the loop: where a timer interrupts, the instruction that it stands at is not the
- * one that took the time, but most often the block is.
+ * Results are given for blocks and loops, not for instructions: a timer's sample usually hits a later
+ * instruction than the one that took the time (skid), but mostly in the same block.
  */
 #pragma once
 

@@ -213,7 +213,7 @@ static void put_ways(struct cycles_table *t)
 
 	for (size_t i = 0; i < t->c->ways.n; i++)
 		all += counts->ways.at[i].count;
-	text_printf(t->to, "\n%7s %16s %-9s %8s %8s\n", "time", "ways", "share", "cycles", "insns");
+	text_printf(t->to, "\n%7s %16s %-9s %8s %8s\n", "time", "paths", "share", "cycles", "insns");
 	for (size_t i = 0; i < t->c->ways.n; i++) {
 		const struct way_cost *cost = &t->c->ways.at[i];
 		const struct cycles_way *way = &counts->ways.at[i];
@@ -248,9 +248,9 @@ static void put_sources(const struct cycles *c, const struct cycles_show *show, 
 	if (show->clock_ghz > 0)
 		text_printf(to, "a cycle took %.3f ns (%.2f GHz)", 1 / show->clock_ghz, show->clock_ghz);
 	else
-		text_printf(to, "cycles as they were counted");
+		text_printf(to, "cycles as counted by the event");
 	if (show->mca && !c->mca_failed.error)
-		text_printf(to, "; best case by %s for %s, with its model %s\n", mca_tool(show->mca),
+		text_printf(to, "; best case from %s for %s, scheduling model %s\n", mca_tool(show->mca),
 			    show->mca_cpu, mca_model(show->mca));
 	else
 		text_printf(to, "; no best case: %s\n", c->mca_failed.what);
@@ -260,8 +260,8 @@ static void put_sources(const struct cycles *c, const struct cycles_show *show, 
 		style_safe(to, &show->style, show->counts_path);
 		text_printf(to, "'\n");
 	} else
-		text_printf(to, "estimated from samples by what flows in and out; `cpprof paths` counts them "
-				"exactly\n");
+		text_printf(to,
+			    "estimated from samples and control flow; `cpprof paths` counts them exactly\n");
 }
 
 void cycles_text(const struct cycles *c, const struct cycles_show *show, struct text *ret)
@@ -281,7 +281,7 @@ void cycles_text(const struct cycles *c, const struct cycles_show *show, struct 
 	if (show->counts_path)
 		put_ways(&t);
 	if (t.n_doubtful)
-		text_printf(ret, "%zu rows without numbers: their confidence is low; --all shows them\n",
+		text_printf(ret, "%zu rows have no numbers because of low confidence; --all shows them\n",
 			    t.n_doubtful);
 	if (t.n_small)
 		text_printf(ret, "%zu more with less than %.0f%% each; --all shows them\n", t.n_small,

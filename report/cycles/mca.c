@@ -149,15 +149,15 @@ static int mca_check_model(struct mca *mca, struct diag *diag)
 	if (error) {
 		diag_set(diag, error, "%s failed", mca->tool);
 		if (error == -ETIME)
-			diag_why(diag, "it did not end within %llu s",
+			diag_why(diag, "it did not finish within %llu s",
 				 (unsigned long long)(mca->options.max_ns / 1000000000u));
 		return error;
 	}
 	if (mca->model[0] && strcmp(mca->model, other) != 0 && !mca_is_stand_in(mca))
 		return 0;
 	diag_set(diag, -ENOTSUP, "%s has no model of this processor (%s)", mca->tool, mca->cpu);
-	diag_why(diag, "it would take %s's, which is another one",
-		 mca->model[0] ? mca->model : "that of any processor");
+	diag_why(diag, "it would use that of %s, a different processor",
+		 mca->model[0] ? mca->model : "a generic processor");
 	diag_hint(diag, "install a newer one (package " PACKAGE ", or later)");
 	return -ENOTSUP;
 }
@@ -464,7 +464,7 @@ int mca_run(struct mca *mca, struct mca_region *regions, size_t n, struct diag *
 	if (error) {
 		diag_set(diag, error, "%s failed", mca->tool);
 		if (error == -ETIME)
-			diag_why(diag, "it did not end within %.0f s", (double)mca->options.max_ns / 1e9);
+			diag_why(diag, "it did not finish within %.0f s", (double)mca->options.max_ns / 1e9);
 	}
 	return error;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mca: what code needs at best, as llvm-mca says: with everything in the first cache, and every branch
- * foreseen.
+ * mca: the best case of code according to llvm-mca: all data in the first-level cache, all branches predicted
+ * correctly.
  *
- * llvm-mc makes assembly of the bytes, llvm-mca simulates it on the model of a processor. The newest pair in
- * PATH is taken. A processor of which LLVM has no model of its own gets that of another one, without a word:
- * so the model that is really used is known by the names of its units; the one that stands for any processor
- * is refused.
+ * llvm-mc disassembles the bytes, and llvm-mca simulates them with the scheduling model of a processor. The
+ * newest pair in PATH is used. For a processor without a model, LLVM silently uses another one: so the model
+ * is identified by the names of its units, and the generic model is refused.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool: a program of somebody else that is given bytes and prints others: found, run, and bounded in time,
- * memory and output. Whatever it has started ends with it.
+ * tool: runs an external program with input and output, with limits on time, memory and output. Everything it
+ * has started is killed with it.
  */
 #pragma once
 

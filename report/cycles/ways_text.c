@@ -56,7 +56,7 @@ void ways_text(const struct ways_show *show, struct text *ret)
 	const struct cycles_counts *counts = show->counts;
 	size_t n_rare = 0;
 
-	text_printf(ret, "\n%16s %7s  %s in '", "ways", "share",
+	text_printf(ret, "\n%16s %7s  %s in '", "paths", "share",
 		    counts->is_relative ? "in the proportions" : "as counted");
 	style_safe(ret, &show->style, show->counts_path);
 	text_printf(ret, "'\n");
@@ -69,6 +69,6 @@ void ways_text(const struct ways_show *show, struct text *ret)
 			n_rare++;
 	}
 	if (n_rare)
-		text_printf(ret, "%zu rarer %s; --all shows %s\n", n_rare, n_rare == 1 ? "way" : "ways",
+		text_printf(ret, "%zu rarer %s; --all shows %s\n", n_rare, n_rare == 1 ? "path" : "paths",
 			    n_rare == 1 ? "it" : "them");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ways_text: the ways through a function, as they were counted, below its source.
+ * ways_text: counted execution paths through a function, printed below its source.
  */
 #pragma once
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff: what changed between two sets of runs, scope by scope, and how sure that is.
+ * diff: changes between two sets of runs, scope by scope, with confidence intervals.
  *
- * A value is the mean over the runs of a side. With at least two runs a side the interval of a difference
- * comes from the spread between runs (Welch); else from the number of samples alone, which says nothing of
- * how runs differ from each other. No run is known better than to one sample: what was counted the same in
- * every run has a variance of at least one sample's cost squared.
+ * A value is the mean over the runs of a side. With at least two runs on each side, the interval of a
+ * difference is computed from the variation between runs (Welch); otherwise from the number of samples alone,
+ * which does not include the variation between runs. No run is assumed to be more precise than one sample:
+ * the variance is at least the squared cost of one sample, even if all runs have the same count.
  */
 #pragma once
 

@@ -56,8 +56,10 @@ static void markdown_table(const struct diff_report *report, struct text *to)
 			plain_value(left.b, report->unit, b), signed_value(left.delta, report->unit, delta),
 			signed_percent(diff_percent(report->diff, left.delta), percent), table.n_left_out);
 	}
-	text_printf(to, "\nBold: differs by more than noise (%zu of %zu rows tested).\n", table.n_significant,
-		    table.n_tested);
+	text_printf(to,
+		    "\n"
+		    "Bold: the change exceeds noise (%zu of %zu rows tested).\n",
+		    table.n_significant, table.n_tested);
 	diff_table_done(&table);
 }
 

@@ -29,9 +29,9 @@ void diff_report_table(const struct diff_report *report, struct diff_table *ret)
 const char *diff_report_source(const struct diff_report *report)
 {
 	if (report->diff->from_runs)
-		return "Intervals (95 %) come from the spread between runs.";
-	return "Intervals (95 %) come from sample counts alone and do not include the variation between "
-	       "runs; for that, record two or more runs on each side.";
+		return "95 % confidence intervals are computed from the variation between runs.";
+	return "95 % confidence intervals are computed from sample counts alone and do not include the "
+	       "variation between runs; for that, record two or more runs on each side.";
 }
 
 const char *diff_report_title(const struct diff_table *table)
@@ -234,7 +234,8 @@ static void text_hot_path(const struct diff_report *report, struct text *to)
 	size_t indent = 0;
 
 	diff_hot_path(diff, &path);
-	text_printf(to, "\nthe path of the change\n");
+	text_printf(to, "\n"
+			"path of the largest change\n");
 	text_head(report, to, "context");
 	for (size_t i = path.n > 1; i < path.n; i++) {
 		size_t n = diff->costs.n_metrics;

@@ -69,7 +69,7 @@ static int rule_parse_scope(const char *text, size_t len, struct fail_rule *rule
 				  diag);
 	rule->scope = (enum rule_scope)i;
 	if (rule->scope == RULE_TOTAL)
-		return colon ? rule_wrong(rule->text, "total takes no name", diag) : 0;
+		return colon ? rule_wrong(rule->text, "'total' must not be followed by a name", diag) : 0;
 	if (!colon || colon + 1 == text + len)
 		return rule_wrong(rule->text, "a regular expression must follow the colon", diag);
 	CLEANUP(freep)

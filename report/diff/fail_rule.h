@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fail_rule: what a user calls a regression, such as "total>2%", "function:parse_.*>5%" or
+ * fail_rule: a rule that defines a regression, such as "total>2%", "function:parse_.*>5%" or
  * "module:libz.so>20ms".
  *
- * A percentage is of what the thing itself cost before; what is new has passed any. A rule fails if the cost
- * has grown by more than its limit at 95 %: by chance, a thing that has grown by no more looks so in at most
- * one of twenty comparisons. A rule that fits several things is held to that as a whole.
+ * A percentage is relative to the cost of the same thing before; new things exceed any percentage. A rule
+ * fails if the cost has grown by more than its limit with 95 % confidence: at most one in twenty comparisons
+ * fails by chance. If a rule matches several things, this confidence applies to all of them together.
  */
 #pragma once
 

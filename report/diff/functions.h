@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * functions: which functions of several profiles are one: by linkage name, then by demangled name, then by
- * position. A copy or piece that the compiler made (".cold", ".constprop.0") is the function it was made of.
- * Functions of one name in one module are told apart by the name of the source file, as paths and lines
- * change from build to build.
+ * functions: matches functions of several profiles: by linkage name, then by demangled name, then by
+ * position. A copy or part that the compiler created (".cold", ".constprop.0") is matched with its original
+ * function. Functions of the same name in one module are distinguished by the name of the source file,
+ * because paths and lines change from build to build.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * joint: one tree of the scopes of several profiles. What is the same in two profiles is one scope, found by
- * what it is and not by its address; what has no partner stays a scope of its own. So no cost is lost: the
- * sums of the tree are those of the profiles.
+ * joint: a combined tree of the scopes of several profiles. Scopes of two profiles are matched by their
+ * properties, not by address; scopes without a counterpart are kept. So no cost is lost: the sums of the tree
+ * are those of the profiles.
  *
  * A "metric" of the joint tree is a unit: a run, or a thread, process or rank of one. Unit u's cost is metric
  * u, its number of samples metric n_units + u. Views and costs of report/tree/ take such a tree as any other.

@@ -78,10 +78,10 @@ void stats_html(const struct stats_report *report, FILE *to)
 	fputs("<h1>", to);
 	html_escaped(to, report->metric);
 	fprintf(to,
-		" of %u %s</h1><p>A dot is one of them, from the smallest on the left to the largest on "
-		"the right. Rows are sorted by range/sum = (max - min) / sum. %s</p>\n",
+		" of %u %s</h1><p>Each dot is one of them, from the smallest cost on the left to the largest "
+		"on the right. Rows are sorted by range/sum = (max - min) / sum. %s</p>\n",
 		stats->joint->n_units, report->units,
-		stats->by_self ? "Costs are self costs." : "Costs are total costs, with callees.");
+		stats->by_self ? "Costs are self costs." : "Costs are total costs, including callees.");
 	for (size_t i = 0; i < report->n_notes; i++) {
 		fputs("<p>", to);
 		html_escaped(to, report->notes[i]);
@@ -97,5 +97,5 @@ void stats_html(const struct stats_report *report, FILE *to)
 		html_row(to, report, &stats->rows.at[i], name.at, "");
 	}
 	html_row(to, report, &stats->total, "total", " class=\"total\"");
-	fprintf(to, "</table><p>%zu more are left out.</p></html>\n", stats->n_left_out);
+	fprintf(to, "</table><p>%zu more are not shown.</p></html>\n", stats->n_left_out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callgrind: the tree as a call graph, one function after the other: the graph as a whole is never in memory.
+ * callgrind: the tree as a call graph, written function by function: the whole graph is never in memory.
  *
  * A function is what the readers of the format take for one: an image, a file and a name. A call carries what
  * was spent in it, but only where the called function does not already stand further out on the path: so what

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_json: is a cpprof-profile document or stream whole and consistent? Columns of one section have
- * equal length, indices lie in range, parents precede children, sums agree. Reads it once, keeps no array.
+ * check_json: checks that a cpprof-profile document or stream is complete and consistent: columns of one
+ * section have equal length, indices are in range, parents precede children, sums agree. Reads it once and
+ * keeps no arrays.
  */
 #pragma once
 

@@ -148,9 +148,9 @@ static void callgrind_file_write_header(struct callgrind_writer *w)
 	fputs("# callgrind format\nversion: 1\n", w->to);
 	fprintf(w->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
 	write_line_of(w->to, "cmd", profile_text(profile, profile->run.command_line));
-	fputs(w->graph.seen->by_scope.n
-		      ? "desc: calls are those that were seen, at least; 1 where they are not counted\n"
-		      : "desc: calls are numbers of samples taken during the call\n",
+	fputs(w->graph.seen->by_scope.n ? "desc: numbers of calls are lower bounds, from observed calls; 1 "
+					  "where they are not counted\n"
+					: "desc: calls are numbers of samples taken during the call\n",
 	      w->to);
 	limit_note(w->graph.document->tree, profile, &folded);
 	if (folded.len)

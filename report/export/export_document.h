@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_document: what an export that tells everything is written from.
+ * export_document: the common source of exports that contain the whole profile.
  */
 #pragma once
 

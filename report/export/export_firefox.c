@@ -431,7 +431,7 @@ static int write_firefox(const struct export_input *input, const struct export_o
 const struct exporter exporter_firefox = {
 	.name = "firefox",
 	.suffixes = ".firefox.json .firefox",
-	.summary = "for the Firefox Profiler and Perfetto; samples laid end to end",
+	.summary = "for the Firefox Profiler and Perfetto; samples are placed end to end",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_BUILD_IDS | CARRIES_LINES |
 		   CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.needs_lines = true,

@@ -168,7 +168,7 @@ static int write_ndjson(const struct export_input *input, const struct export_op
 const struct exporter exporter_ndjson = {
 	.name = "ndjson",
 	.suffixes = ".ndjson .jsonl",
-	.summary = "the same as a stream, one record per line; --wide for one line per node",
+	.summary = "the same data as a stream, one record per line; with --wide one line per node",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_THREADS | CARRIES_TIME | CARRIES_METRICS |
 		   CARRIES_BUILD_IDS | CARRIES_LINES | CARRIES_CALL_SITES | CARRIES_CONTEXT |
 		   CARRIES_FORMULAS,

@@ -196,15 +196,15 @@ static void openmetrics_write_run(struct openmetrics *o)
 
 	write_gauge(o, "cpprof_samples", "samples received", q->samples);
 	write_gauge(o, "cpprof_lost_samples", "samples lost by the kernel", q->lost);
-	write_gauge(o, "cpprof_unwind_failures", "samples whose stack is not complete",
+	write_gauge(o, "cpprof_unwind_failures", "samples with an incomplete stack",
 		    q->samples - q->by_end[STACK_COMPLETE]);
 	if (limit_count(o->document->tree))
 		write_gauge(o, "cpprof_folded_contexts", "contexts that were folded into <other>",
 			    limit_count(o->document->tree));
 	begin_family(o, "cpprof_complete_ratio", "ratio",
-		     "share of complete stacks among all samples, lost ones included");
+		     "share of samples with a complete stack, among all samples including lost ones");
 	fprintf(o->to, "cpprof_complete_ratio{%s} %.6g\n", o->run.at, quality_percent(q) / 100);
-	begin_family(o, "cpprof_run_seconds", "seconds", "how long the recording took");
+	begin_family(o, "cpprof_run_seconds", "seconds", "duration of the recording");
 	fprintf(o->to, "cpprof_run_seconds{%s}", o->run.at);
 	write_number(o->to, profile->run.duration_ns, true);
 	add_label(&labels, "host", profile_text(profile, profile->run.host));
@@ -247,7 +247,7 @@ static int write_openmetrics(const struct export_input *input, const struct expo
 const struct exporter exporter_openmetrics = {
 	.name = "openmetrics",
 	.suffixes = ".prom .om",
-	.summary = "the heaviest functions as gauges, for Prometheus",
+	.summary = "the most expensive functions as gauges, for Prometheus",
 	.carries = CARRIES_INLINES | CARRIES_METRICS,
 	.write = write_openmetrics,
 };

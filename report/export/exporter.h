@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exporter: what a profile can be written as. Every exporter is a pure function of the profile and its
- * fused scope tree, one .c file each, behind one table.
+ * exporter: the export formats. Every exporter is a pure function of the profile and its scope tree, in one
+ * .c file each, listed in one table.
  */
 #pragma once
 

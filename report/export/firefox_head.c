@@ -78,7 +78,7 @@ static void write_origin(struct json *json, const struct document *document)
 	CLEANUP(text_done) struct text origin = { 0 }, note = { 0 };
 
 	text_printf(&origin,
-		    "cpprof: aggregated; samples are laid end to end, not at the time they were taken");
+		    "cpprof: aggregated; samples are placed end to end, not at the time they were taken");
 	limit_note(document->tree, document->profile, &note);
 	if (note.len)
 		text_printf(&origin, "; %s", note.at);

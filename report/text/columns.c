@@ -124,7 +124,9 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 	if (column.kind == COLUMN_N || (colon && !has_metric(column.kind))) {
 		columns_names(&names);
 		diag_set(diag, -EINVAL, "there is no column '%s'", name);
-		diag_why(diag, "there are %s; self, total and their percentages also with :METRIC", names.at);
+		diag_why(diag,
+			 "the columns are %s; self, total and their percentages can be followed by :METRIC",
+			 names.at);
 		text_done(&names);
 		return -EINVAL;
 	}
@@ -135,8 +137,8 @@ int columns_add(struct columns *columns, const struct profile *profile, const ch
 	}
 	if (column_is_of_calls(column.kind) && !columns_has_calls(profile)) {
 		diag_set(diag, -EINVAL, "there is no column '%s'", name);
-		diag_why(diag, "this profile does not tell calls apart: it was recorded before cpprof did, "
-			       "traced, or no stack in it is complete");
+		diag_why(diag, "this profile does not count distinct calls: it is from an older cpprof, from "
+			       "a trace, or has no complete stack");
 		return -EINVAL;
 	}
 	vec_push(&columns->of, column);

@@ -199,6 +199,8 @@ static void json_rows_put_waits(const struct text_report *report, struct json *j
 		json_object(json);
 		json_text_of(json, "kind",
 			     report->waits.is_near ? "approximate" : wait_kind_name(rows.at[i].kind));
+		if (wait_row_is_mixed(&report->waits, &rows.at[i]))
+			json_bool_of(json, "or_runnable", true);
 		json_uint_of(json, "off_cpu_ns", rows.at[i].off_cpu);
 		json_uint_of(json, "waits", rows.at[i].waits);
 		if (rows.at[i].of_others)

@@ -98,7 +98,7 @@ static void put_tree(const struct text_report *report)
 	text_build_view(report, &view);
 	text_printf(report->to, "~~~~text\n");
 	text_tree(report, &view,
-		  report->options->view == TEXT_CALLERS ? "function, and who called it"
+		  report->options->view == TEXT_CALLERS ? "function and its callers"
 		  : report->options->view == TEXT_LOOPS ? "loop"
 							: "calling context");
 	text_printf(report->to, "~~~~\n");

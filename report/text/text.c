@@ -40,7 +40,7 @@ static void text_report_put_rows(const struct text_report *report)
 		say_left_out(report, n_left_out, "contexts");
 		return;
 	case TEXT_CALLERS:
-		text_tree(report, &view, "function, and who called it");
+		text_tree(report, &view, "function and its callers");
 		return;
 	case TEXT_HOT:
 		text_tree(report, &view, "function");
@@ -132,7 +132,7 @@ static void put_notes(const struct text_report *report)
 {
 	if (!report->profile->run.is_resolved && report->samples > 0)
 		put_note(report,
-			 "code is shown by address; to add names, lines and loops: cpprof resolve FILE");
+			 "code is shown by address; to add symbols, lines and loops: cpprof resolve FILE");
 	for (size_t i = 0; i < report->profile->notes.n; i++)
 		put_note(report, intern_text(&report->profile->strings, report->profile->notes.at[i]));
 }

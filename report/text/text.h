@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text: the report people read: a paragraph that says what dominates, then one view, then how far it
- * can be trusted. A pure function of the profile and its fused tree.
+ * text: the text report: a summary paragraph, then one view, then the quality line. A pure function of the
+ * profile and its scope tree.
  */
 #pragma once
 

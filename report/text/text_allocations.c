@@ -44,7 +44,8 @@ void text_allocations(const struct text_report *report, size_t limit)
 	bool is_followed;
 
 	if (!allocations_are_in(report->profile, &is_followed)) {
-		text_printf(report->to, "no allocations were recorded: cpprof trace --alloc\n");
+		text_printf(report->to,
+			    "no allocations were recorded; record them with: cpprof trace --alloc\n");
 		return;
 	}
 	allocation_rows_find(report->tree, report->threads, &rows);
@@ -57,6 +58,7 @@ void text_allocations(const struct text_report *report, size_t limit)
 	for (size_t i = 0; i < rows.n && (!limit || i < limit); i++)
 		text_allocations_put(report, &rows.at[i], is_followed);
 	if (limit && rows.n > limit)
-		text_printf(report->to, "and %zu paths more: --view allocations --limit 0\n", rows.n - limit);
+		text_printf(report->to, "%zu more call paths; to show all: --view allocations --limit 0\n",
+			    rows.n - limit);
 	vec_done(&rows);
 }

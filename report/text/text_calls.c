@@ -40,8 +40,10 @@ void text_calls(const struct text_report *report, size_t limit)
 	for (size_t i = 0; i < rows.n && (!limit || i < limit); i++)
 		text_calls_put(report, &rows.at[i]);
 	if (!rows.n)
-		text_printf(report->to, "no calls were measured: cpprof trace -f FUNCTION\n");
+		text_printf(report->to,
+			    "no calls were measured; measure them with: cpprof trace -f FUNCTION\n");
 	if (limit && rows.n > limit)
-		text_printf(report->to, "and %zu paths more: --view calls --limit 0\n", rows.n - limit);
+		text_printf(report->to, "%zu more call paths; to show all: --view calls --limit 0\n",
+			    rows.n - limit);
 	vec_done(&rows);
 }

@@ -14,6 +14,7 @@
 #define DETAIL_INDENT 4   /* columns */
 #define SOURCE_COLUMNS 60 /* of a line of source behind other words */
 #define REMARK_ROOM 16    /* columns: with fewer left in a row, none is begun */
+#define HOT_LINE 1        /* per cent: a row says nothing of a line that costs less */
 
 unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total)
 {
@@ -36,14 +37,20 @@ const char *loop_doubt_name(enum loop_doubt doubt)
 					 : "imbalance";
 }
 
+/* Which of the loops on its line it is: it tells rows apart that look alike. */
+static void text_loops_tell_index(const struct loop_code *code, struct text *ret)
+{
+	if (code->n_on_line > 1)
+		text_printf(ret, " [%u of %u on this line]", code->index_on_line, code->n_on_line);
+}
+
 void loop_tags_tell(const struct profile *profile, const struct loop_counts *counts,
 		    const struct scope_frame *loop, struct text *ret)
 {
 	struct loop_code code = { 0 };
 	bool has_code = loop_code_find(profile, loop->image, loop->vaddr, &code);
 
-	if (code.n_on_line > 1)
-		text_printf(ret, " [%u of %u on this line]", code.index_on_line, code.n_on_line);
+	text_loops_tell_index(&code, ret);
 	if ((loop->flags & SCOPE_VECTOR) && code.width == 255)
 		text_printf(ret, " [vector of any length]");
 	else if ((loop->flags & SCOPE_VECTOR) && code.width)
@@ -61,14 +68,18 @@ void loop_tags_tell(const struct profile *profile, const struct loop_counts *cou
 	}
 }
 
-void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope)
+void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope, bool is_told)
 {
 	const struct scope_frame *frame = scope_frame(report->tree, scope);
 	CLEANUP(text_done) struct text tags = { 0 };
+	struct loop_code code = { 0 };
 
 	if (frame->kind != SCOPE_LOOP)
 		return;
-	loop_tags_tell(report->profile, report->counts, frame, &tags);
+	if (!is_told)
+		loop_tags_tell(report->profile, report->counts, frame, &tags);
+	else if (loop_code_find(report->profile, frame->image, frame->vaddr, &code))
+		text_loops_tell_index(&code, &tags);
 	if (tags.len)
 		line_printf(line, TINT_DIM, "%s", tags.at);
 }
@@ -196,6 +207,17 @@ static bool has_room(const struct line *line)
 	return !line->style->width || line->used + REMARK_ROOM <= line->style->width;
 }
 
+/* Is its hottest line worth a remark? Its name has the first line; more than that is the text. */
+static bool text_loops_has_hot_line(const struct text_report *report, const struct loop_teller *teller,
+				    const struct loop_facts *facts, uint32_t scope)
+{
+	const struct scope_frame *loop = scope_frame(report->tree, scope);
+
+	if (!facts->hot_line || number_share(facts->hot_cost, report->total) < HOT_LINE)
+		return false;
+	return facts->hot_line != loop->line || facts->hot_file != loop->file || loop_hot_text(teller, facts);
+}
+
 void text_loop_remarks(const struct text_report *report, struct line *line, uint32_t scope)
 {
 	const struct loop_facts *facts =
@@ -208,7 +230,7 @@ void text_loop_remarks(const struct text_report *report, struct line *line, uint
 	loop_facts_tell(facts, report->total, &told);
 	if (told.len)
 		line_printf(line, TINT_DIM, "  %s", told.at);
-	if (!facts->hot_line || !has_room(line))
+	if (!has_room(line) || !text_loops_has_hot_line(report, &teller, facts, scope))
 		return;
 	text_printf(&hot, told.len ? "; " : "  ");
 	tell_hot_place(&teller, facts, &hot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_loops: what is said of a loop besides its cost.
+ * text_loops: facts about a loop besides its cost.
  */
 #pragma once
 
@@ -42,9 +42,9 @@ const char *loop_hot_text(const struct loop_teller *teller, const struct loop_fa
 /* The same in a report: */
 void text_loop_tell(const struct text_report *report, uint32_t scope, struct text *ret);
 const char *text_loop_hot_text(const struct text_report *report, const struct loop_facts *facts);
-/* The tags, behind the name of a row. */
-void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope);
-/* The rest, at the end of a row: the hottest line only if there is room. */
+/* The tags, behind the name of a row; if another row had them, only which of the loops on its line it is. */
+void text_loop_tags(const struct text_report *report, struct line *line, uint32_t scope, bool is_told);
+/* The rest, at the end of a row: the hottest line only if it says something and there is room. */
 void text_loop_remarks(const struct text_report *report, struct line *line, uint32_t scope);
 /* ... or in the loops view in lines of its own; `column` is where they start. */
 void text_loop_details(const struct text_report *report, uint32_t scope, size_t column);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_report: what is asked of a text report, and what every part of it works from.
+ * text_report: the options of a text report, and the data that all its parts use.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "report/label.h"
 #include "report/number.h"
 #include "report/quality.h"
@@ -287,7 +288,7 @@ void text_table(const struct text_report *report, const struct view *view, const
 			put_module(report, &line, scope.image, columns);
 		text_rows_put_group(report, &line, &scope);
 		if (text_rows_group(report) == GROUP_LOOP) {
-			text_loop_tags(report, &line, view->rows.at[row].scope);
+			text_loop_tags(report, &line, view->rows.at[row].scope, false);
 			text_loop_remarks(report, &line, view->rows.at[row].scope);
 		}
 		line_end(&line);
@@ -303,6 +304,7 @@ struct tree_lines {
 	uint32_t *depth;     /* by row */
 	uint8_t *hang;       /* by row */
 	VEC(uint8_t) levels; /* how the rows above the current one hang */
+	struct map told;     /* loops of which a row has said everything */
 };
 
 static bool is_hidden_root(const struct text_report *report, const struct view *view)
@@ -409,6 +411,19 @@ static void put_folded(struct line *line, const struct view_row *row)
 		line_printf(line, TINT_DIM, " (and its schedule)");
 }
 
+/* Was all that there is to say of a loop said in a row above? In recursion, and below many callers, a loop
+ * has many rows. */
+static bool text_rows_was_told(const struct text_report *report, struct tree_lines *lines, uint32_t scope)
+{
+	const struct scope_frame *frame = scope_frame(report->tree, scope);
+	uint64_t key = hash_u64(hash_u64(frame->vaddr) ^ frame->image);
+
+	if (frame->kind != SCOPE_LOOP || map_find(&lines->told, key) != MAP_NONE)
+		return true;
+	map_put(&lines->told, key, 1);
+	return false;
+}
+
 static void put_tree_row(const struct text_report *report, const struct view *view, struct tree_lines *lines,
 			 uint32_t row)
 {
@@ -416,6 +431,7 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 	uint32_t parent = view->rows.at[row].parent;
 	struct line line = line_start(report->to, &report->options->style);
 	uint64_t whole = report->total;
+	bool is_told = text_rows_was_told(report, lines, view->rows.at[row].scope);
 
 	if (report->options->percent_of_parent && parent != VIEW_NONE)
 		whole = view_cost(view, parent, report->options->sort, report->metric);
@@ -426,11 +442,11 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 		text_rows_put_group(report, &line, &scope);
 	else
 		text_rows_put_label(report, &line, &scope);
-	text_loop_tags(report, &line, view->rows.at[row].scope);
+	text_loop_tags(report, &line, view->rows.at[row].scope, is_told);
 	put_folded(&line, &view->rows.at[row]);
 	if (module_changes(report, view, row))
 		put_bracketed(&line, label_image(report->profile, scope.image));
-	if (report->options->view != TEXT_LOOPS)
+	if (report->options->view != TEXT_LOOPS && !is_told)
 		text_loop_remarks(report, &line, view->rows.at[row].scope);
 	line_end(&line);
 	if (report->options->view == TEXT_LOOPS)
@@ -464,6 +480,7 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 		lines.levels.at[0] = HANG_ONLY;
 	}
 	vec_done(&lines.levels);
+	map_done(&lines.told);
 	free(lines.depth);
 	free(lines.hang);
 }

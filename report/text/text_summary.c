@@ -137,7 +137,7 @@ static void add_hottest(const struct text_report *report, const struct view *fla
 	uint64_t self = view_self(flat, row, report->metric),
 		 total = view_inclusive(flat, row, report->metric);
 
-	text_printf(ret, number_share(self, report->total) >= 50 ? " Most is spent in "
+	text_printf(ret, number_share(self, report->total) >= 50 ? " The dominant function is "
 								 : " The hottest function is ");
 	text_summary_add_scope(report, flat->rows.at[row].scope, ret);
 	if (!(scope->flags & SCOPE_RECOVERED_NAME) && scope->kind != SCOPE_UNKNOWN) {

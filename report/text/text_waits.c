@@ -32,6 +32,12 @@ void text_path(const struct text_report *report, uint32_t scope, size_t max, str
 	vec_done(&path);
 }
 
+/* Of the column of kinds. */
+static int text_waits_width(const struct text_report *report)
+{
+	return report->waits.runnable || report->waits.is_near ? 11 : 22;
+}
+
 static void text_waits_put_waker(const struct text_report *report, const struct wait_row *row)
 {
 	CLEANUP(text_done) struct text path = { 0 };
@@ -70,15 +76,16 @@ static void text_waits_put(const struct text_report *report, const struct wait_r
 {
 	CLEANUP(text_done) struct text path = { 0 };
 	struct line line = line_start(report->to, &report->options->style);
-	char share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX], longest[NUMBER_MAX];
+	char kind[WAIT_KIND_TEXT], share[NUMBER_MAX], total[NUMBER_MAX], count[NUMBER_MAX], mean[NUMBER_MAX],
+		longest[NUMBER_MAX];
 
 	text_path(report, row->scope, TEXT_PATH_NAMES, &path);
-	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s %9s  %-11s  ",
+	line_printf(&line, TINT_PLAIN, "%6s %9s %8s %9s %9s  %-*s  ",
 		    number_percent(number_share(row->off_cpu, all), share), number_time(row->off_cpu, total),
 		    row->waits ? number_count(row->waits, count) : "",
 		    row->waits ? number_time((row->off_cpu - row->of_others) / row->waits, mean) : "",
 		    row->waits && row->longest ? number_time(row->longest, longest) : "",
-		    report->waits.is_near ? "approximate" : wait_kind_name(row->kind));
+		    text_waits_width(report), wait_row_kind(&report->waits, row, kind));
 	line_name(&line, TINT_PLAIN, path.at ? path.at : "");
 	line_end(&line);
 	text_waits_put_waker(report, row);
@@ -95,8 +102,8 @@ void text_waits(const struct text_report *report)
 	for (size_t i = 0; i < rows.n; i++)
 		all += rows.at[i].off_cpu;
 	struct line line = line_start(report->to, &report->options->style);
-	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s %9s  %-11s  %s", "share", "off-cpu", "waits", "mean",
-		    "longest", "kind", "where");
+	line_printf(&line, TINT_DIM, "%6s %9s %8s %9s %9s  %-*s  %s", "share", "off-cpu", "waits", "mean",
+		    "longest", text_waits_width(report), "kind", "where");
 	line_end(&line);
 	for (size_t i = 0; i < rows.n && (!limit || n_shown < limit); i++)
 		if (number_share(rows.at[i].off_cpu, all) >= report->options->percent_limit) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * costs: what each scope cost, itself and with all below it, for the threads that are asked about.
+ * costs: self and total cost of each scope, for selected threads.
  */
 #pragma once
 

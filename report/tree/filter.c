@@ -130,7 +130,7 @@ int scope_tree_match(const struct scope_tree *tree, const struct profile *profil
 
 	if (error) {
 		regerror(error, &compiled, why, sizeof(why));
-		diag_set(diag, -EINVAL, "cannot look for '%s'", regex);
+		diag_set(diag, -EINVAL, "cannot search for '%s'", regex);
 		diag_why(diag, "%s", why);
 		return -EINVAL;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter: a tree of only what is asked about.
+ * filter: a smaller tree with only the selected part.
  *
- * Focus keeps the costs of stacks that pass through a chosen scope and drops all others. Hiding takes
- * scopes out of the paths: their own costs go to the scope above, their callees become its callees.
+ * Focusing keeps the costs of stacks that contain a chosen scope and drops all others. Hiding removes scopes
+ * from the paths: their self costs are added to the scope above, and their callees become its callees.
  */
 #pragma once
 

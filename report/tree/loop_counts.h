@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_counts: how often loops went round, and along which ways, where it was counted: see
+ * loop_counts: iteration counts and execution paths of loops, if they were counted: see
  * report/cycles/count_loops.h.
  */
 #pragma once

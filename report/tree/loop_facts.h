@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_facts: what was measured of each loop besides its cost: how it is shared out among threads, between
- * vectorised code and the rest, and which of its lines costs most.
+ * loop_facts: measured facts about each loop besides its cost: its distribution over threads, its share in
+ * vectorised code, and its most expensive line.
  */
 #pragma once
 

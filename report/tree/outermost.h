@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outermost: recursion counts once. What a group of scopes (a function, a file) costs in all is the inclusive
- * cost of those of its scopes that have no other scope of the group above them.
+ * outermost: recursion is counted once. The total cost of a group of scopes (a function, a file) is the
+ * inclusive cost of those of its scopes that have no other scope of the group above them.
  */
 #pragma once
 

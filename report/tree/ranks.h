@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks: how much more the slowest rank of a reduced profile spent than ranks do on average.
+ * ranks: how far the slowest rank of a reduced profile is above the average.
  *
  * Such a profile knows, for every context, the least and the greatest value that a rank had there and whose
  * they were, and no more. For the few ranks that were the slowest in most places, what they spent is put

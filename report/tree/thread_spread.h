@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread_spread: how a row's cost is shared out among threads.
+ * thread_spread: how the cost of a row is distributed over threads.
  */
 #pragma once
 

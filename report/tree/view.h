@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view: the three ways to look at one tree, each a forest of rows with costs.
+ * view: the three views of a tree, each a forest of rows with costs.
  *
  * Recursion is counted once: the inclusive cost of a row is that of the samples in which its
  * function is on the stack at all, never more than the whole.

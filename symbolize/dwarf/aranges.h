@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aranges: .debug_aranges, a table of what code the units of .debug_info cover. Not every compiler writes it.
+ * aranges: .debug_aranges, a table of the address ranges of units in .debug_info. Not every compiler writes
+ * it.
  */
 #pragma once
 

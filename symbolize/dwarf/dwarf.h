@@ -2,12 +2,12 @@
 /*
  * dwarf: debug information as a set of sections, its units, and the entries inside them.
  *
- * A reader of our own, DWARF 2 to 5, built for one question: which functions and inlined calls
- * stand at these addresses? Entries that cannot answer it are stepped over by their abbreviation.
- * Everything is bounds-checked; damage ends the reading of the unit it is in and is counted.
+ * Our own reader for DWARF 2 to 5, built for one purpose: finding the functions and inlined calls at given
+ * addresses. Other entries are skipped by their abbreviation. Everything is bounds-checked; if a unit is
+ * damaged, reading it stops, which is counted.
  *
- * Immutable once opened, so that threads may read units in parallel. Of a compressed .debug_info only the
- * beginning may have been read; what a reference finds behind it is read then.
+ * Immutable once opened, so that threads may read units in parallel. A compressed .debug_info may have been
+ * decompressed only in part; the rest is decompressed when a reference needs it.
  */
 #pragma once
 

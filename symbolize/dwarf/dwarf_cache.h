@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_cache: what one thread has read of debug files and will need again: abbreviations and file
- * tables of the units it met, names of the functions they refer to, and the strings of all that.
+ * dwarf_cache: a cache of one thread for data of debug files: abbreviations and file tables of units, names
+ * of the functions they refer to, and their strings.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf_names: the numbers of the DWARF standard (2 to 5) and of its GNU forerunners that cpprof
- * reads. What is not here is skipped by its form.
+ * dwarf_names: the constants of the DWARF standard (2 to 5) and of its GNU predecessors that cpprof uses.
+ * Other attributes are skipped by their form.
  */
 #pragma once
 

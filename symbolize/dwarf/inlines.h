@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inlines: the functions of a unit that cover given addresses, and the calls inlined into them, as
- * the entries state them: nested, and with ranges that may overlap. flatten turns the ranges of
- * one stretch of code into disjoint ones.
+ * inlines: the functions of a unit that cover given addresses, and the calls inlined into them, as in the
+ * debug information: nested, with ranges that may overlap. flatten turns the ranges of one piece of code into
+ * disjoint ones.
  */
 #pragma once
 

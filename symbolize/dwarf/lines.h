@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines: the line program of a unit: its table of source files, and the rows it makes.
+ * lines: the line program of a unit: its table of source files, and the rows it generates.
  *
- * Only rows inside the wanted parts are kept, and each as it is made, so that a program of half a
- * million rows costs no memory. Of several rows at one address the last counts, as in every debugger.
+ * Only rows inside the wanted ranges are stored, so that a program of half a million rows needs little
+ * memory. If there are several rows at one address, the last is valid, as in every debugger.
  */
 #pragma once
 

@@ -89,7 +89,7 @@ static bool is_the_one(const struct wanted *wanted, struct image *candidate, con
 		return false;
 	}
 	if (wanted->has_crc && candidate->file.len > MAX_CHECKED) {
-		say(search, true, "%s '%s' is too large (%llu GB) and was left out", wanted->what, path,
+		say(search, true, "%s '%s' is too large (%llu GB) and was skipped", wanted->what, path,
 		    (unsigned long long)candidate->file.len >> 30);
 		return false;
 	}

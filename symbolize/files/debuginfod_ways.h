@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debuginfod_ways: how a server is asked. Both ways use the same variables of the environment and the same
- * cache of files, which are the library's.
+ * debuginfod_ways: the two ways to query a server. Both use the environment variables and the file cache of
+ * the library.
  *
  * A statically linked cpprof has only the second: a library that it loaded would bring a second libc, of
  * whatever version, into the process.

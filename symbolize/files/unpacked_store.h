@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpacked_store: compressed sections of debug files, kept unpacked between runs. Debian compresses them all;
- * to unpack libc's for one function takes longer than everything else that is done to name it.
+ * unpacked_store: compressed sections of debug files, stored decompressed between runs. Debian compresses all
+ * of them; decompressing libc's for one function takes longer than the rest of the symbol lookup.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_ask: names of single kernel addresses, asked of the kernel itself.
+ * kernel_ask: names of single kernel addresses, looked up by the kernel itself.
  *
- * The text of /proc/kallsyms takes it 10 ms and more to make, for the few dozen names that a profile needs. A
- * BPF program that prints one address as the kernel prints its own stack traces takes 2 us each, and needs
- * the same privileges. What it says is what kallsyms would: the same name and the same end.
+ * The kernel takes 10 ms or more to generate /proc/kallsyms, but a profile needs only a few dozen names. A
+ * BPF program that formats an address as in the kernel's own stack traces takes 2 us per address, and needs
+ * the same privileges. The result is the same as with kallsyms: the same name and the same end.
  */
 #pragma once
 

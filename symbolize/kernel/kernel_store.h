@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_store: names of the kernel's own functions, kept for as long as it runs.
+ * kernel_store: names of the kernel's own functions, cached until the next boot.
  *
- * The kernel takes 10 ms and more to make the text of /proc/kallsyms, every time. What it was built with
- * stays where it is until the next boot, whose number is the key; modules and programs of BPF come and go and
- * are not kept.
+ * The kernel takes 10 ms or more to generate /proc/kallsyms, every time. Its built-in functions do not move
+ * until the next boot, whose id is the key; modules and BPF programs come and go and are not cached.
  */
 #pragma once
 

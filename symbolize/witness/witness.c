@@ -148,7 +148,7 @@ static const char *witness_why(int status)
 	case -EMSGSIZE:
 		return "it printed too much";
 	case CHILD_REFUSED:
-		return "the system does not allow limits on its process";
+		return "the system does not allow resource limits for its process";
 	case 1:
 		return "it is not installed, or cannot read the file";
 	default:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness: what stands at addresses of a debug file, as libdwarf and libdw say, which share no code with our
- * reader. Each is optional for building, and each is asked in a child with limits on memory and time:
- * Debian's libdwarf aborts on damaged input.
+ * witness: lookups in a debug file by libdwarf and libdw, which share no code with our reader. Each is
+ * optional for building, and each runs in a child process with limits on memory and time: Debian's libdwarf
+ * aborts on damaged input.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness_types: what a witness is asked, and what one level of its answer is.
+ * witness_types: the queries to a witness, and one level of its answer.
  */
 #pragma once
 

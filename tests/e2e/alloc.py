@@ -53,7 +53,10 @@ def trace(*options, program=BLOCKS, name="a.data", attach=False, fewer=1):
         errors = tracer.stderr.readline()
         out = target.communicate("\n")[0]
         return tracer.wait(), out, errors + tracer.communicate()[1]
-    ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program, str(fewer)], input="\n", capture_output=True, text=True)
+    for attempt in range(5):
+        ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program, str(fewer)], input="\n", capture_output=True, text=True)
+        if " 0 lost" in ran.stderr:
+            break  # on a busy machine cpprof may not get to read in time: it says so, and estimates lack what was lost
     return ran.returncode, ran.stdout, ran.stderr
 
 
@@ -114,7 +117,7 @@ def check_own():
     code, _, errors = trace("--every", "16k", "--alloc-function", "take_own:2")
     row = rows().get("own", {})
     check("a function of the program's own", abs(row.get("bytes", 0) - 4000000) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
-    check("what is exact is said", "calls of allocation functions asked for" in errors, errors)
+    check("what is exact is said", "calls of allocation functions requested" in errors, errors)
 
 
 def check_static():

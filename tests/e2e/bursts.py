@@ -87,7 +87,7 @@ def waiting():
     ran = subprocess.run([CPPROF, "paths", "--bursts", "-p", str(target.pid), "-d", "1"], capture_output=True, text=True)
     target.kill()
     target.wait()
-    check("threads that wait are left alone", ran.returncode == 5 and "its threads waited" in ran.stderr and " 0 bursts" in ran.stderr,
+    check("threads that wait are left alone", ran.returncode == 5 and "the threads were waiting" in ran.stderr and " 0 bursts" in ran.stderr,
           f"{ran.returncode} {ran.stderr}")
 
 

@@ -168,7 +168,7 @@ def without_mca():
         file.write(b"x")
     subprocess.run(["gcc", "-O2", "-g", "-no-pie", "-o", "cycles", SOURCE], check=True)
     ran = subprocess.run([CPPROF, "annotate", "--cycles", "cycles.data", "work"], capture_output=True, text=True)
-    check("another build is refused", ran.returncode == 1 and "not the file that was recorded" in ran.stderr, ran.stderr)
+    check("another build is refused", ran.returncode == 1 and "not the binary that was recorded" in ran.stderr, ran.stderr)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -67,7 +67,7 @@ run 0 "$CPPROF" diff --database db --a 1h..now --b 1h..now --no-pager
 run 1 "$CPPROF" report --database db --since 2000-01-01 --until 2000-01-02
 says "nothing was recorded then"
 run 2 "$CPPROF" report --database db --since yesterdayish
-says "is no time"
+says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
 says "no database"
 
@@ -106,7 +106,7 @@ says "written_while_running"
 file=$(ls db/epochs | head -1)
 truncate -s 100 "db/epochs/$file"
 run 0 "$CPPROF" report --database db --since 1h --no-pager
-says "cannot be read and are left out"
+says "cannot be read and are skipped"
 echo "cpprof database 9" >db/version
 run 1 "$CPPROF" report --database db --since 1h
 says "later version"

@@ -18,7 +18,7 @@ touch plain
 run 3 "$CPPROF" record -o a.data -- ./plain
 says "chmod +x"
 run 139 "$CPPROF" record -o a.data -- sh -c 'kill -11 $$'
-says "ended by signal 11"
+says "killed by signal 11"
 
 # Where nothing can be written, nothing is run.
 for option in -o --raw; do

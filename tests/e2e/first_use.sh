@@ -72,7 +72,7 @@ kill -9 "$(cat outer)"
 # Process 1 of a machine is the parent of everything: its children are not meant.
 if [ "$(id -u)" = 0 ] && [ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ]; then
 	"$CPPROF" attach -p 1 -d 0.2 -o init.data >run.log 2>&1
-	says "its child processes are left out"
+	says "its child processes are not profiled"
 fi
 
 # Ten targets are ten, and parentheses are closed.
@@ -108,7 +108,7 @@ if command -v strip >/dev/null; then
 	strip -o bare "$SPIN"
 	run 0 "$CPPROF" record -o bare.data -- ./bare 0.3
 	run 0 "$CPPROF" report bare.data
-	says "is in code of bare that has no names"
+	says "is in code of bare that has no symbols"
 	says "DEBUGINFOD_URLS="
 	tr '\n' ' ' <run.log | grep -q "cpprof resolve bare.data" || fail "it is not said what to type then"
 	run 0 "$CPPROF" report one.data
@@ -125,7 +125,7 @@ says "thread 2147480000 is not profiled: there is no such thread"
 run 4 "$CPPROF" attach -p 2147480000,2147480001 -d 0.3
 before=$(cksum <cpprof.data)
 run 5 "$CPPROF" record -- true
-says "cpprof.data was left as it is"
+says "cpprof.data was not changed"
 start sleep 300
 run 5 "$CPPROF" attach -p "$pid" -d 0.3 --checkpoint 0.1
 [ "$(cksum <cpprof.data)" = "$before" ] || fail "an empty run replaced a profile"

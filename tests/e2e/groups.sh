@@ -9,7 +9,7 @@ FAULTS=$BUILD/tests/e2e/faults
 cpu=$(awk '/Cpus_allowed_list/ { split($2, part, /[-,]/); print part[1] }' /proc/self/status)
 run 0 "$CPPROF" record -e '{cpu-clock,page-faults}' --raw group.raw -o group.data -- taskset -c "$cpu" "$FAULTS" 800
 touched=$(awk '/^touched/ { print $2 }' run.log)
-if grep -q 'cannot be read together' run.log; then
+if grep -q 'cannot read the events as a group' run.log; then
 	"$CPPROF" report --metric page-faults group.data >alone.log || fail "page-faults is no metric"
 	skip "this kernel does not read groups in threads that inherit them (each for itself passed)"
 fi
@@ -75,7 +75,7 @@ python3 - <<-'PYTHON' || fail "exports have other ratios"
 	assert [line["derived"]["per-ms"] for line in map(json.loads, open("wide.ndjson")) if line["t"] == "node"] == ours
 PYTHON
 run 2 "$CPPROF" export -f folded --derive 'x = 1' group.data
-says 'not for folded'
+says 'not to folded'
 run 0 "$CPPROF" report --html ratio.html --derive 'per-ms = page-faults / cpu-clock * 1e6' group.data
 
 # From the raw records the same.

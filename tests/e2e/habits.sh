@@ -13,14 +13,14 @@ run 0 "$CPPROF" annotate -i a.data --stdio burn
 says "burn"
 run 2 "$CPPROF" report -i a.data a.data
 run 2 "$CPPROF" record -C 0 -- true
-says "CPUs are not chosen: -a takes all"
+says "CPUs cannot be selected: -a profiles all"
 run 2 "$CPPROF" record -a -p 1
-says "leave out -p, -t and -n"
+says "cannot be used with -p, -t or -n"
 run 2 "$CPPROF" record -a --deny nobody
-says "'nobody' is no rule: user:NAME, command:GLOB or cgroup:PATH"
+says "'nobody' is not a rule: give user:NAME, command:GLOB or cgroup:PATH"
 run 2 "$CPPROF" record --clock cpu --raw raw.data -- true
-says "leave out --clock cpu"
-# What is left to cpprof is what goes together.
+says "cannot be used with --clock cpu"
+# auto is the clock that the other options permit.
 run 0 "$CPPROF" record -q --clock auto --raw auto.data -o auto -- "$SPIN" 0.3
 run 2 "$CPPROF" record --branch-any -- true
 says "stacks are always recorded"

@@ -41,7 +41,7 @@ says page-faults
 run 0 "$CPPROF" list 'CPU-CL*'
 says cpu-clock
 run 1 "$CPPROF" list no-such-event-at-all
-says "no event is named"
+says "no event matches"
 run 2 "$CPPROF" list one two
 run 1 "$CPPROF" record -e page-fautls -o one.data -- true
 says "did you mean 'page-faults'"

@@ -7,7 +7,7 @@
 run 1 "$CPPROF" record -o "" -- touch ran
 says "cannot write ''"
 run 1 "$CPPROF" record --watch a.nothing -- touch ran
-says "its name does not tell which format to write"
+says "the format cannot be determined from its name"
 run 1 "$CPPROF" record --watch no/such/folder/a.json -- touch ran
 says "choose another path with --watch FILE"
 for option in "-d 0" "--stream 0" "--interval 0"; do

@@ -66,7 +66,7 @@ run 0 daemon again --push "${url/:\/\//:\/\/user:secret@}"
 ! grep -q secret run.log || fail "a password is shown"
 serve never.got
 run 0 daemon never --push "$url/no/such/path" --metrics never.prom
-says "given up"
+says "discarded"
 [ "$(counts push_dropped_total never.prom)" -ge 1 ] || fail "what was refused is not counted"
 [ "$(queued never)" = 0 ] || fail "what is refused for ever waits for ever"
 
@@ -76,11 +76,11 @@ run 0 daemon bound --push http://127.0.0.1:1 --push-queue 1k --metrics bound.pro
 [ "$(du -sb bound/outbox | cut -f1)" -lt 10000 ] || fail "the bound does not hold"
 
 run 2 daemon wrong --push ftp://127.0.0.1
-says "no place to push to"
+says "cannot push to"
 run 2 daemon wrong --push http://127.0.0.1 --push-header team
 says "NAME: VALUE"
 run 2 daemon wrong --listen nowhere
-says "no place to listen at"
+says "cannot listen on"
 
 # Prometheus asks a port of this machine.
 [ "$(id -u)" = 0 ] || exit 0

@@ -45,7 +45,7 @@ says "put %n into --raw 'raw.data'"
 run 2 "$CPPROF" attach --repeat 3 -p $$
 says "--repeat needs a command to run"
 run 2 "$CPPROF" record -o rank-%r.data -- "$SPIN" 0.1
-says "%r is the rank in an MPI job"
+says "%r stands for the rank in an MPI job"
 
 # Ranks, as mpirun and srun number them.
 for rank in 0 1 2 3; do

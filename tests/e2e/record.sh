@@ -53,7 +53,7 @@ run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 40
 says "of CPU time was not sampled"
 says "that ended before their first sample are missing"
 run 6 "$CPPROF" report --min-quality complete=50,seen=95 short.data
-says "of the CPU time was sampled; --min-quality seen=95 was asked for"
+says "of the CPU time was sampled; --min-quality requires seen=95"
 run 0 "$CPPROF" report --view quality short.data
 says "between samples"
 run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'

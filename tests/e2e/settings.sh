@@ -90,5 +90,5 @@ says "cannot be used together"
 settings '{ "report": { "view": "flat" } }'
 chmod o+w config/cpprof/config.json
 run 0 "$CPPROF" report --no-pager small.data
-says "others may write it"
+says "others may write to it"
 grep -vF "ignoring the settings" run.log | cmp - plain.log || fail "settings that others may write are used"

@@ -95,11 +95,11 @@ def check_places():
     ran = trace("-f", f"places+{where['after']:#x}", "--", "./places")
     check("by file and address", count("t.data", "after") == 60, ran.stderr)
     ran = trace("-f", f"places+{where['after'] + 2:#x}", "--", "./places")
-    check("in the midst of an instruction", "no function begins there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("in the midst of an instruction", "no function starts there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", f"places+{where['sum']:#x}", "--", "./places")
-    check("in data", f"no code is at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("in data", f"there is no code at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", "places:one", "-f", "nothing_of_this_name", "--", "./places")
-    check("one name of two is there", count("t.data", "one") == 60 and "no function is named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
+    check("one name of two is there", count("t.data", "one") == 60 and "there is no function named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
 
 
 def check_signed_return():
@@ -161,7 +161,8 @@ int main(int argc, char **argv) {
 
 
 def check_many():
-    n, most = 1500, 1024
+    release = [int(part) for part in re.findall(r"\d+", os.uname().release)[:2]]
+    n, most = 1500, 1024 if release >= [6, 6] else 128  # older kernels remove probes one by one
     text = "".join(f"OWN int gen_{i}(int n) {{ sum += n; return n + {i}; }}\n" for i in range(n))
     build("many", text + "int main(void) {" + "".join(f"gen_{i}(1);" for i in range(n)) + " puts(\"done\"); }\n")
     ran = trace("-f", "gen_*", "--max-overhead", "0", "--", "./many")
@@ -285,7 +286,7 @@ int main(void) {
 }
 """)
     out, said = attach(["./jit"], "-f", "jitted_function")
-    check("code that a JIT compiler made is refused", out == "done\n" and "no function is named 'jitted_function'" in said, (out, said))
+    check("code that a JIT compiler made is refused", out == "done\n" and "there is no function named 'jitted_function'" in said, (out, said))
 
 
 RUST = """

@@ -88,7 +88,7 @@ def check_control():
     check("what was added is there", last.get("frequent", 0) > 0, (last, errors))
     check("what was removed and forgotten is not", "rare" not in last, (last, errors))
     check("and is said", "now also tracing 'frequent': 1 function" in errors and "no longer tracing 'rare': 1 function" in errors, errors)
-    check("a name that nothing has, and one like it", "no function is named 'frequenl'; did you mean 'frequent'?" in errors and "'rarer' is not being traced" in errors, errors)
+    check("a name that nothing has, and one like it", "there is no function named 'frequenl'; did you mean 'frequent'?" in errors and "'rarer' is not being traced" in errors, errors)
     check("one that is there already", "'frequent' is being traced already" in errors, errors)
     check("what cannot be is said", "add NAME, remove NAME, reset, write, quit" in errors, errors)
     check("the FIFO is gone", not os.path.exists("tell"))
@@ -170,7 +170,7 @@ def check_budget():
     for percent in ("5", "0.5"):
         check_estimates(percent, "6000")
     ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "--stack-size", "1k", "-o", "b.data", "--", HOT, "4", "0"], capture_output=True, text=True)
-    rate = re.search(r"called (\d+) times a second and is no longer traced", ran.stderr)
+    rate = re.search(r"called (\d+) times per second and is no longer traced", ran.stderr)
     check("one that is called far too often is no longer traced", rate and int(rate[1]) > 100000, ran.stderr)
     check("calls that were cut off are no calls from before", "began before tracing" not in ran.stderr, ran.stderr)
 

@@ -63,11 +63,11 @@ cp "$(command -v id)" nobody/id
 chmod 4755 nobody/other nobody/id
 if [ "$(as_nobody ./id -u)" = 0 ]; then # not where file systems or the process forbid that
 	run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
-	says "'./other' runs with other privileges than cpprof"
+	says "'./other' runs with privileges other than cpprof's"
 fi
 chmod 711 nobody/other
 run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
-says "'./other' runs with other privileges than cpprof"
+says "'./other' runs with privileges other than cpprof's"
 run 0 "$CPPROF" record -o o.data -- nobody/other 0.2
 ! grep -q "other rights" run.log || fail "root is told that it may not watch"
 

@@ -49,7 +49,7 @@ def full(c):
         subprocess.run(["umount", path])
 
 
-@case("the folder cannot be written", code=1, message="cannot write", kept="nothing: the target is not started", needs_root=True)
+@case("the directory is not writable", code=1, message="cannot write", kept="nothing: the target is not started", needs_root=True)
 def unwritable(c):
     path = small_disk(c, "1m")
     try:
@@ -71,7 +71,7 @@ def descriptors(c):
         c.expected_files.add(f"p{n}.data")
 
 
-@case("no locked memory, and no rights", code=(0, 3), kept="the profile, where the system lets users profile at all")
+@case("no locked memory and no privileges", code=(0, 3), kept="the profile, if the system allows users to profile")
 def locked(c):
     ran = subprocess.run([*nobody(c), *limited("-l", 0), CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work"], cwd=c.folder,
                          capture_output=True, text=True, env=c.environment())
@@ -93,7 +93,7 @@ def memory(c):
             c.profile(f"p{mb}.data", is_empty=True)
 
 
-@case("no process may be started", code=1, message="cannot start", kept="nothing: the target is not started")
+@case("no process can be started", code=1, message="cannot start", kept="nothing: the target is not started")
 def fork(c):
     before = nobody(c)
     if not before:

@@ -82,7 +82,7 @@ def stopped(c):
     c.profile("p.data")
 
 
-@case("whoever reads its stream leaves (SIGPIPE)", code=(1, 0), kept="the profile")
+@case("the reader of its stream ends (SIGPIPE)", code=(1, 0), kept="the profile")
 def piped(c):
     read, write = os.pipe()
     os.close(read)
@@ -94,7 +94,7 @@ def piped(c):
     c.profile("p.data", is_empty=True)
 
 
-@case("any of these signals at any moment", code=(0, 5, 130, 143, 129, -2, -15, -1, -9), kept="a whole profile, or none")
+@case("any of these signals at any moment", code=(0, 5, 130, 143, 129, -2, -15, -1, -9), kept="a complete profile, or none")
 def any_moment(c):
     chance = random.Random(11)
     for i in range(MOMENTS):
@@ -114,7 +114,7 @@ def any_moment(c):
             c.expected_files.update(f for f in os.listdir(c.folder) if f.startswith(f"p{i}.data"))
 
 
-@case("two cpprofs watch one target")
+@case("two cpprofs profile one target")
 def twice(c):
     target = c.start_target("work", LONG)
     other = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "q.data"], stderr=subprocess.PIPE)

@@ -37,22 +37,22 @@ def forks(c):
     recorded(c, "forks", 1000)
 
 
-@case("the target makes 10,000 threads")
+@case("the target creates 10,000 threads")
 def threads(c):
     recorded(c, "threads", 10000)
 
 
-@case("the target dies by SIGSEGV", code=139, message="ended by signal 11")
+@case("the target dies by SIGSEGV", code=139, message="killed by signal 11")
 def segv(c):
     recorded(c, "signal", 11, code_of_target=139)
 
 
-@case("the target is killed", code=137, message="ended by signal 9")
+@case("the target is killed", code=137, message="killed by signal 9")
 def killed(c):
     recorded(c, "signal", 9, code_of_target=137)
 
 
-@case("the target ends while it is watched")
+@case("the target ends while it is profiled")
 def ends_attached(c):
     target = c.start_target("work")
     c.cpprof("attach", "-q", "-p", target.pid, "-o", "p.data")
@@ -60,7 +60,7 @@ def ends_attached(c):
     c.profile("p.data")
 
 
-@case("the target is killed while it is watched")
+@case("the target is killed while it is profiled")
 def killed_attached(c):
     target = c.start_target("work", 2000)
     watcher = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "p.data"], stderr=subprocess.PIPE)
@@ -70,7 +70,7 @@ def killed_attached(c):
     c.profile("p.data")
 
 
-@case("the target is stopped", code=5, message="to continue it: kill -CONT", kept="nothing: there was nothing")
+@case("the target is stopped", code=5, message="to continue it: kill -CONT", kept="nothing: nothing was recorded")
 def stopped(c):
     target = c.start_target("work", 100)
     target.send_signal(signal.SIGSTOP)
@@ -81,7 +81,7 @@ def stopped(c):
     c.expected_files.add("p.data")
 
 
-@case("the target is a zombie", code=4, message="it is a zombie: it has ended", kept="nothing: there was nothing")
+@case("the target is a zombie", code=4, message="it is a zombie: it has ended", kept="nothing: nothing was recorded")
 def zombie(c):
     target = c.start_target("work", 1)
     while True:
@@ -102,7 +102,7 @@ def traced(c):
     c.profile("p.data")
 
 
-@case("the target lives in namespaces of its own", needs_root=True)
+@case("the target runs in its own namespaces", needs_root=True)
 def namespaces(c):
     apart = ["unshare", "--pid", "--fork", "--mount", "--net", "--ipc", "--uts", "--mount-proc"]
     if subprocess.run([*apart, "true"], capture_output=True).returncode != 0:
@@ -146,12 +146,12 @@ def libraries(c):
     recorded(c, "libraries", LIBRARY, 2000)
 
 
-@case("the target makes 100,000 mappings")
+@case("the target creates 100,000 mappings")
 def mappings(c):
     recorded(c, "mappings", 100000)
 
 
-@case("/proc is not there", needs_root=True)
+@case("/proc is missing", needs_root=True)
 def no_proc(c):
     bare = ["unshare", "--mount", "sh", "-c", 'umount -l /proc && exec "$@"', "sh"]
     if subprocess.run([*bare, "true"], capture_output=True).returncode != 0:
@@ -160,7 +160,7 @@ def no_proc(c):
     c.profile("p.data")
 
 
-@case("the target's name holds escape sequences")
+@case("the target's name contains escape sequences")
 def name(c):
     recorded(c, "name")
     for view in ("tree", "flat", "quality"):

@@ -48,7 +48,7 @@ def check_views():
         check_sums(*view, "--limit", "3", "a.data", "b.data", "--", "b.data", "a.data")
     text = run("diff", "a.data", "b.data").stdout
     check("one run a side is said", "sample counts alone" in text, text)
-    check("several runs are said", "spread between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)
+    check("several runs are said", "variation between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)
     check("the same file twice is said", "more than once" in run("diff", "a.data", "a.data").stdout)
     check("markdown", run("diff", "-f", "md", "a.data", "b.data").stdout.count("|") > 20)
     run("diff", "--html", "d.html", "a.data", "b.data")
@@ -120,9 +120,9 @@ def check_fit():
         name = recording if recording == "zstd" else arch
         run("import", "-q", "--symfs", f"{tower}/root-{arch}", f"{tower}/{recording}.data", "-o", name + ".data")
     run("import", "-q", "--no-resolve", f"{tower}/dwarf.data", "-o", "nameless.data")
-    says("two architectures", "costs of different machines", "diff", "--metric", "samples", "aarch64.data", "x86_64.data")
+    says("two architectures", "costs on different machines", "diff", "--metric", "samples", "aarch64.data", "x86_64.data")
     check_sums("--metric", "samples", "aarch64.data", "x86_64.data")
-    says("no names", "has no names yet", "diff", "aarch64.data", "nameless.data")
+    says("no names", "has no symbols yet", "diff", "aarch64.data", "nameless.data")
     run("import", "-q", "--symfs", f"{tower}/root-aarch64", f"{tower}/several.data", "-o", "several.data")
     says("no such event", "has no metric 'page-faults'", "diff", "--metric", "page-faults", "several.data", "aarch64.data", code=2)
 
@@ -148,8 +148,8 @@ def check_lists():
     says("no list", "cannot open the list of files 'absent'", "diff", "--files-from", "absent", code=1)
     says("an empty list", "the list of files '-' is empty", "diff", "--files-from", "-", code=2)
     says("a list and files", "not both", "diff", "--files-from", "list", "a.data", code=2)
-    says("no side", "put -- between those of before", "diff", "--files-from", "-", given="a.data\nb.data\na.data\n", code=2)
-    says("one side", "give two profiles: one of before and one of after", "diff", "--files-from", "-", given="a.data\n--\n", code=2)
+    says("no side", "put -- between the files of before", "diff", "--files-from", "-", given="a.data\nb.data\na.data\n", code=2)
+    says("one side", "give two profiles: before and after", "diff", "--files-from", "-", given="a.data\n--\n", code=2)
     says("one that is not there", "absent.data", "diff", "--files-from", "-", given="a.data\nabsent.data\n", code=1)
     for i in range(540):
         shutil.copy("one.data", f"run-{i}.data")

@@ -55,7 +55,7 @@ ends 0 "mul" "$CPPROF" report --view flat --metric samples
 ends 0 "25 of 100 samples" "$CPPROF" report --focus '^sin$'
 ends 0 "25 of 100 samples" "$CPPROF" report --module libm.so.6
 ends 0 "Shown: samples in" "$CPPROF" report --module libm.so.6
-ends 2 "no samples are in 'libx.so': " "$CPPROF" report --module libx.so
+ends 2 "there are no samples in 'libx.so': " "$CPPROF" report --module libx.so
 ends 0 "90 of 100 samples" "$CPPROF" report --process 4711
 ends 0 "90 of 100 samples" "$CPPROF" report --process solve
 ends 2 "no process 'nobody'; --group-by process lists them all" "$CPPROF" report --process nobody
@@ -65,7 +65,7 @@ ends 5 "no samples match: samples in the kernel, stacks through" "$CPPROF" repor
 [ "$(cut -d, -f2 callers.csv | grep -c '^$')" = 1 ] || { fail "callers of other functions are shown"; cat callers.csv; }
 grep -q '^0,.*sin' callers.csv || fail "the callers of a function are not below it"
 ends 0 "without 'solve'" "$CPPROF" report --hide solve
-ends 2 "cannot look for" "$CPPROF" report --focus '('
+ends 2 "cannot search for" "$CPPROF" report --focus '('
 ends 0 "  70.0%      70      4712  worker  of solve (4711)" "$CPPROF" report --view flat --group-by thread
 ends 0 "  90.0%      90      4711  solve  ./solve" "$CPPROF" report --view flat --group-by process
 ends 0 "OK: 11 contexts" "$CPPROF" check cpprof.data
@@ -93,11 +93,11 @@ done
 "$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
 ends 0 "(3 runs, " "$CPPROF" report three.data
 ends 0 "s in all)" "$CPPROF" report three.data
-ends 6 "83.3% of the stacks are complete; --min-quality 90 was asked for" "$CPPROF" report --min-quality 90
+ends 6 "83.3% of the stacks are complete; --min-quality requires 90" "$CPPROF" report --min-quality 90
 ends 0 "quality:" "$CPPROF" report --min-quality 83
 ends 2 "no metric 'cycles'" "$CPPROF" report --metric cycles
 ends 2 "no thread 'nobody'" "$CPPROF" report --thread nobody
-ends 2 "one profile at a time" "$CPPROF" report cpprof.data cpprof.data
+ends 2 "give only one profile" "$CPPROF" report cpprof.data cpprof.data
 ends 2 "give a file to check" "$CPPROF" check
 
 ends 0 "| 30.0% | 30.0% | \`mul\` | \`solve\` |" "$CPPROF" report --format md
@@ -109,7 +109,7 @@ same columns --view tree --columns total_percent,total_ci95,self,module,self_per
 ends 0 "30.0000,21.89-39.58,solve,mul,1" "$CPPROF" report --view flat --columns self_percent,self_ci95,module,name,line --format csv
 ends 0 '| 30.0% | 21.9-39.6% | `mul` |' "$CPPROF" report --view flat --columns self_percent,self_ci95,name --format md
 ends 0 '{"self_percent":30,"total:samples":30,"name":"mul"}' "$CPPROF" report --view flat --columns self_percent,total:samples,name --format json
-ends 2 "there is no column 'nope': there are row, parent" "$CPPROF" report --columns self,nope
+ends 2 "there is no column 'nope': the columns are row, parent" "$CPPROF" report --columns self,nope
 ends 2 "no metric 'cycles'" "$CPPROF" report --columns self:cycles
 ends 2 "--columns and --derive do not apply to this view" "$CPPROF" report --view quality --columns self
 make empty empty.data
@@ -117,7 +117,7 @@ ends 5 '"rows":[]' "$CPPROF" report --view flat --format json empty.data
 ends 5 "has no samples" "$CPPROF" report empty.data
 make random random.data
 ends 0 "OK: 500 contexts" "$CPPROF" check random.data
-ends 0 "to add names, lines and loops: cpprof resolve FILE" "$CPPROF" report random.data
+ends 0 "to add symbols, lines and loops: cpprof resolve FILE" "$CPPROF" report random.data
 
 ends 0 "200 samples" "$CPPROF" merge -o both.data cpprof.data cpprof.data
 ends 0 "OK: 11 contexts" "$CPPROF" check both.data

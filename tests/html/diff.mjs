@@ -121,7 +121,7 @@ check("less is blue", hues.less[2] > hues.less[0] + 60, hues.less.join());
   await go("#v=callers");
   check("callers, too", (await rows()).some((r) => amount(r.cells.before) > 0 && amount(r.cells.after) === 0));
   await go("#v=flame");
-  check("the picture says what it leaves out", /of before are gone/.test(await text(".legend")), await text(".legend"));
+  check("the picture says what it leaves out", /of the cost before is gone/.test(await text(".legend")), await text(".legend"));
   await go("#v=tree&j=1");
   check("chains", (await rows()).length > 0);
   check("no error", errors.length === 0, errors.join(" | "));

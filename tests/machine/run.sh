@@ -9,7 +9,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
 limit=${MACHINE_SECONDS:-7200} # a whole boot, against hanging
-targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls hot_calls blocks facts
+targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts
 	recall_agrees same_profile)
 
 skip() {
@@ -113,7 +113,7 @@ boot() {
 	esac
 	TMPDIR=$folder timeout -k 20 "$limit" "${machine[@]}" -accel tcg -icount shift=2,sleep=off -smp 1 -m 2048 -display none -monitor none \
 		-serial stdio -nic none -no-reboot -kernel "$folder/vmlinuz" -initrd "$folder/initrd" \
-		-append "console=$console quiet loglevel=2 panic=-1" \
+		-append "console=$console quiet loglevel=2 panic=-1 preempt=full" \
 		-drive "file=$folder/root.img,format=raw,if=virtio,snapshot=on" \
 		-drive "file=$folder/cpprof.img,format=raw,if=virtio,snapshot=on" </dev/null 2>&1 | sed -u 's/\r$//'
 }

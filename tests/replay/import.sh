@@ -47,11 +47,11 @@ done
 
 # Names of kernel functions are those of the recorded kernel, or none.
 import several -o kernel.cpprof 2>said
-[ "$(grep -c 'the recording is from another kernel' said)" = 1 ] || fail "no note about the kernel"
+[ "$(grep -c 'the recording was made on another kernel' said)" = 1 ] || fail "no note about the kernel"
 "$CPPROF" export -f json kernel.cpprof | grep -q kernel_function_of_the_test && fail "how does it know?"
 printf '%s T kernel_function_of_the_test\n' ffff800080000000 >kallsyms
 import several --kallsyms kallsyms -o kernel.cpprof 2>said
-grep -q 'from another kernel' said && fail "a note about the kernel in spite of --kallsyms"
+grep -q 'made on another kernel' said && fail "a note about the kernel in spite of --kallsyms"
 "$CPPROF" export -f json kernel.cpprof | grep -q kernel_function_of_the_test ||
 	fail "--kallsyms gives no names"
 

@@ -44,9 +44,9 @@ merges 1 "cannot open the list of files 'nowhere'" -o listed.data --files-from n
 merges 2 "the list of files 'nothing' is empty" -o listed.data --files-from nothing
 
 # The same file twice.
-merges 0 "'part-1.data' is given twice, and counts twice" -o twice.data part-1.data part-2.data part-1.data
+merges 0 "'part-1.data' is given twice and counted twice" -o twice.data part-1.data part-2.data part-1.data
 ln part-1.data hard.data
-merges 0 "'part-1.data' and 'hard.data' are the same file, which counts twice" -o again.data part-1.data part-2.data hard.data
+merges 0 "'part-1.data' and 'hard.data' are the same file, which is counted twice" -o again.data part-1.data part-2.data hard.data
 cmp twice.data again.data || fail "another name gives another file"
 
 # What cannot be read: named, counted, noted; the others are there.

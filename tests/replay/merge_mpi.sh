@@ -56,7 +56,7 @@ by 2 0 "" -o by.data --files-from list
 cmp all.data by.data || fail "--files-from gives another file"
 
 # A file that two processes have is said to be given twice; an export comes out of the values of all.
-by 2 0 "'part-1.data' is given twice, and counts twice" -o by.data part-1.data part-1.data
+by 2 0 "'part-1.data' is given twice and counted twice" -o by.data part-1.data part-1.data
 "$CPPROF" merge -o all.folded part-*.data 2>/dev/null || fail "cannot export"
 by 3 0 "" -o by.folded part-*.data
 cmp all.folded by.folded || fail "an export of several processes is another one"

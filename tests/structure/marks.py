@@ -7,7 +7,7 @@ usage: marks.py [--full] [--only SOURCE] [--show]     (CPPROF and BUILD in the e
 A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`; `loop 1,2 in ...` for
 two that a macro makes. Every loop that is shown in the
 source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
-any loop may start at the next line that has. A function with such loops must have a file, and so must a lambda that was inlined there.
+any loop may start at the next line that has. A function with such loops must have a file, and so must everything that was inlined there.
 A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
 marked one of the next line, for clang gives it the line of its pragma. `loops N`: at least N loops that are in no other start here
 or at the first lines below.
@@ -58,7 +58,7 @@ COMPILERS = {
     "arrays.f90": ["gfortran", f"{X86}-gfortran"],
 }
 LEVEL = {"rustc": "-Copt-level={}"}
-SLOW = {"coroutines.cpp", "views.cpp", "matrices.cpp", "iterators.rs"}  # to compile
+SLOW = {"views.cpp", "matrices.cpp", "iterators.rs"}  # to compile
 
 
 def read_marks(name):
@@ -161,7 +161,7 @@ def run_case(name, command, show):
             wrong.append(f"{structure['function']} has no file")
         wrong += [f"a region's body as inlined {s['name']}" for s in scopes if s["kind"] == "inline" and "_debug__" in s["name"]]
         wrong += [f"inlined {s['name']} has no file" for s in scopes
-                  if s["kind"] == "inline" and not s["file"] and "operator()" in s["name"] and os.path.basename(s["call_file"]) in files]
+                  if s["kind"] == "inline" and not s["file"] and os.path.basename(s["call_file"]) in files]
         if not inlines and os.path.basename(scopes[0]["file"]) in files:
             wrong += [f"inlined {s['name']} in {structure['function']}" for s in scopes if s["kind"] == "inline"]
     wrong += [f"{seen[place]} calls with loops at {place[0]}:{place[1]}, not {n}" for place, n in instances.items() if seen[place] != n]

@@ -89,7 +89,7 @@ function showHidden(model) {
   ];
   $("hidden").hidden = !chips.length;
   $("hidden").replaceChildren(
-    "hidden; their costs count for their callers: ",
+    "hidden (costs are added to their callers): ",
     ...chips,
     h("button", { title: "hide nothing (Shift-x)", onclick: showAll }, "show all"),
   );
@@ -110,12 +110,12 @@ function copyPath(model) {
 function fillActions(model) {
   const action = (label, title, go) => h("button", { title, onclick: go }, label);
   $("actions").append(
-    action("source", "its lines and instructions (s)", () => setState({ v: "source" })),
-    action("callers", "who calls it, whom it calls (6)", () => setState({ v: "sandwich" })),
+    action("source", "show its lines and instructions (s)", () => setState({ v: "source" })),
+    action("callers", "show its callers and callees (6)", () => setState({ v: "sandwich" })),
     action("zoom", "show only what is below it (z)", () => zoom(state.n)),
-    action("only", "count only what passes through this function", () => focusChosen(model)),
-    action("hide", "leave this function out; its cost counts for its callers (x)", () => hideChosen(model)),
-    action("hide module", "leave its whole module out", () => hideModule(model)),
-    action("copy", "its path, as text (c)", () => copyPath(model)),
+    action("only", "count only paths through this function", () => focusChosen(model)),
+    action("hide", "hide this function; its cost is added to its callers (x)", () => hideChosen(model)),
+    action("hide module", "hide all functions of its module", () => hideModule(model)),
+    action("copy", "copy its call path as text (c)", () => copyPath(model)),
   );
 }

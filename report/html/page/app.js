@@ -20,18 +20,18 @@ const BASES = [
 const KEYS = [
   ["1 … 8", "views"],
   ["/", "search; Enter next, Shift-Enter previous"],
-  ["f", "only what passes through a match, or all; !name: only what does not"],
+  ["f", "show only paths through a match, or all; !name: only paths without a match"],
   ["h", "hot path"],
   ["l i r", "loops, inlined calls, recursion on or off"],
   ["j", "join chains: show a node that passes all its cost to one child together with that child"],
   ["x  Shift-x", "hide the chosen function; show all again"],
   ["m", "next metric"],
-  ["p", "what percentages relate to"],
+  ["p", "what percentages refer to"],
   ["↑ ↓ ← → Enter", "move in tables and in the flame graph, open and close, zoom"],
   ["z  Esc", "zoom in, zoom out"],
   ["s", "source of the chosen function"],
   ["c", "copy the path of the chosen node"],
-  ["t", "light or dark"],
+  ["t", "light or dark theme"],
   ["?", "this list"],
 ];
 let current = null;

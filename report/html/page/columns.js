@@ -32,7 +32,7 @@ function costColumns(model, cost) {
       name: "total",
       width: "4.6rem",
       num: true,
-      title: "this and all below it",
+      title: "cost of this and everything below it",
       by: total,
       cell: (row) => pct(model.percent(total(row), base(row))),
     },
@@ -61,7 +61,7 @@ function callColumns(model) {
       name: "calls ≥",
       width: "5.2rem",
       num: true,
-      title: "different calls that were seen: there were at least so many",
+      title: "distinct calls that were observed: a lower bound of the number of calls",
       by: of,
       cell: (row) => (of(row) ? of(row).toLocaleString("en-US") : ""),
     },
@@ -115,11 +115,11 @@ function linkCell(text, title, go) {
 }
 
 function csvButton(grid) {
-  return h("button", { title: "this table as a file", onclick: () => save("cpprof.csv", "text/csv", grid.csv()) }, "CSV");
+  return h("button", { title: "save this table as a file", onclick: () => save("cpprof.csv", "text/csv", grid.csv()) }, "CSV");
 }
 
 function columnsButton(model) {
-  return h("button", { title: "more columns: other metrics, or ratios of them", onclick: () => showColumns(model) }, "columns…");
+  return h("button", { title: "add columns: other metrics, or ratios of metrics", onclick: () => showColumns(model) }, "columns…");
 }
 
 // The dialog in which columns are added and taken away.
@@ -180,7 +180,7 @@ function showColumns(model) {
     h(
       "p",
       { class: "hint" },
-      "+ − * / ( ), numbers and names of metrics; self(…) without what is called, all(…) of everything shown. Shown in the tree, callers and flat views.",
+      "+ − * / ( ), numbers and names of metrics; self(…) is the self cost, all(…) the total of everything shown. Shown in the tree, callers and flat views.",
     ),
     h("p", {}, h("button", { onclick: () => dialog.close() }, "close")),
   );

@@ -48,8 +48,8 @@ function diffColumns(model, cost) {
   const column = (name, title, value, cell, by = value) => ({ name, title, width: "5.6rem", num: true, by, cell: (row) => cell(value(row)) });
   const size = (of) => (row) => Math.abs(of(row));
   return [
-    column("before", "this and all below it, before", (row) => cost.total(row, BEFORE), (value) => model.amount(value, BEFORE)),
-    column("after", "this and all below it, after", (row) => cost.total(row, AFTER), (value) => model.amount(value, AFTER)),
+    column("before", "cost of this and everything below it, before", (row) => cost.total(row, BEFORE), (value) => model.amount(value, BEFORE)),
+    column("after", "cost of this and everything below it, after", (row) => cost.total(row, AFTER), (value) => model.amount(value, AFTER)),
     column("change", "after − before", change, (value) => signedAmount(model, value), size(change)),
     column("of before", "change in percent of everything before", change, (value) => signedPercent(changePercent(model, value))),
     ...(model.data.meta.runs && cost.rows ? [intervalColumn(model, cost)] : []),
@@ -57,7 +57,7 @@ function diffColumns(model, cost) {
   ];
 }
 
-// Of the change, as report/diff/diff.c has it: from the spread between runs, or of single runs from their numbers of samples.
+// Of the change, as report/diff/diff.c has it: computed from the variation between runs, or of single runs from their numbers of samples.
 function intervalColumn(model, cost) {
   const percent = (value) => (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(changePercent(model, value)).toFixed(1);
   const of = (row) => changeInterval(model.data.meta.runs, (metric) => cost.total(row, metric));
@@ -65,7 +65,7 @@ function intervalColumn(model, cost) {
   const isMarked = (row) => (marked ||= significantRows(model, cost, of)).has(row);
   return {
     name: "95 % interval",
-    title: `of the change, in percent of everything before; ${model.data.meta.runs.from_runs ? "from the spread between runs" : "from numbers of samples alone: how runs differ is not in it"}; sorted by how sure it is. A star marks what differs by more than noise; at most 5 % of the stars are expected to be wrong.`,
+    title: `of the change, in percent of everything before; ${model.data.meta.runs.from_runs ? "computed from the variation between runs" : "computed from sample counts alone, without the variation between runs"}; sorted by how sure it is. A star marks what differs by more than noise; at most 5 % of the stars are expected to be wrong.`,
     width: "8.8rem",
     num: true,
     by: (row) => Math.max(of(row).low, -of(row).high),

@@ -23,7 +23,7 @@ function rankColumns(model, cost) {
   return [
     {
       name: "imbalance",
-      title: "what the slowest rank spent above the average: greatest / average − 1",
+      title: "cost of the slowest rank above the average: maximum / average − 1",
       width: "5.6rem",
       num: true,
       by: (row) => (of(row) ? of(row).percent : null),
@@ -31,7 +31,7 @@ function rankColumns(model, cost) {
     },
     {
       name: "slowest",
-      title: "the rank that spent most",
+      title: "the rank with the highest cost",
       width: "4.6rem",
       num: true,
       by: (row) => (of(row) && of(row).rank >= 0 ? of(row).rank : null),

@@ -281,8 +281,8 @@ function flameLegend(model) {
       ? [
           swatch({ background: changeColour(-1, isDark()) }, "less than before"),
           swatch({ background: changeColour(0, isDark()) }, "the same"),
-          swatch({ background: changeColour(1, isDark()) }, `more than before; full colour from ${100 * FULL_COLOUR} % of all on`),
-          gone ? `${model.amount(gone, BEFORE)} of before are gone and have no width` : null,
+          swatch({ background: changeColour(1, isDark()) }, `more than before; full colour at ${100 * FULL_COLOUR} % of the total`),
+          gone ? `${model.amount(gone, BEFORE)} of the cost before is gone and has no width` : null,
         ]
       : [
           ...modules.slice(0, LEGEND_MODULES).map((row) => swatch(tint(row.name), row.name)),
@@ -325,9 +325,9 @@ function flameView(model) {
     toggle("e", "heat", "heat", "colour by self cost, not by module"),
     isDiff(model) ? toggle("e", "module", "modules", "colour by module, not by change") : null,
     ...switches(),
-    file("PNG", "this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
-    file("SVG", "this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
-    file("folded", "paths with their self costs, one per line, as a file", () => save("cpprof.folded", "text/plain", folded(model))),
+    file("PNG", "save this picture as a file", () => h("a", { href: flame.picture(), download: "cpprof.png" }).click()),
+    file("SVG", "save this picture as a file", () => save("cpprof.svg", "image/svg+xml", flame.svg())),
+    file("folded", "save call paths with their self costs, one per line", () => save("cpprof.folded", "text/plain", folded(model))),
   );
   return { element: [bar, flame.mapHolder, flame.holder, flameLegend(model)], focus: () => flame.canvas.focus(), hot };
 }

@@ -9,7 +9,7 @@ const NEAR_COST = 6; // lines around one that costs something
 function sourceColumns(model) {
   if (isDiff(model)) return ["before", "after", "change"].map((name) => ({ name, title: "of this line alone" }));
   const metrics = sourceMetrics(model),
-    ranks = model.data.meta.ranks ? [{ name: "imbal.", title: "what the slowest rank spent above the average" }, { name: "rank", title: "the rank that spent most" }] : [];
+    ranks = model.data.meta.ranks ? [{ name: "imbal.", title: "cost of the slowest rank above the average" }, { name: "rank", title: "the rank with the highest cost" }] : [];
   return [...metrics.map((m) => ({ name: metrics.length > 1 ? model.metrics[m].name : "self", title: "self cost" })), ...ranks];
 }
 
@@ -236,9 +236,9 @@ function showHottest(element) {
 
 // What to know before reading: no text, no debug information.
 function sourceNote(model, frame, path) {
-  if (!path) return "There is no debug information for this function, so its lines are not known.";
+  if (!path) return "There is no debug information for this function, so its source lines are not known.";
   if (!model.data.carries("source-" + model.data.frame.file[frame]))
-    return "The text of this file was not found; make the report with --source-dir DIR or --source-map OLD=NEW to see it.";
+    return "This source file was not found; create the report with --source-dir DIR or --source-map OLD=NEW to see it.";
   return "";
 }
 
@@ -276,7 +276,7 @@ function sourceView(model) {
     element: [
       bar,
       note ? h("div", { class: "bar wrap" }, note) : null,
-      ways.length ? h("div", { class: "bar wrap ways" }, h("b", {}, "ways"), ...ways.map((way) => h("span", {}, wayWords(way)))) : null,
+      ways.length ? h("div", { class: "bar wrap ways" }, h("b", {}, "paths"), ...ways.map((way) => h("span", {}, wayWords(way)))) : null,
       insns && source ? h("div", { class: "split" }, h("div", {}, source), h("div", {}, insns)) : source || insns,
     ],
     shown: () => {

@@ -57,18 +57,18 @@ function sentence(model, functions, loops) {
     [low, high] = model.bounds(top.self, model.spread(top.frame, "self"), samples).map((share) => share.toFixed(1));
   let text = `${top.short} takes ${pct(model.percent(top.self))} (${low}–${high}%) by itself`;
   if (loop && loop.total > model.all * 0.05)
-    text += `; the heaviest loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
+    text += `; the most expensive loop is ${loop.name.replace(/^loop /, "")} with ${pct(model.percent(loop.total))}`;
   if (path.length) text += `; the hot path ends in ${model.shortLabel(model.tree.frame[path[path.length - 1]])}`;
   return text + ".";
 }
 
 function imbalance(model) {
   const slowest = slowestRank(model, (metric) => model.totalOf(metric)[0]);
-  if (slowest) return `${slowest.percent.toFixed(1)} % (what the slowest of ${model.data.meta.ranks.n_ranks} ranks spent above their average)`;
+  if (slowest) return `${slowest.percent.toFixed(1)} % (cost of the slowest of ${model.data.meta.ranks.n_ranks} ranks above their average)`;
   const sums = model.wholeThreadSums(model.metric),
     mean = sumOf(sums) / (sums.length || 1);
   return sums.length > 1 && mean
-    ? `${(mostOf(sums) / mean).toFixed(2)} (heaviest of ${sums.length} threads over their mean)`
+    ? `${(mostOf(sums) / mean).toFixed(2)} (maximum of ${sums.length} threads divided by their mean)`
     : "one thread";
 }
 
@@ -144,7 +144,7 @@ function summaryView(model) {
     ["busy", utilisation(model)],
     ["balance", isDiff(model) ? "" : imbalance(model)],
   ];
-  const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "Lines are not known: there is no debug information." : "";
+  const reading = !model.data.parts.has("block-lines") ? "reading…" : model.all ? "Source lines are not known: there is no debug information." : "";
   return {
     element: [
       h(

@@ -286,7 +286,7 @@ TEST(events_alike_but_without_ids_count_as_the_first)
 	file_string(&f, 6, "x86_64");
 	put_sample(&f, 1, 1);
 	CHECK_EQ(open_build(&f), 0);
-	CHECK(has_note("all count as 'cpu-clock'"));
+	CHECK(has_note("all are counted as 'cpu-clock'"));
 	CHECK_EQ(next(), 1);
 	CHECK_EQ(event.sample.event, 0);
 	done();

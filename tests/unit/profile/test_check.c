@@ -35,7 +35,7 @@ TEST(samples_of_tree_and_tally_must_agree)
 	p->quality.samples++;
 	check_contradiction(p, "100 stacks ended, of 101 samples");
 	p->quality.by_end[STACK_NO_RECIPE]++;
-	check_contradiction(p, "86 samples hang below the root, 85 stacks were complete");
+	check_contradiction(p, "86 samples are below the root, 85 stacks were complete");
 }
 
 TEST(threads_of_tree_and_timeline_must_agree)

@@ -162,7 +162,7 @@ TEST(a_child_that_dies_costs_the_names_of_one_image)
 	CHECK(strncmp(apart_name(&c, c.libc, c.in_libc), "libc.so.6+0x", 12) == 0);
 	CHECK_EQ(c.profile->notes.n, 1);
 	const char *note = intern_text(&c.profile->strings, c.profile->notes.at[0]);
-	CHECK(strstr(note, "libc.so.6: ") && strstr(note, "did not survive it"));
+	CHECK(strstr(note, "libc.so.6: ") && strstr(note, "its debug information crashed"));
 	CHECK_EQ(c.profile->quality.unsymbolized, 7);
 	apart_end(&c);
 }

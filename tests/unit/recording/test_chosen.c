@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "collector/bpf/trace_layout.h"
-#include "recording/trace.h"
+#include "recording/returns.h"
 #include "tests/test.h"
 
 #define FOLDER CPPROF_SOURCE_DIR "/tests/data/recipes/"
@@ -129,7 +129,7 @@ TEST(chosen_arm_a_function_with_a_signed_return_has_no_exits_in_its_code)
 		CHECK_EQ(patched.chosen.functions.n, 1);
 		CHECK(f->is_start);
 		CHECK_EQ(f->exits.n, 0);
-		CHECK(trace_takes_return(CALL_EXITS_AUTO, f, EM_AARCH64, true));
+		CHECK(returns_are_taken(CALL_EXITS_AUTO, f->exits.n, EM_AARCH64, true));
 		search_done(&patched);
 		unlink(copy);
 		free(copy);
@@ -146,14 +146,14 @@ TEST(trace_where_the_end_of_a_call_is_seen)
 				     *of_arm = &arm.chosen.functions.at[0], unsure = { 0 };
 
 	CHECK(of_x86->exits.n > 0 && of_arm->exits.n > 0);
-	CHECK(trace_takes_return(CALL_EXITS_AUTO, of_x86, EM_X86_64, true));
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, of_x86, EM_X86_64, false));
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, of_arm, EM_AARCH64, true));
-	CHECK(trace_takes_return(CALL_EXITS_AUTO, &unsure, EM_AARCH64, true));
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &unsure, EM_AARCH64, false));
+	CHECK(returns_are_taken(CALL_EXITS_AUTO, of_x86->exits.n, EM_X86_64, true));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, of_x86->exits.n, EM_X86_64, false));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, of_arm->exits.n, EM_AARCH64, true));
+	CHECK(returns_are_taken(CALL_EXITS_AUTO, unsure.exits.n, EM_AARCH64, true));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, unsure.exits.n, EM_AARCH64, false));
 	for (int may_return = 0; may_return < 2; may_return++) {
-		CHECK(!trace_takes_return(CALL_EXITS_CODE, of_x86, EM_X86_64, may_return));
-		CHECK(trace_takes_return(CALL_EXITS_RETURN, of_arm, EM_AARCH64, may_return));
+		CHECK(!returns_are_taken(CALL_EXITS_CODE, of_x86->exits.n, EM_X86_64, may_return));
+		CHECK(returns_are_taken(CALL_EXITS_RETURN, of_arm->exits.n, EM_AARCH64, may_return));
 	}
 	search_done(&x86);
 	search_done(&arm);
@@ -254,14 +254,14 @@ TEST(trace_ends_of_calls_are_seen_where_that_costs_less)
 	struct chosen_function known = { .exits = { .at = exits, .n = 1 } }, unknown = { 0 };
 
 	/* A probed return instruction is stepped over on x86-64. */
-	CHECK(trace_takes_return(CALL_EXITS_AUTO, &known, EM_X86_64, true));
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &known, EM_AARCH64, true));
+	CHECK(returns_are_taken(CALL_EXITS_AUTO, known.exits.n, EM_X86_64, true));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, known.exits.n, EM_AARCH64, true));
 	/* Exceptions, Go, seccomp. */
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &known, EM_X86_64, false));
-	CHECK(!trace_takes_return(CALL_EXITS_AUTO, &unknown, EM_X86_64, false));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, known.exits.n, EM_X86_64, false));
+	CHECK(!returns_are_taken(CALL_EXITS_AUTO, unknown.exits.n, EM_X86_64, false));
 	/* Its code does not show where it ends. */
-	CHECK(trace_takes_return(CALL_EXITS_AUTO, &unknown, EM_AARCH64, true));
+	CHECK(returns_are_taken(CALL_EXITS_AUTO, unknown.exits.n, EM_AARCH64, true));
 	/* As somebody wants it. */
-	CHECK(!trace_takes_return(CALL_EXITS_CODE, &known, EM_X86_64, true));
-	CHECK(trace_takes_return(CALL_EXITS_RETURN, &known, EM_AARCH64, false));
+	CHECK(!returns_are_taken(CALL_EXITS_CODE, known.exits.n, EM_X86_64, true));
+	CHECK(returns_are_taken(CALL_EXITS_RETURN, known.exits.n, EM_AARCH64, false));
 }

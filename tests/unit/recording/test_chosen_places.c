@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "collector/bpf/trace_layout.h"
-#include "recording/trace.h"
+#include "recording/chosen.h"
+#include "recording/returns.h"
 #include "tests/test.h"
 
 #define FOLDER CPPROF_SOURCE_DIR "/tests/data/recipes/"
@@ -249,8 +250,7 @@ static pid_t start_child(bool is_filtered)
 static bool mentions_filter(const char *file, pid_t pid)
 {
 	struct search s = look_through(file);
-	struct trace trace = { .is_starting = true };
-	const char *why = trace_no_returns(&trace, pid, s.image);
+	const char *why = returns_refused(pid, s.image, false);
 	bool does = why && strstr(why, "seccomp filter");
 
 	search_done(&s);

@@ -265,12 +265,13 @@ TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
 	annotate_text(p, &a, &options, &text);
 	CHECK(strstr(text.at, "no debug information"));
 	CHECK(strstr(text.at, "bl h\n"));
-	CHECK(!strstr(text.at, "a timer's samples"));
-	CHECK(strstr(text.at, "instructions (right for single ones only if the event is precise)"));
+	CHECK(!strstr(text.at, "sampled by a timer"));
+	CHECK(strstr(text.at,
+		     "instructions (accurate for single instructions only if the event is precise)"));
 	text_clear(&text);
 	p->metrics.at[0].unit = intern_add(&p->strings, "ns");
 	annotate_text(p, &a, &options, &text);
-	CHECK(strstr(text.at, "a timer's samples: right for blocks and loops"));
+	CHECK(strstr(text.at, "sampled by a timer: accurate for basic blocks and loops"));
 	text_done(&text);
 	annotation_done(&a);
 	profile_free(p);

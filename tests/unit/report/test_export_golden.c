@@ -68,8 +68,8 @@ TEST(callgrind_has_the_calls_that_were_seen)
 		vec_push(&fixture.tree.values,
 			 ((struct scope_value){ scope, 0, fixture.tree.activations, 4000000 + scope }));
 	CLEANUP(freep) char *got = fixture_export(&fixture, "callgrind", &options, NULL);
-	CHECK(strstr(got,
-		     "\ndesc: calls are those that were seen, at least; 1 where they are not counted\n"));
+	CHECK(strstr(got, "\ndesc: numbers of calls are lower bounds, from observed calls; 1 where they are "
+			  "not counted\n"));
 	CHECK(strstr(got, "\ncalls=4000001 "));
 	CHECK(strstr(got, "\ncalls=4000002 "));
 	fixture_done(&fixture);

@@ -129,7 +129,7 @@ TEST(an_expression_that_is_none_is_refused_with_the_reason)
 
 	world_init(&w, NULL, NULL);
 	CHECK_EQ(scope_tree_match(&w.tree, w.profile, "a(", &matches, &diag), -EINVAL);
-	CHECK_STR(diag.what, "cannot look for 'a('");
+	CHECK_STR(diag.what, "cannot search for 'a('");
 	CHECK(diag.why[0]);
 	CHECK(matches == NULL);
 }

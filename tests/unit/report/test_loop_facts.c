@@ -337,6 +337,59 @@ TEST(rows_have_the_hottest_line_where_there_is_room)
 	CHECK(!strstr(narrow, "80% of"));
 }
 
+/* main, its nest, and the same once more below. */
+static void render_recursion(char **ret)
+{
+	OWNED struct profile *p = nest_profile();
+	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	CLEANUP(loop_table_done) struct loop_table loops;
+	CLEANUP(costs_done) struct costs costs;
+	struct text_input input = { p, &tree, &costs, NULL, NULL, NULL, &loops, NULL };
+	struct text_options options = { .view = TEXT_TREE };
+	uint32_t call = cct_child(&p->cct, CCT_ROOT, 0, 0x10a4, 0);
+	size_t len;
+
+	cct_add_value(&p->cct, cct_child(&p->cct, call, 0, INNER + 8, 0), 0, 0, 1000);
+	fuse_nest(p, &tree);
+	loop_table_init(&loops, p, &tree, 0, NULL);
+	scope_tree_drop_lines(&tree);
+	costs_init(&costs, &tree, NULL);
+	FILE *file = open_memstream(ret, &len);
+	CHECK_EQ(put_text(&input, &options, file), 0);
+	fclose(file);
+}
+
+static size_t count_parts(const char *text, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
+TEST(trees_have_the_facts_of_each_loop_once)
+{
+	CLEANUP(freep) char *text = NULL;
+
+	render_recursion(&text);
+	CHECK(count_parts(text, "loop at solve.c:50") > 1);
+	CHECK_EQ(count_parts(text, "[vector 128 bit] [unrolled] [2 copies]"), 1);
+	CHECK_EQ(count_parts(text, "98% of its own cost in vector code"), 1);
+	CHECK_EQ(count_parts(text, "2 threads: 2.5% to 88.4%"), 1);
+}
+
+/* The line that a loop starts on is in its name, and a line that costs little is of no use. */
+TEST(rows_have_no_hottest_line_that_says_nothing)
+{
+	CLEANUP(freep) char *text = NULL;
+
+	render_recursion(&text);
+	CLEANUP(freep) char *outer = line_with(text, "loop at solve.c:44");
+	CHECK(strstr(outer, "hottest line solve.c:51"));
+	CHECK(!strstr(text, "hottest line solve.c:58")); /* of the call: less than one per cent */
+}
+
 static int put_csv(const struct text_input *input, const struct text_options *options, FILE *to)
 {
 	CLEANUP(text_done) struct text text = { 0 };

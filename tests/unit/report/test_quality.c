@@ -128,7 +128,7 @@ TEST(quality_accounts_for_all_that_was_counted)
 	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
 	p->quality.counted = sampled * 9 / 10; /* a weight that was taken twice */
 	quality_line(p, &line);
-	CHECK(strstr(line.at, "samples stand for 13.3% more CPU time than was counted"));
+	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
 TEST(quality_may_be_asked_for_in_two_ways)
@@ -160,7 +160,7 @@ TEST(quality_hint_says_what_would_lose_fewer_samples)
 	p->quality.lost = 6;
 	CHECK(strstr(quality_hint(p), "--ring-size"));
 	p->run.mode = intern_add(&p->strings, "import");
-	CHECK_STR(quality_hint(p), "many samples were lost when this was recorded");
+	CHECK_STR(quality_hint(p), "many samples were lost during the recording");
 }
 
 TEST(quality_hint_says_what_would_get_deep_stacks)

@@ -156,17 +156,16 @@ static void daemon_write_metrics(struct daemon *daemon)
 		cmd_fail(&diag);
 }
 
-static const char *daemon_epoch(void *context, const struct profile *profile)
+static const char *daemon_epoch(void *context, const struct profile *profile, uint64_t next_unix_ns)
 {
 	struct daemon *daemon = context;
-	uint64_t next_ns = profile->run.start_unix_ns + profile->run.duration_ns;
 
 	daemon_put(daemon, profile);
 	daemon_metrics_add(&daemon->metrics, profile);
 	daemon_keep_limits(daemon);
 	daemon_write_metrics(daemon);
 	free(daemon->open_path);
-	daemon->open_path = epochs_open_path(daemon->epochs, next_ns);
+	daemon->open_path = epochs_open_path(daemon->epochs, next_unix_ns);
 	return daemon->open_path;
 }
 

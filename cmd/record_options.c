@@ -39,7 +39,7 @@ static const char record_examples[] =
 	"  cpprof record --raw raw.data -- ./prog   also keep the raw samples, readable by perf\n"
 	"  sudo cpprof record -a -d 60              a minute of the whole machine\n"
 	"  sudo cpprof record -a -F 99 --deny user:www-data -d 60   without one user's processes\n"
-	"  sudo cpprof record --clock cpu -- ./configure            also samples very short-lived processes\n"
+	"  sudo cpprof record --clock auto -- ./configure           also samples very short-lived processes\n"
 	"  cpprof report                         look at the result\n";
 
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
@@ -122,11 +122,14 @@ static int record_find_names(struct record_options *options, const char *command
 }
 
 /* Rules and clocks, with -a and without. */
-static int record_check_machine(const struct record_options *options, const struct command_line *line)
+static int record_check_machine(struct record_options *options, const struct command_line *line)
 {
 	bool has_rules = options->allow.values.n + options->deny.values.n > 0;
 	struct diag diag = { 0 };
 
+	if (options->clock == RECORD_CLOCK_AUTO)
+		options->clock = record_clock_choose(options->argv && !options->is_machine && !options->raw &&
+						     !options->wall && !options->off_cpu);
 	if (!options->is_machine && (has_rules || options->cgroup || options->with_commands))
 		return cmd_usage(line->command, "--cgroup, --allow, --deny and --command-lines require -a");
 	if (options->clock == RECORD_CLOCK_CPU && (options->is_machine || !options->argv))
@@ -295,9 +298,9 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "with -a: do not record processes that match this rule; repeatable" },                                       \
 	{ 0, "command-lines", OPTION_FLAG, &(options)->with_commands, NULL,                                \
 	  "with -a: record the command lines of processes, which may contain secrets" },                        \
-	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu",                                 \
+	{ 0, "clock", OPTION_CHOICE, &(options)->clock, "thread|cpu|auto",                            \
 	  "thread: sample each thread by its own CPU time; cpu (needs root): sample each CPU,\n"                      \
-	  "which also samples very short-lived processes (thread)" }
+	  "which also samples very short-lived processes; auto: cpu where it is permitted (thread)" }
 /* clang-format on */
 
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)

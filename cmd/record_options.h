@@ -10,14 +10,12 @@
 
 #include "cmd/habits.h"
 #include "cmd/options.h"
+#include "cmd/record_clock.h"
 #include "cmd/symbol_options.h"
 #include "collector/process/target.h"
 #include "report/export/exporter.h"
 #include "report/quality.h"
 #include "unwinder/unwinder.h"
-
-/* Whose time lies between two samples of a command: each thread's own, or that of the CPU. */
-enum record_clock { RECORD_CLOCK_THREAD, RECORD_CLOCK_CPU };
 
 struct record_options {
 	struct option_list pid_texts, tid_texts, names; /* as typed */

@@ -120,6 +120,7 @@ static void recording_tick(struct recording *r)
 			perf_source_stop(r->source);
 	}
 	recording_tell_progress(r, now);
+	recording_epoch_follow_clock(r, now);
 	if (recording_is_live(r) && r->epoch_end_ns && now >= r->epoch_end_ns + LATE_NS)
 		recording_epoch_tick(r, now - LATE_NS);
 	if (r->options.listener.between && !r->is_stopped)

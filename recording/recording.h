@@ -52,10 +52,10 @@ struct recording_listener {
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);
 	/*
-	 * With epoch_ns: the profile of an epoch, without names. Returns where checkpoints of the next one
-	 * are written; it must stay until the next call, NULL = nowhere.
+	 * With epoch_ns: the profile of an epoch, without names. Returns where checkpoints of the next one,
+	 * which begins at next_unix_ns, are written; it must stay until the next call, NULL = nowhere.
 	 */
-	const char *(*epoch)(void *context, const struct profile *profile);
+	const char *(*epoch)(void *context, const struct profile *profile, uint64_t next_unix_ns);
 	/* Later, in a child with a copy of everything: the same profile, with names. */
 	void (*epoch_named)(void *context, struct profile *profile);
 	/* A fault that does not end the recording. */

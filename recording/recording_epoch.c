@@ -102,11 +102,21 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 	profile->run.mode = intern_add(&profile->strings, r->options.mode);
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.duration_ns = end_ns > r->epoch_start_ns ? end_ns - r->epoch_start_ns : 0;
-	const char *next = listener->epoch(listener->context, profile);
+	const struct source_info *info = &r->source->info; /* whose clock may have been set meanwhile */
+	const char *next =
+		listener->epoch(listener->context, profile, info->start_unix_ns + (end_ns - info->start_ns));
 	epoch_start_naming(r, profile, is_last);
 	profile_free(profile);
 	if (!r->options.file)
 		recording_live_write_to(r, next);
+}
+
+/* The machine has slept, or its clock was set forward: the epoch was over then. */
+void recording_epoch_follow_clock(struct recording *r, uint64_t now)
+{
+	if (r->epoch_end_ns && !r->options.file && now > r->epoch_start_ns && now < r->epoch_end_ns &&
+	    recording_live_clock_gap(r))
+		r->epoch_end_ns = now;
 }
 
 /* Checkpoints of the epoch that has ended must not come after it. */

@@ -431,16 +431,20 @@ void recording_live_write_to(struct recording *r, const char *path)
  * The clock of the events stands still while a machine sleeps: then the wall clock is ahead. Set back, it is
  * not followed: what was recorded is not recorded again.
  */
-void recording_live_set_clock(struct recording *r)
+uint64_t recording_live_clock_gap(const struct recording *r)
 {
-	struct source_info *info = &r->source->info;
+	const struct source_info *info = &r->source->info;
 	struct timespec wall;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
 	uint64_t now = (uint64_t)wall.tv_sec * CLOCK_NS_PER_S + (uint64_t)wall.tv_nsec;
 	uint64_t supposed = info->start_unix_ns + (clock_now_ns() - info->start_ns);
-	if (now > supposed + CLOCK_NS_PER_S)
-		info->start_unix_ns += now - supposed;
+	return now > supposed + CLOCK_NS_PER_S ? now - supposed : 0;
+}
+
+void recording_live_set_clock(struct recording *r)
+{
+	r->source->info.start_unix_ns += recording_live_clock_gap(r);
 }
 
 void recording_live_last(struct recording *r, struct profile *profile)

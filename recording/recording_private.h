@@ -72,7 +72,8 @@ void recording_init_trace(struct recording *r);
 /* Of allocations: which were not freed. Before the profile is finished. */
 void recording_live_hold(struct recording *r);
 void recording_live_finish(struct recording *r, struct profile *profile);
-/* The wall clock has gone on without us. */
+/* How far the wall clock has gone on without us, in ns; 0 = it has not. That it has is taken into account. */
+uint64_t recording_live_clock_gap(const struct recording *r);
 void recording_live_set_clock(struct recording *r);
 /* Checkpoints go there from now on; NULL = nowhere. */
 void recording_live_write_to(struct recording *r, const char *path);
@@ -82,6 +83,7 @@ void recording_live_last(struct recording *r, struct profile *profile);
 /* recording_epoch.c: is it over, as of an event or of the clock? */
 void recording_epoch_plan(struct recording *r, uint64_t start_ns);
 void recording_epoch_tick(struct recording *r, uint64_t time_ns);
+void recording_epoch_follow_clock(struct recording *r, uint64_t now);
 void recording_epoch_end(struct recording *r);
 /* What is not needed any more leaves memory. */
 void recording_epoch_tidy(struct recording *r, uint64_t now);

@@ -287,7 +287,7 @@ const char *quality_missing(const struct profile *profile)
 	if (quality_between(profile) <= 0 || !profile->quality.samples)
 		return NULL;
 	return quality_timer_was_late(profile) ? TIMER_LATE
-					       : SHORT_LIVED "; try a higher -F, or --clock cpu as root";
+					       : SHORT_LIVED "; try a higher -F, or --clock auto as root";
 }
 
 /* Many stacks ended with what was copied of them. */

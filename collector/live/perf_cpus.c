@@ -6,8 +6,10 @@
  * thread, which stays: so the ring stays too, and gets new events when the CPU is back.
  */
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "collector/live/perf_events.h"
 #include "collector/process/target.h"
 
@@ -31,6 +33,16 @@ void cpu_list_read(const char *path, struct cpu_list *ret)
 	if (!ret->at.n)
 		for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
 			vec_push(&ret->at, (int)cpu);
+}
+
+bool perf_events_may_watch_cpus(void)
+{
+	struct perf_event_attr attr = perf_event_attr_of(
+		&(struct event_spec){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK }, true);
+	CLEANUP(close_fd)
+	int fd = (int)syscall(SYS_perf_event_open, &attr, PERF_EVERYTHING, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd >= 0;
 }
 
 void perf_events_list_cpus(struct perf_events *events)

@@ -89,6 +89,8 @@ int perf_events_probe(const struct event_spec *spec, bool with_kernel);
 /* Can these be counted together, and read at each sample of the first? 0 or -errno: -EINVAL where the kernel
  * or the counters of this machine cannot. */
 int perf_events_probe_group(const struct event_spec *specs, size_t n, const struct perf_want *want);
+/* May we sample whatever runs on a CPU? */
+bool perf_events_may_watch_cpus(void);
 /* The highest frequency the kernel takes; 0 = not known. */
 uint64_t perf_events_max_frequency(void);
 

@@ -47,7 +47,8 @@ kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
 run 0 "$CPPROF" epochs db
 says "samples"
-run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom
+# Of what else runs here there may be too much to name it in time.
+run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom --allow command:spin
 grep -q '^cpprof_samples_total [1-9]' state.prom || fail "no samples in the metrics"
 grep -q '^cpprof_cpu_seconds_total{process="spin"} [0-9.]*$' state.prom || fail "no CPU time of spin in the metrics"
 ! grep -vE '^(# (HELP|TYPE) cpprof_[a-z_]+ .+|cpprof_[a-z_]+(\{process=".*"\})? [0-9.e+-]+)$' state.prom || fail "lines that are no metrics"
@@ -70,13 +71,34 @@ says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
 says "no database"
 
-# Code that a JIT compiler wrote: its names are there when the process and its map are gone.
-start "$CPPROF" daemon -q --database jit --epoch 2s -F 199
+# The machine has slept for an hour: no epoch says that it ran meanwhile, and none holds what was before and after.
+start env ASLEEP="$HERE/slept" LD_PRELOAD="$BUILD/tests/e2e/libasleep.so" "$CPPROF" daemon -q --database asleep --epoch 10m --checkpoint 0.5 -F 199
 daemon=$pid
-await sh -c 'ls jit/epochs/*[0-9].epoch >/dev/null 2>&1'
-run 0 "$BUILD/tests/e2e/jitter" 5
+await sh -c 'ls asleep/epochs/*-open.epoch >/dev/null 2>&1'
+touch slept
+await sh -c 'ls asleep/epochs/*[0-9].epoch >/dev/null 2>&1'
+sleep 1
 kill "$daemon"
 wait "$daemon"
+ls asleep/epochs >asleep.log
+python3 - <<'PY' || fail "the machine slept for an hour, and the epochs are: $(tr '\n' ' ' <asleep.log)"
+import sys
+epochs = sorted([int(n) for n in line.split(".")[0].split("-")] for line in open("asleep.log"))
+gaps = [b[0] - a[1] for a, b in zip(epochs, epochs[1:])]
+sys.exit(len(epochs) != 2 or not 3590e3 < gaps[0] < 3610e3 or max(end - start for start, end in epochs) > 600e3)
+PY
+
+# Code that a JIT compiler wrote: its names are there when the process and its map are gone.
+start "$BUILD/tests/e2e/jitter" 300
+jitter=$pid
+start "$CPPROF" daemon -q --database jit --epoch 10m --checkpoint 0.5 -F 199 --allow command:jitter
+daemon=$pid
+await sh -c 'ls jit/epochs/*-open.epoch >/dev/null 2>&1'
+kill "$daemon"
+wait "$daemon"
+kill "$jitter"
+wait "$jitter" 2>/dev/null
+rm -f "/tmp/perf-$jitter.map"
 run 0 "$CPPROF" report --database jit --since 1h --process jitter --group-by function --no-pager
 says "written_while_running"
 

@@ -20,6 +20,8 @@ run 2 "$CPPROF" record -a --deny nobody
 says "'nobody' is not a rule: give user:NAME, command:GLOB or cgroup:PATH"
 run 2 "$CPPROF" record --clock cpu --raw raw.data -- true
 says "cannot be used with --clock cpu"
+# auto is the clock that the other options permit.
+run 0 "$CPPROF" record -q --clock auto --raw auto.data -o auto -- "$SPIN" 0.3
 run 2 "$CPPROF" record --branch-any -- true
 says "stacks are always recorded"
 run 2 "$CPPROF" report --tui

@@ -26,9 +26,9 @@ __attribute__((noinline, aligned(COPIED))) static uint64_t jitter_turn(uint64_t 
 	return sum;
 }
 
-__attribute__((aligned(COPIED))) static char *jitter_write_map(const void *code)
+__attribute__((aligned(COPIED))) static void jitter_write_map(const void *code)
 {
-	static char path[64];
+	char path[64];
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	FILE *map = fopen(path, "w");
@@ -36,7 +36,6 @@ __attribute__((aligned(COPIED))) static char *jitter_write_map(const void *code)
 		exit(1);
 	fprintf(map, "%lx %x written_while_running\n", (unsigned long)(uintptr_t)code, COPIED);
 	fclose(map);
-	return path;
 }
 
 int main(int argc, char **argv)
@@ -51,10 +50,9 @@ int main(int argc, char **argv)
 	memcpy(code, (const void *)(uintptr_t)jitter_turn, COPIED);
 	__builtin___clear_cache(code, (char *)code + COPIED);
 	memcpy(&turn, &code, sizeof(turn));
-	const char *path = jitter_write_map(code);
+	jitter_write_map(code);
 	for (time_t end = time(NULL) + (time_t)seconds + 1; time(NULL) < end;)
 		if (turn(2000000) == 1)
 			break;
-	unlink(path);
 	return 0;
 }

@@ -68,6 +68,8 @@ static struct wait_row waits_place(const struct profile *profile, const struct s
 					  intern_text(&profile->strings, scope_frame(tree, row.scope)->name));
 		row.scope = tree->scopes.at[row.scope].parent;
 	}
+	if (row.scope == scope)
+		row.kind = WAIT_UNKNOWN;
 	row.scope = waits_leave_line(tree, row.scope);
 	if (row.kind == WAIT_NO_KIND)
 		row.kind = WAIT_OTHER;
@@ -101,7 +103,8 @@ const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_
 
 	if (!wait_row_is_mixed(metrics, row))
 		return kind;
-	snprintf(text, WAIT_KIND_TEXT, "%s or runnable", row->kind == WAIT_OTHER ? "blocked" : kind);
+	snprintf(text, WAIT_KIND_TEXT, "%s or runnable",
+		 row->kind == WAIT_OTHER || row->kind == WAIT_UNKNOWN ? "blocked" : kind);
 	return text;
 }
 
@@ -119,6 +122,25 @@ static bool waits_metric_is(const struct profile *profile, uint32_t metric, cons
 {
 	return metric < profile->metrics.n &&
 	       strncmp(waits_metric_name(profile, metric), what, strlen(what)) == 0;
+}
+
+const char *wait_metric_domain(const struct profile *profile, uint32_t metric)
+{
+	static const char *const off[] = { "off-cpu", "waits", "sampled-waits", "runnable",
+					   "kept-from-running" };
+	static const char near[] = "approximate-";
+	const char *name = waits_metric_name(profile, metric);
+
+	if (!wait_metrics_of(profile).off_cpu)
+		return "oncpu";
+	if (waits_metric_is(profile, metric, WAKER_METRIC) || waits_metric_is(profile, metric, HOLDER_METRIC))
+		return "offcpu";
+	if (waits_metric_is(profile, metric, near))
+		name += strlen(near);
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+		if (strcmp(name, off[i]) == 0)
+			return "offcpu";
+	return strcmp(name, "wall") == 0 ? "wall" : "oncpu";
 }
 
 /* ---- who ended them ---------------------------------------------------------------------------- */

@@ -16,6 +16,8 @@ struct wait_metrics {
 	bool is_near;      /* they are put where a thread was last sampled on a CPU */
 };
 struct wait_metrics wait_metrics_of(const struct profile *profile);
+/* Of which time a metric is, for exports: "oncpu", "offcpu", or "wall", which is both. */
+const char *wait_metric_domain(const struct profile *profile, uint32_t metric);
 
 /* All waits of one kind in one place: the innermost scope that is not the kernel's. */
 struct wait_row {

@@ -146,8 +146,8 @@ static void atoms_blur(struct atoms *atoms, const struct cfg *cfg, const struct 
 }
 
 /*
- * clang gives what it makes of nothing in the source the line that opens the procedure, and no column. In a
- * loop that is no line at all.
+ * Compilers give what they make of nothing in the source the line that opens the procedure: clang without a
+ * column, GCC with that of the brace on a line of its own. In a loop that is no line at all.
  */
 static void atoms_clear_openings(struct atoms *atoms, const struct contexts *contexts)
 {
@@ -158,8 +158,9 @@ static void atoms_clear_openings(struct atoms *atoms, const struct contexts *con
 		has_columns = atoms->list.at[i].column;
 	for (size_t i = 0; has_columns && own->line && i < atoms->list.n; i++) {
 		struct atom *atom = &atoms->list.at[i];
-		if (atom->loop != LOOP_NONE && !atom->column && !atom->context && atom->file == own->file &&
-		    (atom->line == own->line || atom->line == own->line + 1))
+		bool is_brace = atom->column == 1 && atom->line == own->line + 1;
+		if (atom->loop != LOOP_NONE && !atom->context && atom->file == own->file &&
+		    (is_brace || (!atom->column && (atom->line == own->line || atom->line == own->line + 1))))
 			atom->file = atom->line = 0;
 	}
 }

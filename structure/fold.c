@@ -13,6 +13,8 @@
  * line);
  * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
  * the inner loop's lines, and is not in it;
+ * - the outer loop goes back, and is left, from inside the inner one alone, and all that it does besides is
+ * written below the first line: a part of the body that control came in at, and that may be left out;
  * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`;
  * - behind the inner loop, on its way back, the outer one does something that is written between the inner
  * loop's lines and not in it, or the rest of what decides on it, and then something that is in it: where the
@@ -364,6 +366,42 @@ static void find_shortcuts(const struct nest *nest, bool *ret)
 	}
 }
 
+/* Does a block of the outer loop alone leave it, or do what is written elsewhere than below the first line?
+ */
+static bool fold_is_outside(const struct nest *nest, uint32_t outer, uint32_t block, bool *is_below)
+{
+	const struct source_loop *l = &nest->loops.at[nest->source.at[outer]];
+	const struct cfg_block *b = &nest->cfg->blocks[block];
+
+	for (uint32_t e = 0; e < b->n_edges; e++)
+		if (!loops_contain(nest->machine, outer, nest->cfg->edges[b->first_edge + e].to))
+			return true;
+	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++) {
+		const struct atom *atom = &nest->atoms->list.at[i];
+		struct native_line line = nest_native_line(nest, l->context, atom);
+		if (atom->line && (line.file != l->file || line.line <= l->line))
+			return true;
+		*is_below |= atom->line != 0;
+	}
+	return false;
+}
+
+static bool fold_is_detour(const struct nest *nest, uint32_t inner, uint32_t outer)
+{
+	bool is_below = false;
+
+	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
+		if (!loops_contain(nest->machine, outer, b) || loops_contain(nest->machine, inner, b))
+			continue;
+		if (leads_to(nest->cfg, b, nest->machine->loops.at[outer].header) &&
+		    loop_test_around(nest->machine, outer, b) == outer)
+			return false;
+		if (nest->machine->innermost.at[b] == outer && fold_is_outside(nest, outer, b, &is_below))
+			return false;
+	}
+	return is_below;
+}
+
 static bool is_switch(const struct folding *f, uint32_t inner, uint32_t outer)
 {
 	uint32_t test = f->nest->test.at[inner];
@@ -393,7 +431,8 @@ bool normalize_fold(struct nest *nest)
 		    (!asks[i] && !starts_with(nest, i, outer)))
 			continue;
 		if (!asks[i] && !nest->is_way_in.at[i] && !has_same_test(&f, i, outer) &&
-		    !(f.inner[outer] == i && across[outer]) && !is_switch(&f, i, outer))
+		    !(f.inner[outer] == i && across[outer]) && !is_switch(&f, i, outer) &&
+		    !fold_is_detour(nest, i, outer))
 			continue;
 		nest_unite(nest, outer, i);
 		any = true;

@@ -4,8 +4,8 @@
  *
  * A vector body may be left with one source position, say that of `i++`, and its remainder with all others.
  * Two loops of a program text stand one behind the other or one in the other, never across: siblings that
- * start on one line and whose lines and columns run into each other are copies of one loop. Two loops written
- * on one line are told apart by their columns.
+ * start on one line and whose lines and columns run into each other are copies of one loop. Inlined code
+ * stands where its call does. Two loops written on one line are told apart by their columns.
  */
 #include <stdlib.h>
 
@@ -18,12 +18,30 @@ struct span {
 	uint32_t member;                      /* one of its machine loops */
 };
 
-static void overlap_widen(struct span *span, const struct atom *atom)
+static void overlap_widen(struct span *span, uint32_t file, uint32_t line, uint32_t column)
 {
-	uint64_t at = (uint64_t)atom->line << 32 | atom->column;
+	uint64_t at = (uint64_t)line << 32 | column;
 
+	if (file != span->file || line < span->line)
+		return;
 	span->from = at < span->from ? at : span->from;
 	span->to = at > span->to ? at : span->to;
+}
+
+/* Adds the position of some code as the loop's procedure sees it. */
+static void overlap_add(const struct nest *nest, struct span *span, const struct atom *atom)
+{
+	const struct contexts *contexts = nest->contexts;
+
+	if (atom->context == span->context) {
+		overlap_widen(span, atom->file, atom->line, atom->column);
+		return;
+	}
+	if (contexts_common(contexts, atom->context, span->context) != span->context)
+		return;
+	const struct context *call =
+		&contexts->list.at[contexts_below(contexts, span->context, atom->context)];
+	overlap_widen(span, call->call_file, call->call_line, call->call_column);
 }
 
 static void overlap_find_spans(const struct nest *nest, struct span *spans)
@@ -43,12 +61,8 @@ static void overlap_find_spans(const struct nest *nest, struct span *spans)
 		uint32_t loop = atom->loop == LOOP_NONE || !atom->line || atom->is_blurred
 					? LOOP_NONE
 					: nest->source.at[atom->loop];
-		for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent) {
-			struct span *span = &spans[loop];
-			if (atom->context == span->context && atom->file == span->file &&
-			    atom->line >= span->line)
-				overlap_widen(span, atom);
-		}
+		for (; loop != LOOP_NONE; loop = nest->loops.at[loop].parent)
+			overlap_add(nest, &spans[loop], atom);
 	}
 }
 

@@ -20,8 +20,10 @@
 	KIND(SLEEP, "sleep")           \
 	KIND(CHILD, "child")           \
 	KIND(VFORK, "vfork")           \
-	KIND(STOPPED, "stopped")
+	KIND(STOPPED, "stopped")       \
+	KIND(UNKNOWN, "unknown")
 
+/* UNKNOWN: there is no stack of the kernel. OTHER: there is, and none of its functions is in the table. */
 enum wait_kind {
 #define WAIT_KIND(kind, name) WAIT_##kind,
 	WAIT_KINDS(WAIT_KIND)

@@ -13,6 +13,7 @@
 #include "report/export/export_document.h"
 #include "report/limit.h"
 #include "report/quality.h"
+#include "report/waits.h"
 
 static const char *text(const struct profile *profile, uint32_t id)
 {
@@ -122,7 +123,7 @@ static void write_metrics(struct json *json, const struct profile *profile)
 			json_uint(json, metric->event);
 		else
 			json_null(json);
-		json_text_of(json, "domain", "oncpu");
+		json_text_of(json, "domain", wait_metric_domain(profile, (uint32_t)i));
 		json_text_of(json, "agg", "sum");
 		if (i == 1)
 			json_bool_of(json, "default", true);

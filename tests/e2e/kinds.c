@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -249,6 +250,39 @@ static const char *make_locked_file(void)
 	return NULL;
 }
 
+/* Past the kernel's cache. Each read waits for less than a millisecond, so there are many. */
+#define DISK_BYTES 4096
+static char block[DISK_BYTES] __attribute__((aligned(DISK_BYTES)));
+
+HERE disk_here(void)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		must(pread(ends[0], block, sizeof(block), 0) == sizeof(block), "pread");
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 4 * WAIT_MS);
+	STAYS;
+}
+
+static const char *make_disk(void)
+{
+	struct rusage before, after;
+
+	ends[0] = open("kinds.disk", O_RDWR | O_CREAT | O_TRUNC | O_DIRECT, 0600);
+	if (ends[0] < 0)
+		return strerror(errno);
+	unlink("kinds.disk");
+	if (pwrite(ends[0], block, sizeof(block), 0) != sizeof(block) || fsync(ends[0]))
+		return strerror(errno);
+	getrusage(RUSAGE_THREAD, &before);
+	for (int i = 0; i < 16; i++)
+		must(pread(ends[0], block, sizeof(block), 0) == sizeof(block), "pread");
+	getrusage(RUSAGE_THREAD, &after);
+	return after.ru_nvcsw - before.ru_nvcsw < 8 ? "the disk answers at once" : NULL;
+}
+
 static const char *make_child(void)
 {
 	child = fork();
@@ -305,6 +339,8 @@ static const struct part {
 	{ "vfork_here", "vfork", vfork_here, NULL, NULL },
 	{ "stop_here", "stopped", stop_here, make_continuer, NULL },
 	{ "signal_here", "other", signal_here, make_caller, NULL },
+	/* The last: of a thread that waits very often not every wait is sampled, and so not the next ones. */
+	{ "disk_here", "disk", disk_here, make_disk, NULL },
 };
 
 int main(void)

@@ -71,6 +71,7 @@ facts attached.data
 "$CPPROF" report --group-by thread --metric wall --format json attached.data >attached.json || fail "no report by thread"
 "$CPPROF" report --view waits attached.data >attached.log || fail "no waits"
 grep -q 'waiting when the recording began' attached.log || fail "nothing says that threads were waiting"
+! grep -q 'other .*\[incomplete stacks\]' attached.log || fail "waits whose place is not known are of a kind"
 python3 - "$(number duration_ms)" <<-'PYTHON' || fail "threads x elapsed is not CPU and waits"
 	import json, sys
 	elapsed = float(sys.argv[1])

@@ -8,6 +8,7 @@ A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|
 two that a macro makes. Every loop that is shown in the
 source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
 any loop may start at the next line that has. A function with such loops must have a file, and so must everything that was inlined there.
+No two loops of a scope may start on one line, where nothing allows it.
 A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
 marked one of the next line, for clang gives it the line of its pragma. `loops N`: at least N loops that are in no other start here
 or at the first lines below.
@@ -38,6 +39,7 @@ CXX = ["g++", "clang++", f"{X86}-g++", f"clang++ --target={X86}"]
 EIGEN = "/usr/include/eigen3"
 COMPILERS = {
     "lambdas.cpp": CXX,
+    "tiles.cpp": CXX,
     "fields.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
     "waves.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
     # There need not be a runtime of the other architecture: only the front end is told to read the pragmas.
@@ -48,6 +50,7 @@ COMPILERS = {
     "kernels.c": C,
     "states.c": C,
     "jumps.c": C,
+    "elimination.c": C,
     "ranges.cpp": CXX,
     "instances.cpp": [f"{compiler} -std=c++17" for compiler in CXX],
     # clang 14 reads neither coroutines nor ranges of libstdc++ 12.
@@ -157,6 +160,9 @@ def run_case(name, command, show):
         seen |= count_instances(structure)
         outermost.update(loop[:2] for loop in loops if loop[2] == 1)
         scopes = structure["scopes"]
+        places = collections.Counter((s["parent"], os.path.basename(s["file"]), s["line"]) for s in scopes if s["kind"] == "loop")
+        wrong += [f"{file}:{line} is shown {n} times in {structure['function']}" for (_, file, line), n in places.items()
+                  if n > 1 and file in files and (file, line) not in free]
         if not scopes[0]["file"] and any(loop[0] in files for loop in loops):
             wrong.append(f"{structure['function']} has no file")
         wrong += [f"a region's body as inlined {s['name']}" for s in scopes if s["kind"] == "inline" and "_debug__" in s["name"]]

@@ -44,7 +44,7 @@ damage() {
 damage abbreviation broken
 all broken --no-cache
 if [ $libdwarf = yes ]; then
-	warns "warning: cpprof cannot read all debug information of 'broken/program': libdwarf names [1-9][0-9]* functions\?"
+	warns "warning: cpprof cannot read all debug information of 'broken/program': [1-9][0-9]* functions\? named by libdwarf"
 	cmp -s whole.txt broken.txt || { diff whole.txt broken.txt >difference.log; fail "the locations are others than those of the whole file"; }
 	# What libdwarf said is not kept: it is true of these addresses alone.
 	sed -n 20p addresses | "$CPPROF" inspect locations broken/program >/dev/null 2>err.log || fail "inspect locations with a store"

@@ -232,7 +232,7 @@ static int report_data_measure(struct report_data *data, const struct profile *p
 	return -1;
 }
 
-static int report_show_print(const char *path, const struct text_input *input, struct text_options *options,
+static int report_show_print(const char *path, const struct text_input *input, struct text_options options,
 			     const struct report_request *request)
 {
 	struct source_search sources = report_sources(request, input->profile, path);
@@ -241,8 +241,8 @@ static int report_show_print(const char *path, const struct text_input *input, s
 	struct diag diag = { 0 };
 
 	if (report_reads_sources(request))
-		options->source = &source;
-	int error = print_report(input, options, (enum report_format)request->format, request->program);
+		options.source = &source;
+	int error = print_report(input, &options, (enum report_format)request->format, request->program);
 	if (error == 0)
 		return report_show_judge(input->profile, request);
 	diag_set(&diag, error, "cannot write the report");
@@ -299,5 +299,5 @@ int report_show(const char *path, struct profile *profile, const struct report_r
 				    counts };
 	CLEANUP(thread_spreads_done) struct thread_spreads spreads = { 0 };
 	code = report_show_spread(&columns, &input, &options, &spreads);
-	return code >= 0 ? code : report_show_print(path, &input, &options, request);
+	return code >= 0 ? code : report_show_print(path, &input, options, request);
 }

@@ -42,14 +42,14 @@ make_elf names victim names 400000 1000000
 chmod +x names
 survives names 3
 run 0 "$CPPROF" report --view quality names.data
-says "names: .* too much .* left out"
+says "names: .* too much memory .* were skipped"
 
 make_elf packed victim packed $((1 << 30))
 chmod +x packed
 survives packed 3
 says burn
 run 0 "$CPPROF" report --view quality packed.data
-says "packed: .* too much .* left out"
+says "packed: .* too much memory .* were skipped"
 
 # Files that are mostly holes. The first has no build-id, so its contents are its identity.
 cp plain holes && truncate -s 7G holes

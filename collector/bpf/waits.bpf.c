@@ -281,7 +281,7 @@ static __always_inline void leave(struct waits_thread *thread, const struct task
 				  int is_preempted)
 {
 	thread->since = now;
-	thread->is_preempted = (__u64)is_preempted;
+	thread->is_preempted = (__u32)is_preempted;
 	thread->delayed = task->sched_info.run_delay;
 	if (thread->sampled) /* it came back while nothing counted */
 		end_sample(thread);
@@ -360,17 +360,26 @@ static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u6
 	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
 }
 
+/* A window in which the thread began says little of how often it waits: a thousand that began together in the
+ * last moments of one would all be sampled again at once in the next. */
+static __always_inline void begin_window(struct waits_thread *thread, __u64 window)
+{
+	int is_next = thread->window + 1 == window;
+
+	thread->n_last = is_next && !thread->is_partial ? thread->n : 0;
+	thread->is_partial = !is_next;
+	thread->n = 0;
+	thread->window = window;
+}
+
 /* Is this wait to be sampled? */
 static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 {
 	__u64 window = now >> WAITS_WINDOW_SHIFT, n_threads;
 	int is_new = thread->window != window;
 
-	if (is_new) {
-		thread->n_last = thread->window + 1 == window ? thread->n : 0;
-		thread->n = 0;
-		thread->window = window;
-	}
+	if (is_new)
+		begin_window(thread, window);
 	thread->n++;
 	if (thread->gap && !is_new) {
 		thread->gap--;

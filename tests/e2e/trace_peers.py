@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace` beside others: the same counts as uftrace, stacks that stay whole while bpftrace probes returns, the two stories of
+"""`cpprof trace` beside others: the same counts as uftrace and ltrace, stacks that stay whole while bpftrace probes returns, the two stories of
 examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS [SEED]]: with KILLS it is killed so often, and nothing
 else is tried; needs CPPROF and BUILD in the environment."""
 import json
@@ -81,6 +81,26 @@ def check_uftrace():
     subprocess.run([CPPROF, "trace", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
     ours = by_function("u.data")
     check("uftrace counts the same calls", len(theirs) == len(names) and all(ours.get(n) == theirs[n] for n in names), (ours, theirs, report))
+
+
+def check_ltrace():
+    """A tool that stops the program at each call of a library counts the same ones. Debian has it for x86-64 only."""
+    if not shutil.which("ltrace"):
+        return print("skipped: no ltrace")
+    with open("plain.c", "w") as source:
+        source.write("#include <stdlib.h>\n#include <unistd.h>\n"
+                     "int main(void) { for (int i = 0; i < 300; i++) { free(malloc(10 + i)); if (i % 10 == 0) getppid(); } return 0; }\n")
+    subprocess.run(["gcc", "-O1", "-fno-builtin", "-g", "plain.c", "-o", "plain"], check=True)
+    ran = subprocess.run(["ltrace", "-c", "-e", "malloc+getppid", "./plain"], capture_output=True, text=True)
+    theirs = {m[2]: int(m[1]) for m in re.finditer(r"(\d+) (malloc|getppid)\s*$", ran.stdout + ran.stderr, re.M)}
+    subprocess.run([CPPROF, "trace", "-f", "malloc", "-f", "getppid", "-o", "lt.data", "--", "./plain"], capture_output=True, text=True)
+    ours = {}
+    for row in rows("lt.data"):
+        path = row["path"].split(" > ")
+        if "main" in path:  # the loader and libc allocate, too, which ltrace does not see
+            ours[path[-1]] = ours.get(path[-1], 0) + row["calls"]
+    named = {"malloc": ours.get("malloc", ours.get("__libc_malloc")), "getppid": ours.get("getppid", ours.get("__getppid"))}
+    check("ltrace counts the same calls", theirs == {"malloc": 300, "getppid": 30} and named == theirs, (ours, theirs, ran.stderr))
 
 
 def start_bpftrace(program):
@@ -318,6 +338,7 @@ permitted()
 if len(sys.argv) < 2:
     check_stories()
     check_uftrace()
+    check_ltrace()
     check_counts_of_all()
     check_beside()
 check_kills()

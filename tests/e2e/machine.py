@@ -114,11 +114,14 @@ def check_shares():
 def check_perf():
     if not shutil.which("perf"):
         return
-    perf = subprocess.Popen(["perf", "record", "-q", "-a", "-F", str(RATE), "-e", "cpu-clock", "-o", "perf.data", "sleep", str(SECONDS)],
-                            stderr=subprocess.PIPE)
-    load(output="beside.data")
-    if perf.wait():
-        return
+    perf = subprocess.Popen(["perf", "record", "-q", "-B", "-N", "-a", "-F", str(RATE), "-e", "cpu-clock", "-o", "perf.data", "--",
+                             "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if perf.stdout.readline() != "ready\n":
+        return print("skipped: perf does not record here: " + perf.stderr.read().strip()[:150])
+    load(output="beside.data")  # the load's whole life is within both recordings
+    said = perf.communicate("end\n")[1]
+    if perf.returncode:
+        return print(f"skipped: perf ended with {perf.returncode}: {said.strip()[:150]}")
     text = run("perf", "report", "-i", "perf.data", "--stdio", "--no-children", "--sort", "comm", "-F", "sample,comm", "-t", "|").stdout
     theirs = {m[2]: int(m[1]) for m in re.finditer(r"^\s*(\d+)\s*\|\s*(\S+)\s*$", text, re.M) if m[2] in COPIES}
     rows, _, _, _ = processes("beside.data")

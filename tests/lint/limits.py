@@ -7,11 +7,16 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 TABLE = "Which test shows which limit"
 with open(os.path.join(os.environ["SOURCE"], "docs", "limits.md")) as file:
     text, table = file.read().split(f"**{TABLE}.**")
-listed = subprocess.run(["ctest", "--test-dir", os.environ["BUILD"], "-N"], text=True, capture_output=True, check=True).stdout
+# From a folder of its own: two ctests in one folder overwrite each other's log.
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "CTestTestfile.cmake"), "w") as file:
+        file.write(f'subdirs("{os.environ["BUILD"]}")\n')
+    listed = subprocess.run(["ctest", "--test-dir", folder, "-N"], text=True, capture_output=True, check=True).stdout
 tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
 entries = [name.rstrip(".") for name in re.findall(r"^\*\*([^*]+)\*\*", text, re.M)]
 rows = dict(re.findall(r"^\| ([^|`]+?) \| (.+) \|$", table, re.M))

@@ -17,6 +17,7 @@ SOURCE = os.path.join(os.environ["SOURCE"], "tests", "e2e", "bursts", "ratio.c")
 TRUE = 0.25
 ENOUGH = 40  # ways: fewer say little of shares; bursts are bounded by time, and single steps are slow where CPUs are busy
 TRIES = 5
+NO_DATA = 5  # the exit code where no way was seen, as on a busy machine
 passed = failed = 0
 
 
@@ -37,7 +38,8 @@ def bursts(rounds):
                           "./ratio", str(rounds)], capture_output=True, text=True)
     if ran.returncode == 3:
         skip("nothing may be stepped: " + ran.stderr.strip())
-    check("paths --bursts", ran.returncode == 0, ran.stderr)
+    is_busy = os.getloadavg()[0] > os.cpu_count()
+    check("paths --bursts", ran.returncode == 0 or (is_busy and ran.returncode == NO_DATA), ran.stderr)
     found = json.load(open("bursts.json"))
     check("bursts are no whole run", found["whole"] is False)
     return ran, found["functions"][0] if found["functions"] else {"ways": []}
@@ -92,12 +94,20 @@ def waiting():
 
 
 def coverage(runs):
-    inside = 0
-    for _ in range(runs):
+    """Runs that saw too few ways are not judged, whatever their shares: others take their place."""
+    inside = judged = 0
+    for _ in range(TRIES * runs):
         _, function = bursts(400000000)
+        if function.get("total", 0) < ENOUGH:
+            continue
         way = rare_way(function)
         inside += bool(way) and way["share_low"] <= TRUE <= way["share_high"]
-    print(f"{inside} of {runs} intervals hold the true share")
+        judged += 1
+        if judged == runs:
+            break
+    print(f"{inside} of {judged} intervals hold the true share")
+    if judged < runs:
+        skip(f"on this busy machine only {judged} of {TRIES * runs} runs saw {ENOUGH} ways")
     check("95 % intervals", inside * 20 >= 17 * runs, str(inside))
 
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "binary/cfi/entry_point.h"
 #include "recipes/cfi.h"
 
 #define MAX_COLUMNS 128
@@ -116,6 +117,14 @@ static void end_fde(struct oracle *o)
 	o->end = 0;
 }
 
+/* The entry of _start may cover the function behind it as well: there ours ends earlier. */
+static uint64_t begin_entry_point(const struct oracle *o, const struct fde *fde)
+{
+	uint64_t end = entry_point_end(o->image, o->end);
+
+	return fde->start < end && end < o->end ? end : o->end;
+}
+
 static void begin_fde(struct oracle *o, const char *pcs)
 {
 	struct fde fde;
@@ -130,8 +139,10 @@ static void begin_fde(struct oracle *o, const char *pcs)
 	o->n_seen = o->n_columns = 0;
 	o->last_loc = UINT64_MAX;
 	o->n_fdes++;
-	if (frames_find(o->frames, o->start, &fde) < 0 || fde.start != o->start ||
-	    fde.start + fde.size != o->end) {
+	bool is_found = frames_find(o->frames, o->start, &fde) == 0 && fde.start == o->start;
+	if (is_found && o->start == o->image->entry)
+		o->end = begin_entry_point(o, &fde);
+	if (!is_found || fde.start + fde.size != o->end) {
 		differ(o, o->start, "an entry", "none");
 		o->end = 0;
 		return;

@@ -53,7 +53,7 @@ struct waits_thread {
 	__u64 since;  /* it left its CPU then, by the scheduler's clock; 0 = it has one */
 	__u32 is_preempted;
 	__u32 is_partial; /* it did not wait in the window before this one: it may have begun amid this one */
-	__u64 delayed; /* how long it was runnable in all, when it left */
+	__u64 delayed;    /* how long it was runnable in all, when it left */
 	__u64 waker;
 	__u64 woken, futex;   /* as above, of the present wait, if it is sampled */
 	__u64 sampled;        /* when the present wait was, by the clock of samples; 0 = it was not */

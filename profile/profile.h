@@ -149,6 +149,7 @@ struct profile {
 	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
 	/* The values of a merged profile, until profile_unpack makes them the tree's; else NULL. */
 	struct packed_values *packed;
+	bool is_dense; /* written in fewer bytes, which takes longer: FORMAT.md, section 21 */
 	/* Of one that several processes have merged: the tables of its values, to be written; else NULL. */
 	struct value_tables *tables;
 };

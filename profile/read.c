@@ -158,6 +158,14 @@ static const struct container_entry *container_entry_of(const struct container_e
 	return NULL;
 }
 
+/* Nodes are there in one form or in the other. */
+static bool container_has_instead(const struct container_entry *entries, size_t n,
+				  const struct section_type *type)
+{
+	return type->number == SECTION_TREE ? container_entry_of(entries, n, SECTION_NODES) != NULL
+					    : container_entry_of(entries, n, type->or_else) != NULL;
+}
+
 /* In our order, not the file's: what is referred to is there before what refers to it. */
 static int decode_sections(struct bytes file, const struct container_entry *entries, size_t n,
 			   const char *name, struct profile *profile, struct diag *diag)
@@ -171,7 +179,7 @@ static int decode_sections(struct bytes file, const struct container_entry *entr
 		struct buffer unpacked = { 0 };
 		decoder.section = types[i].name;
 		decoder.offset = entry ? entry->offset : 0;
-		if (!entry && types[i].is_required)
+		if (!entry && types[i].is_required && !container_has_instead(entries, n, &types[i]))
 			return decoder_refuse(&decoder, "it is missing");
 		if (!entry)
 			continue;

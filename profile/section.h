@@ -30,12 +30,14 @@ enum section_number {
 	SECTION_ACTIVATIONS = 18,
 	SECTION_DURATIONS = 19,
 	SECTION_DOUBTS = 20,
+	SECTION_TREE = 21,
 };
 
 struct section_type {
 	enum section_number number;
 	const char *name;
 	bool is_required;
+	enum section_number or_else; /* what may be there in its place; 0 = nothing */
 
 	/* A VEC of the profile, written as it stands ... */
 	const struct table *table;
@@ -74,6 +76,11 @@ void durations_encode(const struct profile *profile, struct writer *ret);
 int durations_decode(struct decoder *decoder, struct profile *profile);
 void doubts_encode(const struct profile *profile, struct writer *ret);
 int doubts_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_tree.c: nodes in another form. Whether they are written in it: then not as nodes. */
+bool tree_is_written(const struct profile *profile);
+void tree_encode(const struct profile *profile, struct writer *ret);
+int tree_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

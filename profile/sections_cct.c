@@ -38,7 +38,8 @@ static const struct table round_table = TABLE(struct cct_value, round_columns);
 
 void nodes_encode(const struct profile *profile, struct writer *ret)
 {
-	table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
+	if (!tree_is_written(profile))
+		table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
 }
 
 /* The two roots are there already; every other node is added again, which also rebuilds the hash. */

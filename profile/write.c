@@ -14,6 +14,7 @@
 
 #define ZSTD_LEVEL 3
 #define ZSTD_LEVEL_CODE (-1) /* machine code packs badly: a seventh more bytes, in a third of the time */
+#define ZSTD_LEVEL_TREE 9    /* of what is kept for weeks */
 #define PACK_WORTH 256       /* smaller sections are not worth a frame of their own */
 
 static void container_write_entry(struct writer *w, const struct container_entry *entry)
@@ -59,7 +60,9 @@ static void pack_section(void *context, unsigned worker, size_t index)
 					   .flags = type->is_required ? SECTION_NEEDED : 0 };
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
-	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : ZSTD_LEVEL;
+	int level = type->number == SECTION_CODES  ? ZSTD_LEVEL_CODE
+		    : type->number == SECTION_TREE ? ZSTD_LEVEL_TREE
+						   : ZSTD_LEVEL;
 	if (!job->is_plain && contents.len >= PACK_WORTH &&
 	    compress_zstd(writer_bytes(&contents), level, &packed) == 0 && packed.len < contents.len &&
 	    contents.len <= container_unpacked_max(packed.len)) {

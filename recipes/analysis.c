@@ -382,14 +382,17 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 	return is_told ? analysis_name_number(f->name) : 0;
 }
 
-uint64_t analysis_stub_name(struct analysis *analysis, uint64_t vaddr)
+/* As analysis_name_number has them. */
+static bool analysis_is_name(void *context, const char *name, size_t len)
 {
-	if (!analysis->functions)
-		analysis_open_index(analysis);
-	uint32_t index = functions_index(analysis->functions, vaddr);
-	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
+	const uint64_t *wanted = context;
 
-	return f && f->kind == FUNCTION_STUB && f->start == vaddr ? analysis_name_number(f->name) : 0;
+	return (hash_bytes((struct bytes){ (const uint8_t *)name, len }) | 1) == *wanted;
+}
+
+int analysis_file_has_name(struct image *image, uint64_t vaddr, uint64_t name)
+{
+	return symbols_have(image, vaddr, analysis_is_name, &name);
 }
 
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)

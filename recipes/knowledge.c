@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "binary/functions/plt.h"
 #include "recipes/behind.h"
 #include "recipes/knowledge_private.h"
 #include "recipes/template.h"
@@ -157,14 +158,16 @@ static void knowledge_work_out_stub_name(struct knowledge *knowledge, struct cod
 					 uint64_t b, struct answer *ret)
 {
 	(void)knowledge, (void)b;
-	ret->number = analysis_stub_name(code_analysis(code), a);
+	ret->number = analysis_name_number(plt_name_at(code->image, code->isa, a));
 }
 
 static void knowledge_work_out_has_name(struct knowledge *knowledge, struct code *code, uint64_t a,
 					uint64_t b, struct answer *ret)
 {
+	int answer = analysis_file_has_name(code->image, a, b);
+
 	(void)knowledge;
-	ret->number = analysis_has_name(code_analysis(code), a, b);
+	ret->number = answer >= 0 ? (uint64_t)answer : analysis_has_name(code_analysis(code), a, b);
 }
 
 static void knowledge_work_out_may_leave(struct knowledge *knowledge, struct code *code, uint64_t a,

@@ -16,7 +16,9 @@
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
 #define TIDY_NS (30 * CLOCK_NS_PER_S)
 #define MEMORY_LOOK_NS (CLOCK_NS_PER_S / 2)
-#define MEMORY_MUCH (44u << 20) /* with the files that are mapped: then it is tidied at once */
+/* With the files that are mapped: then it is tidied at once, unless that has not helped the last time. */
+#define MEMORY_MUCH (44u << 20)
+#define MEMORY_STEP (16u << 20) /* and what was left then may grow by */
 #define OWN_MEMORY (24u << 20)  /* beyond it nothing of code stays from one look to the next */
 #define LOOK_NS 20000000        /* from one look whether names are there to the next */
 
@@ -158,19 +160,26 @@ static uint64_t epoch_memory(uint64_t *ret_own)
  */
 void recording_epoch_tidy(struct recording *r, uint64_t now)
 {
-	uint64_t own;
+	uint64_t own, resident;
 
 	if (!r->options.epoch_ns || now - r->memory_ns < MEMORY_LOOK_NS || !workers_are_idle(r->workers))
 		return;
 	r->memory_ns = now;
-	if (epoch_memory(&own) < MEMORY_MUCH && now - r->tidy_ns < TIDY_NS)
+	resident = epoch_memory(&own);
+	r->rest_bytes = resident < r->rest_bytes ? resident : r->rest_bytes;
+	r->rest_own = own < r->rest_own ? own : r->rest_own;
+	bool is_much = resident >= MEMORY_MUCH && resident >= r->rest_bytes + MEMORY_STEP;
+	if (!is_much && now - r->tidy_ns < TIDY_NS)
 		return;
 	r->tidy_ns = now;
-	workers_forget(r->workers, own > OWN_MEMORY);
+	bool forgets_all = is_much || own > r->rest_own + OWN_MEMORY;
+	workers_forget(r->workers, forgets_all);
 	images_rest(r->images);
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
+	r->rest_bytes = epoch_memory(&own);
+	r->rest_own = forgets_all ? own : r->rest_own;
 }
 
 void recording_epoch_end(struct recording *r)

@@ -31,6 +31,7 @@ struct recording {
 	struct live live;
 	uint64_t tidy_ns;                      /* when memory was tidied last */
 	uint64_t memory_ns;                    /* when it was last looked how much memory that takes */
+	uint64_t rest_bytes, rest_own;         /* of it, what tidying has left; with nothing known of code */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = there are none */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */

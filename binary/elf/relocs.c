@@ -195,3 +195,32 @@ const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr)
 
 	return i < relocs->slots.n && relocs->slots.at[i].at == vaddr ? relocs->slots.at[i].name : NULL;
 }
+
+static const char *relocs_find_in(struct bytes table, const struct names *names, const struct kinds *kinds,
+				  uint64_t vaddr)
+{
+	struct reader r = reader_of(table);
+	uint64_t value;
+
+	while (reader_left(&r) >= sizeof(Elf64_Rela)) {
+		uint64_t at = read_u64(&r), info = read_u64(&r);
+		uint32_t type = ELF64_R_TYPE(info);
+		const char *name;
+		reader_skip(&r, 8);
+		if (at == vaddr && (type == kinds->got || type == kinds->jump_slot || type == kinds->word) &&
+		    relocs_dynamic_symbol(names, (uint32_t)ELF64_R_SYM(info), &name, &value) && name[0])
+			return name;
+	}
+	return NULL;
+}
+
+const char *relocs_find_name(const struct image *image, uint64_t vaddr)
+{
+	const struct kinds *kinds = relocs_kinds_of(image);
+
+	if (!kinds)
+		return NULL;
+	struct names names = relocs_names_of(image); /* stubs first: there are fewer */
+	const char *name = relocs_find_in(relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ), &names, kinds, vaddr);
+	return name ? name : relocs_find_in(relocs_tagged(image, DT_RELA, DT_RELASZ), &names, kinds, vaddr);
+}

@@ -2,6 +2,7 @@
 #include "binary/elf/symbols.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,11 +116,11 @@ static bool symbols_pay(struct symbols_private *private, size_t name_len)
 }
 
 /* A name without its version: "memcpy@@GLIBC_2.14" is memcpy. */
-static const char *symbols_plain_name(struct symbols_private *private, const char *name, size_t len)
+static size_t symbols_plain_len(const char *name, size_t len)
 {
 	const char *at = memchr(name, '@', len);
 
-	return arena_text(&private->names, name, at && at != name ? (size_t)(at - name) : len);
+	return at && at != name ? (size_t)(at - name) : len;
 }
 
 /*
@@ -131,6 +132,11 @@ static bool symbols_is_code(const struct image *image, const struct image *file,
 {
 	return image_is_executable(image, value) &&
 	       (section >= file->n_sections || file->sections[section].flags & SHF_EXECINSTR);
+}
+
+static bool symbols_is_kind(uint16_t section, uint8_t type)
+{
+	return section != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
 /* $x, $d (AArch64) and .L labels mark places, they name nothing. */
@@ -153,9 +159,7 @@ static void symbols_add_table(struct symbols_private *private, const struct imag
 		uint64_t value = read_u64(&r), size = read_u64(&r);
 		uint8_t type = ELF64_ST_TYPE(info);
 
-		if (section == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
-			continue;
-		if (!symbols_is_code(image, table.file, section, value))
+		if (!symbols_is_kind(section, type) || !symbols_is_code(image, table.file, section, value))
 			continue;
 		struct reader s = reader_of(bytes_from(table.strings, name));
 		const char *text = read_cstr(&s);
@@ -163,8 +167,9 @@ static void symbols_add_table(struct symbols_private *private, const struct imag
 			continue;
 		vec_push(&private->list,
 			 (struct symbol){ value, size,
-					  symbols_plain_name(private, text, reader_offset(&s) - 1), type,
-					  ELF64_ST_BIND(info), (uint8_t)table.source });
+					  arena_text(&private->names, text,
+						     symbols_plain_len(text, reader_offset(&s) - 1)),
+					  type, ELF64_ST_BIND(info), (uint8_t)table.source });
 	}
 }
 
@@ -359,4 +364,54 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr)
 		return NULL;
 	const struct symbol *nearest = symbols_best_at(symbols, behind - 1);
 	return nearest->size ? NULL : nearest;
+}
+
+/* ---- one symbol ---------------------------------------------------------------------------------- */
+
+struct symbol_wish {
+	uint64_t vaddr;
+	bool (*is_wanted)(void *context, const char *name, size_t len);
+	void *context;
+};
+
+static bool symbols_table_has(const struct image *image, struct table table, const struct symbol_wish *wish)
+{
+	struct reader r = reader_of(table.entries);
+
+	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+		uint32_t name = read_u32(&r);
+		uint8_t info = read_u8(&r);
+		reader_skip(&r, 1);
+		uint16_t section = read_u16(&r);
+		uint64_t value = read_u64(&r);
+		reader_skip(&r, 8);
+		if (value != wish->vaddr || !symbols_is_kind(section, ELF64_ST_TYPE(info)) ||
+		    !symbols_is_code(image, table.file, section, value))
+			continue;
+		struct reader s = reader_of(bytes_from(table.strings, name));
+		const char *text = read_cstr(&s);
+		if (!symbols_is_marker(text) &&
+		    wish->is_wanted(wish->context, text, symbols_plain_len(text, strlen(text))))
+			return true;
+	}
+	return false;
+}
+
+/* Are there symbols that only symbols_read finds? */
+static bool symbols_has_others(struct image *image)
+{
+	struct gopclntab table;
+
+	return image_named_bytes(image, ".gnu_debugdata").len || gopclntab_open(image, &table);
+}
+
+int symbols_have(struct image *image, uint64_t vaddr,
+		 bool (*is_wanted)(void *context, const char *name, size_t len), void *context)
+{
+	struct symbol_wish wish = { vaddr, is_wanted, context };
+
+	if (symbols_table_has(image, symbols_export_table(image), &wish) ||
+	    symbols_table_has(image, symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB), &wish))
+		return 1;
+	return symbols_has_others(image) ? -ENODATA : 0;
 }

@@ -27,6 +27,12 @@ struct symbols *symbols_read(struct image *image);
 /* The same with the .symtab of a separate debug file; debug may be NULL. The names are copied. */
 struct symbols *symbols_read_with(struct image *image, struct image *debug);
 void symbols_free(struct symbols *symbols);
+/*
+ * Is there a symbol at vaddr of whose name is_wanted says so? 1, 0, or -ENODATA: only symbols_read can tell.
+ * Reads the tables of the file itself, and keeps nothing.
+ */
+int symbols_have(struct image *image, uint64_t vaddr,
+		 bool (*is_wanted)(void *context, const char *name, size_t len), void *context);
 
 /* Addresses of variables that the image exports, by name; 0 for one that it does not. */
 void symbols_find_exports(struct image *image, const char *const *names, size_t n, uint64_t *ret_vaddrs);

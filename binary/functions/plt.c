@@ -69,30 +69,74 @@ static bool plt_is_lazy_head(const struct isa *isa, struct bytes code, uint64_t 
 	return false;
 }
 
-static void plt_read_section(struct plt *plt, struct image *image, const struct isa *isa,
-			     const struct relocs *relocs, const struct section *section, uint64_t stub_size)
+static const struct plt_section {
+	const char *name;
+	uint64_t stub_size; /* if the section header does not say */
+} plt_sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
+
+/* The stub at `at`, which is where one starts; code: the section's. */
+static struct plt_stub plt_stub_at(const struct isa *isa, const struct section *section, struct bytes code,
+				   uint64_t stub_size, uint64_t at)
 {
 	uint64_t size =
 		section->entry_size >= 8 && section->entry_size <= 64 ? section->entry_size : stub_size;
-	struct bytes code = bytes_slice(image_code(image, section->vaddr), 0, section->size);
 	uint64_t end = section->vaddr + code.len; /* a header may state any size */
 	uint64_t head = isa->call_pushes_ra ? 16 : 32;
+	struct bytes rest = bytes_from(code, at - section->vaddr);
+	bool is_head =
+		at == section->vaddr && strcmp(section->name, ".plt") == 0 && plt_is_lazy_head(isa, rest, at);
+	struct plt_stub stub = { .start = at, .end = at + (is_head ? head : size), .is_head = is_head };
+
+	if (stub.end > end)
+		stub.end = end;
+	stub.slot = is_head ? 0 : plt_slot_of(isa, bytes_slice(rest, 0, stub.end - at), at);
+	return stub;
+}
+
+static struct bytes plt_code(const struct image *image, const struct section *section)
+{
+	return bytes_slice(image_code(image, section->vaddr), 0, section->size);
+}
+
+static void plt_read_section(struct plt *plt, struct image *image, const struct isa *isa,
+			     const struct relocs *relocs, const struct section *section, uint64_t stub_size)
+{
+	struct bytes code = plt_code(image, section);
+	uint64_t end = section->vaddr + code.len;
 
 	for (uint64_t at = section->vaddr; at < end && image_take(image, sizeof(struct plt_stub));) {
-		struct bytes rest = bytes_from(code, at - section->vaddr);
-		bool is_head = at == section->vaddr && strcmp(section->name, ".plt") == 0 &&
-			       plt_is_lazy_head(isa, rest, at);
-		struct plt_stub stub = { .start = at,
-					 .end = at + (is_head ? head : size),
-					 .is_head = is_head };
-
-		if (stub.end > end)
-			stub.end = end;
-		stub.slot = is_head ? 0 : plt_slot_of(isa, bytes_slice(rest, 0, stub.end - at), at);
+		struct plt_stub stub = plt_stub_at(isa, section, code, stub_size, at);
 		stub.name = stub.slot ? relocs_slot_name(relocs, stub.slot) : NULL;
 		vec_push(&plt->stubs, stub);
 		at = stub.end;
 	}
+}
+
+/* All stubs but the first are of one size. */
+static const char *plt_name_in(const struct image *image, const struct isa *isa,
+			       const struct section *section, uint64_t stub_size, uint64_t vaddr)
+{
+	struct bytes code = plt_code(image, section);
+
+	if (vaddr < section->vaddr || vaddr - section->vaddr >= code.len)
+		return NULL;
+	struct plt_stub first = plt_stub_at(isa, section, code, stub_size, section->vaddr);
+	struct plt_stub stub = plt_stub_at(isa, section, code, stub_size, vaddr);
+	bool is_start = vaddr == first.start ||
+			(vaddr >= first.end && (vaddr - first.end) % (stub.end - stub.start) == 0);
+	return is_start && stub.slot ? relocs_find_name(image, stub.slot) : NULL;
+}
+
+const char *plt_name_at(const struct image *image, const struct isa *isa, uint64_t vaddr)
+{
+	for (size_t i = 0; isa->decode && i < ARRAY_LEN(plt_sections); i++) {
+		const struct section *section = image_section(image, plt_sections[i].name);
+		const char *name =
+			section ? plt_name_in(image, isa, section, plt_sections[i].stub_size, vaddr) : NULL;
+		if (name)
+			return name;
+	}
+	return NULL;
 }
 
 static int plt_compare(const void *left, const void *right)
@@ -104,16 +148,11 @@ static int plt_compare(const void *left, const void *right)
 
 void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs)
 {
-	static const struct {
-		const char *name;
-		uint64_t size; /* if the section header does not say */
-	} sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
-
 	memset(plt, 0, sizeof(*plt));
-	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
-		const struct section *section = image_section(image, sections[i].name);
+	for (size_t i = 0; i < ARRAY_LEN(plt_sections); i++) {
+		const struct section *section = image_section(image, plt_sections[i].name);
 		if (section)
-			plt_read_section(plt, image, isa, relocs, section, sections[i].size);
+			plt_read_section(plt, image, isa, relocs, section, plt_sections[i].stub_size);
 	}
 	if (plt->stubs.n)
 		qsort(plt->stubs.at, plt->stubs.n, sizeof(*plt->stubs.at), plt_compare);

@@ -22,3 +22,6 @@ struct plt {
 
 void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs);
 void plt_done(struct plt *plt);
+/* The symbol of the stub that starts at vaddr; NULL if there is none, or it is unknown. In the image. Looks
+ * at nothing but this stub. */
+const char *plt_name_at(const struct image *image, const struct isa *isa, uint64_t vaddr);

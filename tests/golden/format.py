@@ -3,6 +3,8 @@
 """
 profile/FORMAT.md, held against the file: an independent reader, written from the text alone, must find
 what cpprof report says is there. usage: format.py CPPROF FILE
+
+format.py --nodes DENSE PLAIN: both have the same nodes, in section 21 and in section 8.
 """
 import json
 import shutil
@@ -116,12 +118,59 @@ def strings(data):
     return [r.take(n).decode() for n in lengths]
 
 
+NODES = ["parent back", "image plain?", "vaddr in-image", "flags plain"]
+
+
+def tree(data):
+    """Section 21, as rows of section 8."""
+    r = Reader(data)
+    n, shift = r.uleb(), r.uleb()
+    up, way, image, flags, vaddr = (Reader(r.take_sized()) for _ in range(5))
+    steps = [up.uleb() for _ in range(n)] + [1]
+    nodes = [{"parent": 0, "image": NONE, "vaddr": 0, "flags": 0}, {"parent": 0, "image": NONE, "vaddr": 0, "flags": 0}]
+    frames, below, last = [(NONE, 0, 0), (NONE, 1, 0)], {}, Counter()
+    for i in range(n):
+        parent = len(nodes) - 1
+        for _ in range(steps[i]):
+            parent = nodes[parent]["parent"] if parent else 1
+        known = below.setdefault(frames[parent], [])
+        number = way.uleb()
+        if number:
+            frame = known.pop(number - 1)
+        else:
+            said = image.uleb()
+            its = known[0][0] if not said else said - 2 if said > 1 else NONE
+            base = known[0][1] if known and known[0][0] == its else last[its]
+            its_flags = flags.uleb() ^ (0 if steps[i + 1] else 1)
+            frame = (its, (base + (vaddr.sleb() << shift)) % (1 << 64), its_flags)
+        known.insert(0, frame)
+        del known[16:]
+        last[frame[0]] = frame[1]
+        frames.append(frame)
+        nodes.append({"parent": parent, "image": frame[0], "vaddr": frame[1], "flags": frame[2]})
+    assert all(column.at == len(column.data) for column in (up, way, image, flags, vaddr)), "a column has bytes left"
+    return nodes
+
+
+def compare_nodes(dense, plain):
+    found = []
+    for path in (dense, plain):
+        with open(path, "rb") as file:
+            found.append(sections(file.read()))
+    assert 21 in found[0] and 8 not in found[0] and 8 in found[1], "not one of each kind"
+    nodes = tree(found[0][21])
+    assert nodes == table(found[1][8], NODES, "image"), "other nodes"
+    print(f"{len(nodes)} nodes in {len(found[0][21])} bytes, otherwise {len(found[1][8])}")
+
+
 def main():
+    if sys.argv[1] == "--nodes":
+        return compare_nodes(*sys.argv[2:])
     cpprof, path = sys.argv[1:]
     with open(path, "rb") as file:
         parts = sections(file.read())
     names = strings(parts[1])
-    nodes = table(parts[8], ["parent back", "image plain?", "vaddr in-image", "flags plain"], "image")
+    nodes = table(parts[8], NODES, "image") if 8 in parts else tree(parts[21])
     values = table(parts[9], ["node delta", "thread delta", "metric delta", "value plain"])
     rounds = table(parts[16], ["node delta", "thread delta", "round plain", "samples plain"]) if 16 in parts else []
     quality = {row["counter"]: row["value"] for row in table(parts[11], ["counter plain", "value plain"])}

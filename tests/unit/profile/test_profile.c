@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "profile/container.h"
+#include "profile/merge.h"
 #include "profile/section.h"
 #include "tests/support/profiles.h"
 #include "tests/support/reseal.h"
@@ -33,6 +34,62 @@ TEST(profile_comes_back_after_packing_with_zstd)
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 	CHECK_STR(profile_difference(before, after), "none");
 	CHECK(file.len < before->cct.nodes.n * 16);
+}
+
+static bool has_section(struct bytes file, uint32_t number)
+{
+	struct reader r = reader_of(bytes_from(file, 12));
+	uint32_t n = read_u32(&r);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct reader entry = reader_of(bytes_from(file, CONTAINER_HEADER + i * CONTAINER_ENTRY));
+		if (read_u32(&entry) == number)
+			return true;
+	}
+	return false;
+}
+
+/* In the order that a merge gives it. */
+static struct profile *ordered_profile(uint32_t seed, size_t n)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ 0 });
+	OWNED struct profile *one = random_profile(seed, n);
+	struct diag diag = { 0 };
+
+	CHECK_EQ(merger_add(merger, one, "one", &diag), 0);
+	struct profile *all = merger_finish(merger);
+	profile_unpack(all);
+	return all;
+}
+
+TEST(dense_profile_comes_back_as_it_was_written)
+{
+	for (uint32_t seed = 1; seed < 20; seed++) {
+		OWNED struct profile *before = ordered_profile(seed, seed * 100), *after = NULL;
+		WRITER struct writer file = { 0 };
+		struct diag diag = { 0 };
+
+		before->is_dense = true;
+		profile_pack(before, &file);
+		CHECK(has_section(writer_bytes(&file), SECTION_TREE));
+		CHECK(!has_section(writer_bytes(&file), SECTION_NODES));
+		CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+		CHECK_STR(profile_difference(before, after), "none");
+	}
+}
+
+TEST(dense_profile_in_no_order_is_written_as_any_other)
+{
+	OWNED struct profile *before = random_profile(7, 300), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	before->is_dense = true;
+	profile_pack(before, &file);
+	CHECK(has_section(writer_bytes(&file), SECTION_NODES));
+	CHECK(!has_section(writer_bytes(&file), SECTION_TREE));
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
 }
 
 /* A file without the column has 0 there. */
@@ -152,13 +209,12 @@ static void check_promises(const struct profile *p)
 		CHECK((uint64_t)p->codes.at[i].offset + p->codes.at[i].len <= p->code_bytes.n);
 }
 
-TEST(damage_behind_right_checksums_is_refused_or_harmless)
+static void check_damage(const struct profile *before, void (*pack)(const struct profile *, struct writer *))
 {
-	OWNED struct profile *before = sample_profile();
 	WRITER struct writer file = { 0 };
 	size_t n_read = 0, n_refused = 0;
 
-	profile_pack(before, &file);
+	pack(before, &file);
 	for (size_t i = CONTAINER_HEADER; i < file.len; i++) {
 		for (int bit = 0; bit < 8; bit++) {
 			CLEANUP(freep) uint8_t *copy = malloc(file.len);
@@ -178,6 +234,21 @@ TEST(damage_behind_right_checksums_is_refused_or_harmless)
 	}
 	CHECK(n_read > 0);
 	CHECK(n_refused > 0);
+}
+
+TEST(damage_behind_right_checksums_is_refused_or_harmless)
+{
+	OWNED struct profile *before = sample_profile();
+
+	check_damage(before, profile_pack);
+}
+
+TEST(damage_of_a_dense_profile_is_refused_or_harmless)
+{
+	OWNED struct profile *before = ordered_profile(3, 40);
+
+	before->is_dense = true;
+	check_damage(before, profile_pack_fast);
 }
 
 TEST(a_damaged_file_is_refused_with_section_offset_and_reason)

@@ -8,10 +8,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "binary/elf/relocs.h"
+#include "binary/elf/symbols.h"
 #include "binary/functions/function.h"
+#include "binary/functions/plt.h"
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
 #include "recipes/knowledge.h"
@@ -246,6 +250,60 @@ static uint64_t find_stub(struct image *image, const char *name)
 			start = functions->at[i].start;
 	functions_free(functions);
 	return start;
+}
+
+/* What is asked of one stub is what reading all of them says, and between their starts there are none. */
+TEST(a_stub_has_the_name_that_reading_all_of_them_finds)
+{
+	struct images *images = images_new();
+	struct relocs relocs;
+	struct plt plt;
+	size_t n_named = 0;
+	image_id program;
+
+	CHECK_EQ(images_open(images, "/proc/self/exe", &program, NULL), 0);
+	struct image *image = images_get(images, program);
+	relocs_read(&relocs, image);
+	plt_read(&plt, image, own_isa(), &relocs);
+	for (size_t i = 0; i < plt.stubs.n; i++) {
+		const struct plt_stub *stub = &plt.stubs.at[i];
+		const char *name = plt_name_at(image, own_isa(), stub->start);
+		CHECK(!name == !stub->name);
+		CHECK(!name || strcmp(name, stub->name) == 0);
+		CHECK(plt_name_at(image, own_isa(), stub->start + 4) == NULL);
+		n_named += name != NULL;
+	}
+	CHECK(n_named > 0);
+	plt_done(&plt);
+	relocs_done(&relocs);
+	images_free(images);
+}
+
+static bool is_text(void *context, const char *name, size_t len)
+{
+	return strlen(context) == len && memcmp(name, context, len) == 0;
+}
+
+/* What the tables of the file say of one address is what reading all symbols says. */
+TEST(symbols_of_an_address_are_those_of_reading_all)
+{
+	struct images *images = images_new();
+	image_id program;
+
+	CHECK_EQ(images_open(images, "/proc/self/exe", &program, NULL), 0);
+	struct image *image = images_get(images, program);
+	struct symbols *symbols = symbols_read(image);
+	CHECK(symbols->n > 100);
+	for (size_t i = 0; i < symbols->n; i += symbols->n / 50) {
+		char *name = alloc_text(symbols->at[i].name);
+		CHECK_EQ(symbols_have(image, symbols->at[i].vaddr, is_text, name), 1);
+		CHECK_EQ(symbols_have(image, symbols->at[i].vaddr + 1, is_text, name), 0);
+		name[0] ^= 1;
+		CHECK_EQ(symbols_have(image, symbols->at[i].vaddr, is_text, name), 0);
+		free(name);
+	}
+	symbols_free(symbols);
+	images_free(images);
 }
 
 TEST(a_stub_leads_to_the_function_of_its_name)

@@ -12,10 +12,21 @@ cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 failed=0
 
+# wants NAME...: is one of them to be run? What only others need is not made.
+wants() {
+	[ -n "$wanted" ] || return 0
+	for each; do
+		case " $wanted " in *" $each "*) return 0 ;; esac
+	done
+	return 1
+}
+
 # one MODE MIN_EXACT MODULES SKIP INTERVAL command: at least half of the samples in the modules the case is about
 one() {
 	mode=$1 exact=$2 modules=$3 skip=$4 interval=$5
 	shift 5
+	# Where every instruction is emulated, a step costs thousands of them: the longest runs are made shorter.
+	[ -z "${SLOW-}" ] || [ "$interval" -lt 200 ] || interval=$((interval / SLOW)) skip=$((skip / SLOW))
 	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --activations --skip-loader --unwind "$mode" --min-exact "$exact" \
 		--show 2 -o "$work/report" -- "$@" >/dev/null 2>"$work/errors" </dev/null
 	code=$?
@@ -35,7 +46,7 @@ one() {
 program() {
 	name=$1
 	shift
-	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
+	wants "$name" || return
 	if ! command -v "$4" >/dev/null; then
 		echo "$name: not installed"
 		return
@@ -49,7 +60,7 @@ program() {
 sound() {
 	name=$1 least=$2
 	shift 2
-	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
+	wants "$name" || return
 	if ! command -v "$4" >/dev/null; then
 		echo "$name: not installed"
 		return
@@ -76,7 +87,7 @@ bare_copy() {
 copy() {
 	name=$1
 	shift
-	case " ${wanted:-$name} " in *" $name "*) ;; *) return ;; esac
+	wants "$name" || return
 	command -v "$4" >/dev/null || return
 	# The short form takes the two that once failed.
 	case $samples$name in 600xz-copy | 600sqlite3-copy) ;; 600*) return ;; esac
@@ -97,7 +108,7 @@ perl_work='while (1) { my %h; $h{$_ % 97} .= "x$_" for 1 .. 2000; print join ","
 sqlite_work="create table t(a, b); with recursive c(x) as (select 1 union all select x + 1 from c where x < $((samples + 500)))
 	insert into t select x, x * x % 97 from c; select b, count(*) from t group by b order by 2 desc limit 3;"
 head -c 200000 "$(command -v "$cpprof")" >"$work/bytes"
-if command -v git >/dev/null; then
+if command -v git >/dev/null && wants git git-copy; then
 	git init -q "$work/repository"
 	for i in $(seq $((12 + samples / 1000))); do
 		seq "$i" "$((i * 40))" >"$work/repository/numbers$((i % 3))"
@@ -128,7 +139,7 @@ let () =
   done;
   print_int !sum
 END
-! command -v ocamlopt >/dev/null || (cd "$work" && ocamlopt -o ocaml lists.ml 2>/dev/null)
+! wants ocaml || ! command -v ocamlopt >/dev/null || (cd "$work" && ocamlopt -o ocaml lists.ml 2>/dev/null)
 # The libraries are linked, though the program asks for their functions by name: the loader shall have done its work.
 for library in libgmp.so.10 libcrypto.so.3; do
 	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
@@ -167,7 +178,8 @@ sound php 80 'php|libc|\[jit' 400000 200 php -d opcache.enable_cli=1 -d opcache.
 
 mkdir "$work/copies"
 libraries=$(dirname "$(ldd "$work/stripped" | sed -n 's/.*=> \(.*libc.so.6\).*/\1/p')")
-if command -v objcopy >/dev/null && bare_copy /usr/bin/bash /usr/bin/git /usr/bin/perl "$libraries"/libc.so.6 \
+if wants xz-copy bash-copy perl-copy git-copy sqlite3-copy && command -v objcopy >/dev/null &&
+	bare_copy /usr/bin/bash /usr/bin/git /usr/bin/perl "$libraries"/libc.so.6 \
 	"$libraries"/liblzma.so.5 /usr/lib/*-linux-gnu/libsqlite3.so.0; then
 	copy xz-copy 'liblzma' 200000 100 xz -k -c "$work/bytes"
 	copy bash-copy 'bash|libc' 20000 100 "$work/copies/bash" -c "$bash_work"

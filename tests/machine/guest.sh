@@ -95,6 +95,7 @@ case_of e2e.prefetch "$e2e/prefetch.sh"
 case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
+case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
 case_of unit.collector "$BUILD/tests/test_collector"

@@ -16,7 +16,8 @@ esac
 packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip hostname libc-bin mount procps mawk sed
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
 	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static
-	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d)
+	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d musl-tools erlang-base guile-3.0 sbcl
+	r-base-core qemu-user)
 # What stands between the kernel and its disk. What a kernel has built in is not looked for.
 modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)
@@ -37,7 +38,7 @@ fetch_packages() {
 	kernel=$(apt apt-cache depends "linux-image-$debian" | awk '$1 == "Depends:" { print $2; exit }')
 	kernel=${kernel%:*}
 	apt apt-get install -y --download-only "${packages[@]}"
-	(cd "$folder" && rm -f linux-image-*.deb && apt apt-get download "$kernel")
+	(cd "$folder" && rm -f linux-image-*.deb libstd-rust-*.deb && apt apt-get download "$kernel" libstd-rust-dev)
 }
 
 # unpack FILE: no manuals and no translations
@@ -60,6 +61,11 @@ make_root() {
 		name=${file##*/}
 		ln -sf "${file#"$root"}" "$root/usr/bin/${name%%[0-9]*}"
 	done
+	for file in "$root"/usr/lib/*-linux-gnu/{blas,lapack}/lib*.so.3; do
+		ln -sf "${file#"$root"}" "$root/usr/lib/${file##*/}"
+	done
+	ln -sf guile-3.0 "$root/usr/bin/guile"
+	cp "$root/usr/lib/R/etc/Renviron.ucf" "$root/etc/R/Renviron"
 	echo 'root:x:0:0:root:/root:/bin/bash' >"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
 	mke2fs -q -t ext4 -F -L root -d "$root" "$folder/root.img" 3g

@@ -84,6 +84,23 @@ make_go_programs() {
 	go build -o "$programs/$e2e/grower" "$SOURCE/$e2e/grower.go"
 }
 
+# Rust's compiler is too large for the machine: the host's builds for it, with Rust's library of that architecture, if both have
+# the same version. And a program of the host's architecture, which qemu-user runs in the machine.
+make_other_programs() {
+	local to=$programs/tests/stacks of=$SOURCE/tests/stacks rust
+	mkdir -p "$to"
+	[ "$arch" != "$(uname -m)" ] || return 0
+	if [ -x /usr/bin/rustc ] && [ ! -x "$to/rust-stripped" ]; then
+		dpkg-deb -x "$folder"/libstd-rust-dev_*.deb "$folder/rust"
+		rust=(/usr/bin/rustc --target "$arch-unknown-linux-gnu" --sysroot "$folder/rust/usr"
+			-C linker="$arch-linux-gnu-gcc" -O "$of/program.rs")
+		if ! "${rust[@]}" -g -o "$to/rust" || ! "${rust[@]}" -C strip=symbols -o "$to/rust-stripped"; then
+			rm -f "$to/rust" "$to/rust-stripped"
+		fi
+	fi >"$folder/rust.log" 2>&1
+	cc -O1 -static -o "$to/qemu-user" "$of/runtimes/work.c" 2>/dev/null || rm -f "$to/qemu-user"
+}
+
 # A second disk with our programs and scripts, in the places the scripts expect.
 make_disk() {
 	local tree=$folder/disk.tree
@@ -125,6 +142,7 @@ esac
 make_image
 make_programs
 make_go_programs
+make_other_programs
 make_disk "$@"
 if [ -n "$script" ]; then
 	boot

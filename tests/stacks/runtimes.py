@@ -19,6 +19,7 @@ from collections import namedtuple
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "cpprof"))
 SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
+BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # for an emulated machine, by runtime
 MIN_SAMPLES = 100
 # The other machine's code, for an emulator.
 FOREIGN = ("x86-64-linux-gnu", "x86_64") if platform.machine() == "aarch64" else ("aarch64-linux-gnu", "aarch64")
@@ -50,13 +51,17 @@ def shell(command, folder):
     return done.stdout
 
 
+def is_built(runtime):
+    return os.access(os.path.join(BUILT, runtime.name), os.X_OK)
+
+
 def ends_of(profile, folder):
     return json.loads(shell(f"{CPPROF} report {profile} --view quality --format json", folder))["quality"]["by_end"]
 
 
 def judge(runtime):
     with tempfile.TemporaryDirectory(prefix="cpprof_runtimes.") as folder:
-        shell(runtime.build, folder)
+        shell(f"cp {BUILT}/{runtime.name} work" if is_built(runtime) else runtime.build, folder)
         shell(f"{CPPROF} record -q -F 1999 --workers 1 --raw raw -o live --no-resolve -- {runtime.run}", folder)
         shell(f"{CPPROF} import -q --no-resolve -o again raw", folder)
         live, again = ends_of("live", folder), ends_of("again", folder)
@@ -76,7 +81,7 @@ def main():
     for runtime in RUNTIMES:
         if sys.argv[1:] and runtime.name not in sys.argv[1:]:
             continue
-        lacks = [tool for tool in runtime.need if not shutil.which(tool)]
+        lacks = [tool for tool in runtime.need if not shutil.which(tool) and not (tool == FOREIGN_CC and is_built(runtime))]
         if lacks:
             print(f"skip   {runtime.name:12} no program '{lacks[0]}'")
             continue

@@ -102,11 +102,6 @@ struct builder *builder_new(struct images *images, const struct source_info *inf
 	return builder;
 }
 
-void builder_skip_calls(struct builder *builder)
-{
-	builder->events.skips_calls = true;
-}
-
 void builder_free(struct builder *builder)
 {
 	if (!builder)

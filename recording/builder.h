@@ -18,8 +18,6 @@ struct builder;
 /* info is borrowed: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
 struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
-/* Lower bounds of the numbers of calls are not kept. */
-void builder_skip_calls(struct builder *builder);
 
 /* Samples are allocations by these functions; held: builder_hold will say which were not freed. */
 void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held);

@@ -306,8 +306,7 @@ uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t t
 		growth_add_weight(growth, event, node, thread, events);
 	if (events->has_near_waits)
 		growth_begin_wait(growth, event->tid, node);
-	if (!events->skips_calls)
-		growth_add_calls(growth, event, thread, events, node, stack);
+	growth_add_calls(growth, event, thread, events, node, stack);
 	if ((unsigned)stack->end < STACK_END_N)
 		growth->by_end[stack->end]++;
 	return node;

@@ -16,7 +16,6 @@ struct growth_events {
 	size_t n;
 	uint32_t off_cpu, waits, wall, runnable, sampled;
 	bool has_near_waits; /* source_info has it */
-	bool skips_calls;    /* lower bounds of the numbers of calls are not kept */
 	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
 	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
 	bool held;

@@ -104,7 +104,6 @@ static void recording_start_workers(struct recording *r)
 		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
 		/* Nor may its nodes get other numbers. */
 		.max_memory = r->options.target.is_traced ? 0 : recording_max_memory(&r->options),
-		.skips_calls = r->options.epoch_ns != 0,
 		.unwinding = { .mode = r->options.unwind,
 			       .store = r->names.symbolize.store,
 			       .patience = recording_patience(&r->options) },

@@ -50,9 +50,6 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->has_near_waits = info->has_near_waits;
 	workers->has_timed_waits = info->has_timed_waits;
 	struct growth_events events = growth_events_of(info);
-	events.skips_calls = options->skips_calls;
-	if (options->skips_calls)
-		builder_skip_calls(workers->builder);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
 	uint64_t max_bytes = options->max_memory / (2 * wanted); /* the merged tree is as large as all */
 	for (bool goes_on = true; goes_on;) {

@@ -33,7 +33,6 @@ struct workers_options {
 	/* Bound on the memory of the calling context trees, all together; what is cold is folded when it is
 	 * reached (unwinder/cct_fold.h). 0 = none. */
 	uint64_t max_memory;
-	bool skips_calls; /* lower bounds of the numbers of calls are not kept */
 };
 
 struct workers;

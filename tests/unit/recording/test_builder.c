@@ -222,33 +222,3 @@ TEST(timeline_keeps_every_sample_however_long_it_runs)
 	CHECK(p->timeline.n > TIMELINE_BINS / 2);
 	CHECK(p->bin_ns * TIMELINE_BINS > p->run.duration_ns);
 }
-
-static size_t count_calls(bool skips)
-{
-	CLEANUP(bench_done) struct bench b;
-	size_t n = 0;
-
-	bench_init(&b);
-	if (skips)
-		builder_skip_calls(b.builder);
-	for (uint64_t pc = 0x40; pc < 0x44; pc++) {
-		struct event event = { .kind = EVENT_SAMPLE, .time_ns = 60 + pc, .pid = 10, .tid = 10 };
-		struct frame callee = { .pc = 0x90, .vaddr = 0x90, .cfa = 0x1000 };
-		struct frame caller = { .pc = pc, .vaddr = pc, .cfa = 0x1040 };
-		stack_clear(&b.stack);
-		vec_push(&b.stack.frames, callee);
-		vec_push(&b.stack.frames, caller);
-		b.stack.end = STACK_COMPLETE;
-		builder_sample(b.builder, &event, &b.stack);
-	}
-	struct profile *p = builder_profile(b.builder, NULL);
-	for (size_t i = 0; i < p->cct.values.n; i++)
-		n += p->cct.values.at[i].metric == CCT_ACTIVATIONS;
-	return n;
-}
-
-TEST(calls_are_counted_unless_that_is_not_wanted)
-{
-	CHECK(count_calls(false) > 0);
-	CHECK_EQ(count_calls(true), 0);
-}

@@ -112,7 +112,15 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 {
 	struct shadow_entry *entry = top(shadow);
 
+	const struct shadow_entry popped = shadow->popped;
+
 	shadow->is_settled = true;
+	shadow->popped = (struct shadow_entry){ 0 };
+	if (popped.ra && popped.sp == step->sp && popped.ra == step->ra) { /* it was put back */
+		push(shadow, popped.ra, popped.sp, popped.is_interrupt);
+		*top(shadow) = popped;
+		return;
+	}
 	if (is_between(shadow)) /* makecontext made the return address of a coroutine's function */
 		push(shadow, step->ra, step->sp, false);
 	else if (entry && !shadow->isa->call_pushes_ra &&
@@ -122,17 +130,21 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 
 static void drop_gone(struct shadow *shadow, const struct shadow_step *step)
 {
-	uint64_t last_ra = 0;
-	bool has_dropped = false;
+	struct shadow_entry last = { 0 };
+	size_t n = 0;
 
 	for (struct shadow_entry *entry = top(shadow); entry && is_gone(shadow, entry, step->pc, step->sp);
 	     entry = top(shadow)) {
-		last_ra = entry->ra;
-		has_dropped = true;
+		last = *entry;
+		n++;
 		pop(shadow);
 	}
-	if (has_dropped)
-		shadow->is_settled = last_ra == step->pc;
+	if (n == 0)
+		return;
+	shadow->is_settled = last.ra == step->pc;
+	shadow->popped = n == 1 && !shadow->is_settled && shadow->isa->call_pushes_ra
+				 ? last
+				 : (struct shadow_entry){ 0 };
 }
 
 void shadow_step(struct shadow *shadow, const struct shadow_step *step)

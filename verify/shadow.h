@@ -6,7 +6,8 @@
  * when sp has risen above its slot, on others when control is back behind the call or sp has risen
  * above the caller's. So tail calls add nothing, and longjmp and exceptions, which drop many frames
  * at once, need no rule but one: between the moment they move sp and the jump that follows the stack
- * is nobody's, which is_settled tells.
+ * is nobody's, which is_settled tells. A function may also pop its return address only to have a look at it,
+ * and put it back before it jumps on, as OCaml's calls of C do: then the entry is back, too.
  *
  * Each piece of memory that serves as a stack (a signal's, a coroutine's) has its own list: addresses
  * of two stacks say nothing about each other. Two stacks in one mapping, as two arrays of a program are,
@@ -46,6 +47,7 @@ struct shadow {
 	size_t current;
 	uint64_t n_calls;
 	bool is_settled; /* false: a non-local jump is under way, nobody can say what the stack is */
+	struct shadow_entry popped; /* the one whose return address was just popped; its ra is 0 = none */
 };
 
 void shadow_init(struct shadow *shadow, const struct isa *isa);

@@ -85,6 +85,39 @@ TEST(shadow_a_call_that_pushes_is_there_until_its_slot_is_popped)
 	end();
 }
 
+/* OCaml's caml_c_call: pops it, leaves it where it is, and jumps to a C function that returns to it. */
+TEST(shadow_a_return_address_that_is_popped_and_put_back_is_there)
+{
+	begin(&isa_x86_64);
+	call(0x105, 0x200, 0x6ff8);
+	call(0x205, 0x300, 0x6fe8);
+	uint64_t number = shadow.stacks.at[shadow.current].entries.at[1].call;
+	set_sp(0x307, 0x6ff0);
+	CHECK_STR(stack(), "105");
+	CHECK(!shadow.is_settled);
+	set_sp(0x30e, 0x6fe8);
+	step(FLOW_JUMP_INDIRECT, 0x310, 0x400, 0x6fe8, STACK, 0x205);
+	CHECK(shadow.is_settled);
+	CHECK_STR(stack(), "205 105");
+	CHECK(shadow.stacks.at[shadow.current].entries.at[1].call == number);
+	step(FLOW_RETURN, 0x401, 0x205, 0x6ff0, STACK, 0);
+	CHECK_STR(stack(), "105");
+	end();
+}
+
+/* Somebody else's word in that place, or another place: it stays gone. */
+TEST(shadow_a_return_address_that_is_not_put_back_is_gone)
+{
+	begin(&isa_x86_64);
+	call(0x105, 0x200, 0x6ff8);
+	call(0x205, 0x300, 0x6fe8);
+	set_sp(0x307, 0x6ff0);
+	set_sp(0x30e, 0x6fe8);
+	step(FLOW_JUMP_INDIRECT, 0x310, 0x400, 0x6fe8, STACK, 0x999);
+	CHECK_STR(stack(), "105");
+	end();
+}
+
 TEST(shadow_a_tail_call_adds_nothing)
 {
 	begin(&isa_aarch64);

@@ -21,6 +21,13 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
 
+# Before the C library that may come with the compiler: it is another version, and Debian's static libm there names files
+# that do not exist.
+set(libraries_first "-B${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
+foreach(kind EXE SHARED MODULE)
+	set(CMAKE_${kind}_LINKER_FLAGS_INIT "${libraries_first}")
+endforeach()
+
 # A machine of that architecture, real or emulated as a whole, has its loader and libraries where they belong.
 if(CPPROF_CROSS_FOR_MACHINE)
 	return()
@@ -28,7 +35,7 @@ endif()
 
 # Programs name their loader and libraries there themselves: qemu's -L would show them the sysroot's root folder, not ours.
 file(GLOB loader ${CMAKE_SYSROOT}/lib*/ld-linux-*.so.*)
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=${loader} -Wl,--disable-new-dtags -Wl,-rpath,${CMAKE_SYSROOT}/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu:${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "${libraries_first} -Wl,--dynamic-linker=${loader} -Wl,--disable-new-dtags -Wl,-rpath,${CMAKE_SYSROOT}/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu:${CMAKE_SYSROOT}/usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu")
 
 find_program(QEMU_USER NAMES qemu-${CMAKE_SYSTEM_PROCESSOR} qemu-${CMAKE_SYSTEM_PROCESSOR}-static)
 if(NOT QEMU_USER)

@@ -9,6 +9,7 @@ loop on its line; none that they do not may be. Vectors outside of loop vectoris
 they say it in bytes.
 """
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,8 @@ def said_lines(compiler, source, level):
     words = compiler.split()
     is_clang = words[0].startswith("clang")
     flags = ["-Rpass=loop-vectorize", "-fno-slp-vectorize"] if is_clang else ["-fopt-info-vec", "-fno-tree-slp-vectorize"]
+    if not shutil.which(words[0]):
+        return None
     run = subprocess.run([*words, level, "-g", *flags, "-c", "-o", "/dev/null", source], capture_output=True, text=True)
     if run.returncode:
         return None

@@ -16,6 +16,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
 #include "collector/bpf/waits_layout.h"
 
 /* The kernel gives some of the functions used here to programs under its own licence only. */
@@ -46,7 +48,11 @@ struct sched_info {
 	unsigned long long run_delay;   /* how long it was runnable, and did not run */
 	unsigned long long last_queued; /* it is, since then, which is not in run_delay yet; 0 = it is not */
 };
+struct thread_info {
+	__u64 preempt_count; /* AArch64 */
+};
 struct task_struct {
+	struct thread_info thread_info;
 	int pid;
 	struct sched_entity se;
 	struct sched_info sched_info;
@@ -99,6 +105,8 @@ struct {
 	__type(value, __u32);
 } cpprof_samples SEC(".maps");
 
+#include "collector/bpf/current.bpf.h"
+
 /* ---- the table ------------------------------------------------------------------------------------------
  */
 
@@ -134,56 +142,6 @@ static __always_inline struct waits_thread *take_place(__u32 number)
 		return thread;
 	}
 	return 0;
-}
-
-/* ---- the thread that runs ------------------------------------------------------------------------------ */
-
-/* As cpprof numbers it, where that has a namespace of its own. */
-static __always_inline __u64 current_thread(void)
-{
-	struct bpf_pidns_info ids;
-
-	if (options.namespace_inode &&
-	    bpf_get_ns_current_pid_tgid(options.namespace_device, options.namespace_inode, &ids,
-					sizeof(ids)) == 0)
-		return (__u64)ids.tgid << 32 | ids.pid;
-	return bpf_get_current_pid_tgid();
-}
-
-#define X86_FUTEX 202
-#define A64_FUTEX 98
-
-/* The system call that the thread is in, by its number; below 0 = in none. */
-static __always_inline __s64 system_call(const void *regs)
-{
-	__s64 x86_call = -1;
-	__s32 a64_call = -1;
-
-	if (options.is_x86)
-		bpf_probe_read_kernel(&x86_call, sizeof(x86_call), regs + 15 * 8); /* orig_ax */
-	else
-		bpf_probe_read_kernel(&a64_call, sizeof(a64_call), regs + 35 * 8); /* syscallno */
-	return options.is_x86 ? x86_call : a64_call;
-}
-
-/* An interrupt may come while any thread runs, which then has not woken anybody. One that comes while a
- * thread is in the kernel anyway is not told apart. */
-static __always_inline int is_in_system_call(void)
-{
-	return system_call((const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) >= 0;
-}
-
-/* The address of the futex that the thread is in a system call of; 0 = in none. */
-static __always_inline __u64 find_futex(void)
-{
-	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 futex = 0;
-
-	if (system_call(regs) != (options.is_x86 ? X86_FUTEX : A64_FUTEX))
-		return 0;
-	bpf_probe_read_kernel(&futex, sizeof(futex),
-			      regs + (options.is_x86 ? 14 * 8 : 34 * 8)); /* di, orig_x0 */
-	return futex;
 }
 
 /* ---- whom we watch --------------------------------------------------------------------------------------
@@ -360,6 +318,11 @@ static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u6
 	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
 }
 
+static __always_inline __u64 draw_gap(__u64 longest)
+{
+	return longest ? bpf_get_prandom_u32() % (longest + 1) : 0;
+}
+
 /* A window in which the thread began says little of how often it waits: a thousand that began together in the
  * last moments of one would all be sampled again at once in the next. */
 static __always_inline void begin_window(struct waits_thread *thread, __u64 window)
@@ -387,11 +350,13 @@ static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 	}
 	n_threads = count_threads(window, is_new);
 	__u64 longest = longest_gap(thread, n_threads);
-	if (thread->gap && thread->gap <= longest) { /* else it waits less often now than when it was drawn */
+	if (thread->gap > longest) /* it waits less often now than when this was drawn, or seems to */
+		thread->gap = draw_gap(longest);
+	if (thread->gap) {
 		thread->gap--;
 		return 0;
 	}
-	thread->gap = longest ? bpf_get_prandom_u32() % (longest + 1) : 0;
+	thread->gap = draw_gap(longest);
 	return 1;
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * current: the thread that runs a BPF program: its number, and what it does in the kernel. Part of
+ * waits.bpf.c, whose options and types it uses.
+ */
+#pragma once
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct pcpu_hot {
+	int preempt_count; /* x86-64, Linux 6.2 to 6.14 */
+};
+#pragma clang attribute pop
+/* x86-64, all others. A kernel has at most one of the two, and AArch64 has it in struct thread_info. */
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+
+/* As cpprof numbers it, where that has a namespace of its own. */
+static __always_inline __u64 current_thread(void)
+{
+	struct bpf_pidns_info ids;
+
+	if (options.namespace_inode &&
+	    bpf_get_ns_current_pid_tgid(options.namespace_device, options.namespace_inode, &ids,
+					sizeof(ids)) == 0)
+		return (__u64)ids.tgid << 32 | ids.pid;
+	return bpf_get_current_pid_tgid();
+}
+
+#define X86_FUTEX 202
+#define A64_FUTEX 98
+
+/* The system call that the thread is in, by its number; below 0 = in none. */
+static __always_inline __s64 system_call(const void *regs)
+{
+	__s64 x86_call = -1;
+	__s32 a64_call = -1;
+
+	if (options.is_x86)
+		bpf_probe_read_kernel(&x86_call, sizeof(x86_call), regs + 15 * 8); /* orig_ax */
+	else
+		bpf_probe_read_kernel(&a64_call, sizeof(a64_call), regs + 35 * 8); /* syscallno */
+	return options.is_x86 ? x86_call : a64_call;
+}
+
+/* Of a preempt_count: how many interrupts are being handled. Soft ones are not counted: what a thread sends
+ * to another one on this machine is delivered in such a one, at the end of its own system call. */
+#define IN_INTERRUPT 0xff0000u
+
+static __always_inline __u32 preempt_count(void)
+{
+	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+
+	if (bpf_core_field_exists(task->thread_info.preempt_count))
+		return (__u32)task->thread_info.preempt_count;
+	if (&__preempt_count)
+		return *(const __u32 *)bpf_this_cpu_ptr(&__preempt_count);
+	if (&pcpu_hot)
+		return (__u32)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	return 0;
+}
+
+/* An interrupt may come while any thread runs, which then has not woken anybody. One of the network's that is
+ * handled later is not told apart. */
+static __always_inline int is_in_system_call(void)
+{
+	return !(preempt_count() & IN_INTERRUPT) &&
+	       system_call((const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) >= 0;
+}
+
+/* The address of the futex that the thread is in a system call of; 0 = in none. */
+static __always_inline __u64 find_futex(void)
+{
+	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	__u64 futex = 0;
+
+	if (system_call(regs) != (options.is_x86 ? X86_FUTEX : A64_FUTEX))
+		return 0;
+	bpf_probe_read_kernel(&futex, sizeof(futex),
+			      regs + (options.is_x86 ? 14 * 8 : 34 * 8)); /* di, orig_x0 */
+	return futex;
+}

@@ -12,7 +12,8 @@ import fault
 from fault import CPPROF, TARGET, Skip, case
 
 MOMENTS = 1000 if fault.IS_FULL else 12
-LONG = 300
+LONG = 900  # rounds of the target: about four seconds where CPUs are fast, and no case may outlast it
+SHORT = 80
 
 
 def watched(c, *options):
@@ -99,12 +100,12 @@ def any_moment(c):
     chance = random.Random(11)
     for i in range(MOMENTS):
         number = chance.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
-        target = c.start_target("work", 15)
+        target = c.start_target("work", SHORT)
         watcher = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", f"p{i}.data", "--checkpoint", "0.05"], stderr=subprocess.PIPE)
         time.sleep(chance.random() * 0.4)
         watcher.send_signal(number)
         c.judge(watcher.wait(timeout=60), watcher.stderr.read())
-        c.target_ends_well(target, 15)
+        c.target_ends_well(target, SHORT)
         watcher.stderr.close()
         target.stdout.close()
         if os.path.exists(os.path.join(c.folder, f"p{i}.data")):
@@ -128,12 +129,12 @@ def twice(c):
 def beside(c, command, needs=None):
     if not shutil.which(command[0]):
         raise Skip(f"no {command[0]}")
-    target = c.start_target("work", 300)
+    target = c.start_target("work", LONG)
     other = c.start([w.replace("PID", str(target.pid)) for w in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
     time.sleep(1)
     c.cpprof("attach", "-q", "-p", target.pid, "-d", 1, "-o", "p.data")
     other.send_signal(signal.SIGINT)
-    c.target_ends_well(target, 300)
+    c.target_ends_well(target, LONG)
     c.profile("p.data")
 
 

@@ -92,8 +92,13 @@ int burst_take(pid_t tid, const struct burst_limits *limits, struct burst *ret)
 	if (!burst_look(tid, &state, &cpu) || state != 'R')
 		return 0;
 	burst_go_to(cpu);
-	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
-		return errno == ESRCH ? 0 : -errno;
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0) {
+		int error = errno;
+		/* A thread that is ending is refused as if we were not allowed to. */
+		return error == ESRCH || !burst_look(tid, &state, &cpu) || state == 'Z' || state == 'X'
+			       ? 0
+			       : -error;
+	}
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0 || waitpid(tid, &status, __WALL) < 0 ||
 	    !WIFSTOPPED(status))
 		return 0;

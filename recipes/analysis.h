@@ -50,8 +50,10 @@ bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t t
 uint64_t analysis_name_number(const char *name);
 /* The name of the stub, or of the function known never to return, that starts at vaddr; otherwise 0. */
 uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr);
+/* Is there a symbol of this name at vaddr, according to the tables of the file alone? 1, 0, or -ENODATA: then
+ * ask analysis_has_name, which reads all symbols. */
+int analysis_file_has_name(struct image *image, uint64_t vaddr, uint64_t name);
 /* Is there a symbol of this name at vaddr? Functions may have several. */
-int analysis_file_has_name(struct image *image, uint64_t vaddr, uint64_t name); /* as symbols_have */
 bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name);
 /* The known functions of the image; NULL if none were requested yet, or their names were not read. */
 struct functions *analysis_functions(struct analysis *analysis);

@@ -39,6 +39,11 @@ def busy():
     values = [int(v) for v in open("/proc/stat").readline().split()[1:]]
     return (values[0] + values[1] + values[2] + values[5] + values[6]) / os.sysconf("SC_CLK_TCK")
 seconds, other, names = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+perf = None
+if "WITH_PERF" in os.environ: # from here, within cpprof's recording: perf 6.1 aborts if BPF programs are loaded while it records
+    perf = subprocess.Popen(["perf", "record", "-q", "-a", "-F", os.environ["WITH_PERF"], "-e", "cpu-clock", "-o", "perf.data", "--",
+                             "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    perf.stdout.readline()
 before, started = busy(), time.monotonic()
 running = {}
 for name in names:
@@ -51,6 +56,8 @@ for name, process in running.items():
     _, _, usage = os.wait4(process.pid, 0)
     used[name] = usage.ru_utime + usage.ru_stime
 json.dump({"busy": busy() - before, "used": used, "wall": time.monotonic() - started}, open("load.json", "w"))
+if perf:
+    perf.communicate("end\n")
 '''
 
 SHORT = r'''
@@ -114,17 +121,12 @@ def check_shares():
 def check_perf():
     if not shutil.which("perf"):
         return
-    perf = subprocess.Popen(["perf", "record", "-q", "-B", "-N", "-a", "-F", str(RATE), "-e", "cpu-clock", "-o", "perf.data", "--",
-                             "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if perf.stdout.readline() != "ready\n":
-        return print("skipped: perf does not record here: " + perf.stderr.read().strip()[:150])
-    load(output="beside.data")  # the load's whole life is within both recordings
-    said = perf.communicate("end\n")[1]
-    if perf.returncode:
-        return print(f"skipped: perf ended with {perf.returncode}: {said.strip()[:150]}")
+    os.environ["WITH_PERF"] = str(RATE)
+    load(output="beside.data")  # the processes' whole lives are within both recordings
+    del os.environ["WITH_PERF"]
     told = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "comm"], capture_output=True, text=True)
-    if told.returncode:  # such as an assertion of its own about the build-id of somebody's program
-        return print(f"skipped: perf cannot read what it recorded: {told.stderr.strip()[-150:]}")
+    if told.returncode:
+        return print(f"skipped: perf does not record the whole machine here: {told.stderr.strip()[-150:]}")
     theirs = collections.Counter(told.stdout.split())
     rows, _, _, _ = processes("beside.data")
     n, m = sum(theirs[name] for name in COPIES), sum(rows[name][1] for name in COPIES)

@@ -279,8 +279,8 @@ uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
 	return 0;
 }
 
-bool bpf_waits_take(const struct bpf_waits *waits, struct bpf_waits_walk *walk, struct waits_thread *ret)
+const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_t *at)
 {
-	(void)waits, (void)walk, (void)ret;
-	return false;
+	(void)waits, (void)at;
+	return NULL;
 }

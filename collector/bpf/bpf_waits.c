@@ -121,39 +121,14 @@ uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits)
 	return bpf_waits_of(waits)->bss->clock_offset;
 }
 
-/* Kernels before 5.6 give them one by one. */
-static uint32_t bpf_waits_read_some(int map, struct bpf_waits_walk *walk)
+const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_t *at)
 {
-	uint32_t keys[WAITS_AT_ONCE], n = WAITS_AT_ONCE, from = walk->next - 1, to;
+	const struct waits_thread *threads = bpf_waits_of(waits)->bss->waiting;
 
-	walk->next += n;
-	if (bpf_map_lookup_batch(map, walk->next == n ? NULL : &from, &to, keys, walk->threads, &n, NULL) ==
-		    0 ||
-	    errno == ENOENT)
-		return n;
-	for (n = 0; n < WAITS_AT_ONCE; n++) {
-		uint32_t key = walk->next - WAITS_AT_ONCE + n;
-		if (bpf_map_lookup_elem(map, &key, &walk->threads[n]) < 0)
-			break;
+	while (*at < WAITS_THREADS_MAX) {
+		const struct waits_thread *thread = &threads[(*at)++];
+		if (thread->number && thread->number != WAITS_GONE)
+			return thread;
 	}
-	return n;
-}
-
-bool bpf_waits_take(const struct bpf_waits *waits, struct bpf_waits_walk *walk, struct waits_thread *ret)
-{
-	int map = bpf_map__fd(bpf_waits_of(waits)->maps.cpprof_waiting);
-
-	for (;;) {
-		for (; walk->at < walk->n; walk->at++) {
-			*ret = walk->threads[walk->at];
-			if (ret->number && ret->number != WAITS_GONE) {
-				walk->at++;
-				return true;
-			}
-		}
-		if (walk->next >= WAITS_THREADS_MAX)
-			return false;
-		walk->n = bpf_waits_read_some(map, walk);
-		walk->at = 0;
-	}
+	return NULL;
 }

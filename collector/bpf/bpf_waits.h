@@ -34,13 +34,6 @@ void bpf_waits_unwatch(struct bpf_waits *waits, pid_t tid);
 const uint64_t *bpf_waits_own_frames(const struct bpf_waits *waits);
 /* What to add to the scheduler's clock to have that of samples. */
 uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits);
-/* Threads that the program knows, read some places at a time: one call for each would take a tenth of all
- * that a recording of a few seconds costs. Begins zeroed. */
-#define WAITS_AT_ONCE 512
-struct bpf_waits_walk {
-	uint32_t next; /* place to be read */
-	uint32_t n, at;
-	struct waits_thread threads[WAITS_AT_ONCE];
-};
-/* The next of them. False: there is none left. */
-bool bpf_waits_take(const struct bpf_waits *waits, struct bpf_waits_walk *walk, struct waits_thread *ret);
+/* Threads that the program knows: the next of them, where at is a place in its table and begins as 0. NULL:
+ * there is none left. */
+const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_t *at);

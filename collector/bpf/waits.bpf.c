@@ -60,17 +60,14 @@ struct task_struct {
 #pragma clang attribute pop
 
 struct cpu_window {
-	__u64 window, n_threads, n_last; /* threads that waited in this span of time, and in the one before */
+	__u32 window;
+	__u64 n_threads, n_last; /* threads that waited in this window, and in the one before */
 };
 
-/* Watched threads: where one is follows from its number, or it is in one of the next few places. A table of
- * the kernel's own would take ten times as long to look at. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WAITS_THREADS_MAX);
-	__type(key, __u32);
-	__type(value, struct waits_thread);
-} cpprof_waiting SEC(".maps");
+/* Watched threads: where one is follows from its number, or it is in one of the next few places. A hash table
+ * of the kernel's own would take ten times as long to look at, and the call into an array map some
+ * nanoseconds. */
+struct waits_thread waiting[WAITS_THREADS_MAX];
 /* Threads that are to be watched and were not met yet, by number: how, an enum waits_target. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -117,8 +114,8 @@ static __always_inline struct waits_thread *look_up(__u32 number)
 #pragma unroll
 	for (int i = 0; i < PLACES; i++) {
 		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
-		struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &place);
-		if (!thread || !thread->number)
+		struct waits_thread *thread = &waiting[place];
+		if (!thread->number)
 			return 0;
 		if (thread->number == number)
 			return thread;
@@ -126,16 +123,14 @@ static __always_inline struct waits_thread *look_up(__u32 number)
 	return 0;
 }
 
-/* Two that take the same place at the same moment have numbers that are 65536 apart, and start within
- * nanoseconds: nothing guards against that. */
+/* Two that take the same place at the same moment have numbers that are WAITS_THREADS_MAX apart, and
+ * start within nanoseconds: nothing guards against that. */
 static __always_inline struct waits_thread *take_place(__u32 number)
 {
 #pragma unroll
 	for (int i = 0; i < PLACES; i++) {
 		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
-		struct waits_thread *thread = bpf_map_lookup_elem(&cpprof_waiting, &place);
-		if (!thread)
-			return 0;
+		struct waits_thread *thread = &waiting[place];
 		if (thread->number && thread->number != WAITS_GONE && thread->number != number)
 			continue;
 		*thread = (struct waits_thread){ .number = number };
@@ -289,7 +284,7 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
 /* How many threads wait on this CPU in a window: each has an equal part of what it may sample. */
-static __always_inline __u64 count_threads(__u64 window, int is_new)
+static __always_inline __u64 count_threads(__u32 window, int is_new)
 {
 	__u32 zero = 0;
 	struct cpu_window *cpu = bpf_map_lookup_elem(&cpprof_window, &zero);
@@ -325,7 +320,7 @@ static __always_inline __u64 draw_gap(__u64 longest)
 
 /* A window in which the thread began says little of how often it waits: a thousand that began together in the
  * last moments of one would all be sampled again at once in the next. */
-static __always_inline void begin_window(struct waits_thread *thread, __u64 window)
+static __always_inline void begin_window(struct waits_thread *thread, __u32 window)
 {
 	int is_next = thread->window + 1 == window;
 
@@ -338,7 +333,7 @@ static __always_inline void begin_window(struct waits_thread *thread, __u64 wind
 /* Is this wait to be sampled? */
 static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 {
-	__u64 window = now >> WAITS_WINDOW_SHIFT, n_threads;
+	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
 	int is_new = thread->window != window;
 
 	if (is_new)
@@ -348,7 +343,7 @@ static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 		thread->gap--;
 		return 0;
 	}
-	n_threads = count_threads(window, is_new);
+	__u64 n_threads = count_threads(window, is_new);
 	__u64 longest = longest_gap(thread, n_threads);
 	if (thread->gap > longest) /* it waits less often now than when this was drawn, or seems to */
 		thread->gap = draw_gap(longest);

@@ -10,7 +10,8 @@
 
 #define WAITS_MAGIC 0x0274696177707063ull        /* "cppwait" and a version */
 #define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same of struct waits_waking */
-#define WAITS_THREADS_MAX 65536                  /* a power of two */
+/* A power of two. The table of threads must not exceed 4 MB: older kernels allow no larger value. */
+#define WAITS_THREADS_MAX 32768
 #define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
 #define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
 
@@ -48,7 +49,8 @@ struct waits_waking {
 
 /* What is known of a thread. */
 struct waits_thread {
-	__u64 number; /* the kernel's own; 0 = nobody, WAITS_GONE = nobody any more */
+	__u32 number; /* the kernel's own; 0 = nobody, WAITS_GONE = nobody any more */
+	__u32 window; /* of time, in which it waited last */
 	__u64 thread; /* as above */
 	__u64 since;  /* it left its CPU then, by the scheduler's clock; 0 = it has one */
 	__u32 is_preempted;
@@ -59,10 +61,9 @@ struct waits_thread {
 	__u64 sampled;        /* when the present wait was, by the clock of samples; 0 = it was not */
 	struct waits_sum sum; /* of waits that no record has told of yet */
 	__u64 gap;            /* so many more are not sampled */
-	__u64 window;
-	__u32 n, n_last; /* waits in this window of time, and in the one before */
-};                       /* in all a power of two: that is found faster */
-#define WAITS_GONE (~0ull)
+	__u32 n, n_last;      /* waits in this window, and in the one before */
+};
+#define WAITS_GONE (~0u)
 
 enum waits_target {
 	WAITS_TARGET_NOW = 1, /* watched from the first time that it is met */

@@ -132,7 +132,6 @@ int perf_waits_open(struct perf_waits *waits, const struct perf_waits_want *want
 void perf_waits_close(struct perf_waits *waits)
 {
 	bpf_waits_close(waits->program);
-	free(waits->walk);
 	for (size_t i = 0; i < waits->fds.n; i++)
 		close(waits->fds.at[i].fd);
 	vec_done(&waits->fds);
@@ -203,11 +202,10 @@ static void perf_waits_cut(struct waits_sum *sum, const struct waits_thread *thr
 
 bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
-	struct waits_thread thread;
+	const struct waits_thread *in_table;
 
-	if (waits->program && !waits->walk)
-		waits->walk = alloc_zero(1, sizeof(*waits->walk));
-	while (waits->program && bpf_waits_take(waits->program, waits->walk, &thread)) {
+	while (waits->program && (in_table = bpf_waits_next(waits->program, &waits->next))) {
+		struct waits_thread thread = *in_table; /* it may change while it is looked at */
 		struct waits_record record = { .thread = thread.thread, .until = now_ns, .sum = thread.sum };
 		uint64_t since =
 			thread.since ? thread.since + bpf_waits_clock_offset(waits->program) : UINT64_MAX;

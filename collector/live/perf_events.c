@@ -96,8 +96,9 @@ static uint64_t events_lost_format(void)
 static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			    PERF_SAMPLE_REGS_USER;
+			    PERF_SAMPLE_PERIOD | PERF_SAMPLE_REGS_USER;
+	if (!want->has_small_records)
+		attr->sample_type |= PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
 	attr->sample_id_all = 1;
 	attr->sample_regs_user = perf_regs_mask(want->isa);
 	if (want->stack_size) {

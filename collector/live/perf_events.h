@@ -32,6 +32,7 @@ struct perf_want {
 	bool is_probed;             /* samples are the calls that probes see, and no others */
 	bool is_inherited;
 	bool has_groups;        /* samples say what their group has counted */
+	bool has_small_records; /* switches only: no CPU, and no inherited event that is told apart */
 	bool has_switches;      /* the first event says when threads leave a CPU and come back */
 	bool spares_threads;    /* they get no event if all can be had without */
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */

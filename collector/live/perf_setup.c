@@ -334,6 +334,8 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	setup_choose_rate(live, options, &setup.want);
 	setup.want.isa = live->source.info.isa;
 	setup.want.has_switches = info->has_near_waits;
+	/* Their two fields would take a tenth of what a record costs, and each switch makes two. */
+	setup.want.has_small_records = setup.events.n == 1 && setup.events.specs[0].is_wait;
 	event_choice_groups(&setup.events, &setup.want, info);
 	error = perf_events_init(&live->events, setup.events.specs, setup.events.n, &setup.want, live->drain,
 				 diag);

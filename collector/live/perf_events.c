@@ -210,15 +210,6 @@ int perf_events_probe_group(const struct event_spec *specs, size_t n, const stru
 	return error;
 }
 
-uint64_t perf_events_max_frequency(void)
-{
-	char *text = target_read_file("/proc/sys/kernel/perf_event_max_sample_rate", NULL);
-	uint64_t rate = text ? strtoull(text, NULL, 10) : 0;
-
-	free(text);
-	return rate;
-}
-
 /* ---- CPUs and rings ------------------------------------------------------------------------- */
 
 /* An event of any thread, ours included, makes every switch on the machine take longer; one of a CPU does

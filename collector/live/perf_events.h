@@ -134,6 +134,8 @@ uint64_t perf_events_mean_period(const struct perf_event_attr *attr);
 /* When the next round of samples should begin, and that it does: clocks get other periods. */
 uint64_t perf_events_round_due(const struct perf_events *events);
 void perf_events_begin_round(struct perf_events *events, uint64_t now_ns);
+/* The kernel suppresses samples, or no longer. */
+void perf_events_hold(struct perf_events *events, const struct hold_change *change);
 
 /* Records the kernel could not write since the beginning, as it counts them itself; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);
@@ -141,6 +143,8 @@ uint64_t perf_events_lost(const struct perf_events *events);
 bool perf_events_count_lost(const struct perf_events *events);
 /* What the first event has counted, in threads that inherited it, too. The samples should add up to it. */
 uint64_t perf_events_counted(const struct perf_events *events);
+/* For how long the threads of one event have run. */
+uint64_t perf_events_ran(const struct perf_events *events, int fd);
 
 /* ---- CPUs, perf_cpus.c ------------------------------------------------------------------------ */
 

@@ -2,12 +2,14 @@
 /*
  * perf_rounds: the periods of clocks, and giving them others while they run.
  */
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "collector/live/perf_events.h"
+#include "collector/process/target.h"
 
 /* Never 0. It need not be secret, only another one each time. */
 static uint64_t rounds_seed(void)
@@ -22,6 +24,16 @@ static uint64_t rounds_seed(void)
 void perf_events_start_periods(struct perf_events *events, const struct perf_want *want)
 {
 	periods_init(&events->periods, want->has_fixed_periods ? 0 : rounds_seed(), clock_now_ns());
+	events->periods.are_of_cpus = want->is_machine;
+}
+
+uint64_t perf_events_max_frequency(void)
+{
+	char *text = target_read_file("/proc/sys/kernel/perf_event_max_sample_rate", NULL);
+	uint64_t rate = text ? strtoull(text, NULL, 10) : 0;
+
+	free(text);
+	return rate;
 }
 
 /* The kernel takes clocks by their period in any case. */
@@ -44,6 +56,11 @@ static bool rounds_set_period(void *context, int fd, uint64_t period, uint64_t *
 	return true;
 }
 
+static uint64_t rounds_read(void *context, int fd)
+{
+	return perf_events_ran(context, fd);
+}
+
 uint64_t perf_events_round_due(const struct perf_events *events)
 {
 	return periods_due(&events->periods);
@@ -51,5 +68,12 @@ uint64_t perf_events_round_due(const struct perf_events *events)
 
 void perf_events_begin_round(struct perf_events *events, uint64_t now_ns)
 {
-	periods_begin_round(&events->periods, now_ns, &(struct periods_ops){ rounds_set_period, NULL });
+	periods_begin_round(&events->periods, now_ns,
+			    &(struct periods_ops){ rounds_set_period, rounds_read, events });
+}
+
+void perf_events_hold(struct perf_events *events, const struct hold_change *change)
+{
+	periods_hold(&events->periods, change, clock_now_ns(),
+		     &(struct periods_ops){ rounds_set_period, rounds_read, events });
 }

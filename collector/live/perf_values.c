@@ -63,7 +63,16 @@ bool perf_events_count_lost(const struct perf_events *events)
 
 uint64_t perf_events_counted(const struct perf_events *events)
 {
-	return events_sum(events, 0).count;
+	struct event_value sum = events_sum(events, 0);
+	bool is_clock = perf_events_mean_period(&events->attrs.at[0]) && !events->is_machine;
+
+	/* A clock does not count while it is throttled, but it runs. */
+	return is_clock ? sum.running : sum.count;
+}
+
+uint64_t perf_events_ran(const struct perf_events *events, int fd)
+{
+	return fd >= 0 ? events_read_value(events, fd).running : 0;
 }
 
 /* An event that is bound to a CPU is not counted while its thread is on another one, and has not been enabled

@@ -18,8 +18,6 @@
  */
 #define SAMPLES_LEAST 16
 #define DRAWS_MOST 64 /* in a round: each takes some microseconds */
-/* Held back until the next tick of a CPU at the latest; what is longer was spent waiting. */
-#define HOLD_MOST_NS 10000000ull
 
 /* The mean of 1 / (0.5 .. 1.5) is ln 3: with it, as many samples are taken as were asked for. */
 #define SCALE 1.0986122887
@@ -33,10 +31,9 @@ void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns)
 void periods_done(struct periods *periods)
 {
 	map_done(&periods->by_id);
-	map_done(&periods->held);
 	vec_done(&periods->all);
 	vec_done(&periods->rounds);
-	vec_done(&periods->holds);
+	holds_done(&periods->holds);
 }
 
 /* From 0 to 1. */
@@ -160,19 +157,6 @@ static uint64_t periods_own_weight(struct period *period, uint64_t time_ns)
 	return weight;
 }
 
-/* What was held back before a sample. */
-static uint64_t periods_take_hold(struct periods *periods, uint64_t stream)
-{
-	uint32_t at = map_find(&periods->held, stream);
-	uint64_t owed = 0;
-
-	if (at != MAP_NONE) {
-		owed = periods->holds.at[at].owed;
-		periods->holds.at[at].owed = 0;
-	}
-	return owed;
-}
-
 uint64_t periods_weigh(struct periods *periods, const struct period_sample *sample)
 {
 	uint32_t at = map_find(&periods->by_id, sample->id);
@@ -180,25 +164,26 @@ uint64_t periods_weigh(struct periods *periods, const struct period_sample *samp
 	if (at == MAP_NONE) /* no clock: the kernel counts */
 		return sample->said;
 
+	struct period *period = &periods->all.at[at];
 	bool is_inherited = sample->stream != sample->id;
-	uint64_t weight =
-		is_inherited ? sample->said : periods_own_weight(&periods->all.at[at], sample->time_ns);
-	return weight + (periods->held.n ? periods_take_hold(periods, sample->stream) : 0);
+	struct hold_sample own = { .event = sample->id,
+				   .stream = sample->stream,
+				   .time_ns = sample->time_ns };
+
+	own.weight = is_inherited ? sample->said : periods_own_weight(period, sample->time_ns);
+	return own.weight + (periods->are_of_cpus ? holds_take_on_cpu(&periods->holds, &own)
+						  : holds_take(&periods->holds, &period->account, &own));
 }
 
-void periods_hold(struct periods *periods, uint64_t stream, uint64_t time_ns, bool begins)
+void periods_hold(struct periods *periods, const struct hold_change *change, uint64_t now_ns,
+		  const struct periods_ops *ops)
 {
-	uint32_t at = map_find(&periods->held, stream);
+	uint32_t at = map_find(&periods->by_id, change->event);
 
-	if (at == MAP_NONE) {
-		at = (uint32_t)periods->holds.n;
-		vec_push(&periods->holds, (struct period_hold){ 0 });
-		map_put(&periods->held, stream, at);
-	}
-	struct period_hold *hold = &periods->holds.at[at];
-	if (!begins && hold->since_ns && time_ns > hold->since_ns) {
-		uint64_t held = time_ns - hold->since_ns;
-		hold->owed += held < HOLD_MOST_NS ? held : HOLD_MOST_NS;
-	}
-	hold->since_ns = begins ? time_ns : 0;
+	if (at == MAP_NONE) /* no clock */
+		return;
+	holds_change(&periods->holds, change);
+	struct period *period = &periods->all.at[at];
+	if (!periods->are_of_cpus && !change->begins && hold_account_wants(&period->account, now_ns))
+		hold_account_read(&period->account, ops->read(ops->context, period->fd), now_ns);
 }

@@ -21,6 +21,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "collector/live/holds.h"
 
 /* The shortest that the kernel takes. */
 #define PERIOD_LEAST 10000
@@ -33,18 +34,17 @@ struct period {
 	uint64_t last_ns;            /* of its last sample */
 	uint64_t owed;               /* to the next sample: of the interval that a draw has ended */
 	uint32_t n_samples;          /* since the last draw */
+	struct hold_account account;
 };
 
-/* Set is called to give an event its new period; false: it is gone, or cannot. Returns when that was. */
+/*
+ * Set is called to give an event its new period; false: it is gone, or cannot. Returns when that was. Read is
+ * called for how long the threads of an event have run.
+ */
 struct periods_ops {
 	bool (*set)(void *context, int fd, uint64_t period, uint64_t *ret_ns);
+	uint64_t (*read)(void *context, int fd);
 	void *context;
-};
-
-/* The kernel holds back samples of one event. */
-struct period_hold {
-	uint64_t since_ns; /* 0 = it does not */
-	uint64_t owed;     /* to the next sample */
 };
 
 struct periods {
@@ -55,8 +55,8 @@ struct periods {
 	uint64_t start_ns, due_ns;
 	VEC(uint64_t) rounds; /* begins of those that no record was seen of yet */
 	uint32_t round;       /* of the records that are looked at */
-	struct map held;      /* stream id -> holds */
-	VEC(struct period_hold) holds;
+	struct holds holds;
+	bool are_of_cpus; /* events are of CPUs, not of threads */
 };
 
 /* seed 0: the periods are those asked for, always. */
@@ -87,5 +87,6 @@ struct period_sample {
 uint64_t periods_weigh(struct periods *periods, const struct period_sample *sample);
 /* The round that a record of this time belongs to. */
 uint32_t periods_round(struct periods *periods, uint64_t time_ns);
-/* Samples of a clock are held back from here, or no longer. */
-void periods_hold(struct periods *periods, uint64_t stream, uint64_t time_ns, bool begins);
+/* Samples of a clock are suppressed from here, or no longer. */
+void periods_hold(struct periods *periods, const struct hold_change *change, uint64_t now_ns,
+		  const struct periods_ops *ops);

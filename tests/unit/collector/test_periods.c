@@ -41,7 +41,8 @@ static struct outcome sample_beats(uint64_t seed, uint64_t length)
 	while (clock.next < length) {
 		if (periods_due(&periods) < clock.next) {
 			clock.now = periods_due(&periods);
-			periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+			periods_begin_round(&periods, clock.now,
+					    &(struct periods_ops){ .set = clock_set, .context = &clock });
 			continue;
 		}
 		clock.now = clock.next;
@@ -101,7 +102,8 @@ TEST(threads_that_inherited_a_clock_keep_what_the_kernel_says)
 	periods_add(&periods, ID, 1, MEAN, 900000);
 	for (unsigned i = 0; i < 20; i++)
 		periods_weigh(&periods, &(struct period_sample){ ID, ID, i * MS, 900000 });
-	periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+	periods_begin_round(&periods, clock.now,
+			    &(struct periods_ops){ .set = clock_set, .context = &clock });
 	CHECK(clock.period != 0 && clock.period != 900000);
 
 	struct period_sample inherited = { ID, ID + 1, 200 * MS, 900000 };
@@ -125,39 +127,112 @@ TEST(records_from_before_a_draw_weigh_the_period_of_then)
 	periods_add(&periods, ID, 1, MEAN, 900000);
 	for (unsigned i = 0; i < 20; i++)
 		periods_weigh(&periods, &(struct period_sample){ ID, ID, i * MS, 900000 });
-	periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+	periods_begin_round(&periods, clock.now,
+			    &(struct periods_ops){ .set = clock_set, .context = &clock });
 	CHECK_EQ(periods_weigh(&periods, &(struct period_sample){ ID, ID, 99 * MS, 900000 }), 900000);
 	CHECK_EQ(periods_round(&periods, 99 * MS), 0);
 	CHECK_EQ(periods_round(&periods, 100 * MS), 1);
 	/* It is not drawn again before records from after the draw were seen. */
 	uint64_t drawn = clock.period;
-	periods_begin_round(&periods, 150 * MS, &(struct periods_ops){ clock_set, &clock });
+	periods_begin_round(&periods, 150 * MS, &(struct periods_ops){ .set = clock_set, .context = &clock });
 	CHECK_EQ(clock.period, drawn);
 	CHECK_EQ(periods_round(&periods, 149 * MS), 1);
 	CHECK_EQ(periods_round(&periods, 400 * MS), 2);
 	periods_done(&periods);
 }
 
-TEST(what_was_held_back_is_added_to_the_next_sample)
+/* For how long the threads of the event have run. */
+static uint64_t read_ran(void *context, int fd)
+{
+	(void)fd;
+	return *(uint64_t *)context;
+}
+
+static void hold(struct periods *periods, uint64_t time_ns, bool begins, uint64_t ran)
+{
+	periods_hold(periods, &(struct hold_change){ ID, ID + 3, time_ns, begins }, time_ns,
+		     &(struct periods_ops){ .read = read_ran, .context = &ran });
+}
+
+static uint64_t weigh(struct periods *periods, uint64_t time_ns)
+{
+	return periods_weigh(periods, &(struct period_sample){ ID, ID + 3, time_ns, MEAN });
+}
+
+static uint64_t weigh_all(struct periods *periods, uint64_t from_ns, unsigned n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		sum += weigh(periods, from_ns + i * MS);
+	return sum;
+}
+
+TEST(what_was_suppressed_is_spread_over_the_next_samples)
 {
 	struct periods periods;
-	struct period_sample sample = { ID, ID + 3, 10 * MS, MEAN };
 
 	periods_init(&periods, 0, 0);
 	periods_add(&periods, ID, 1, MEAN, MEAN);
-	periods_hold(&periods, ID + 3, 4 * MS, true);
-	periods_hold(&periods, ID + 3, 7 * MS, false);
-	CHECK_EQ(periods_weigh(&periods, &sample), 4 * MS);
-	CHECK_EQ(periods_weigh(&periods, &sample), MS);
-	/* A longer span was spent waiting: the next tick ends it at the latest. */
-	periods_hold(&periods, ID + 3, 20 * MS, true);
-	periods_hold(&periods, ID + 3, 900 * MS, false);
-	CHECK_EQ(periods_weigh(&periods, &sample), 11 * MS);
-	/* An end without a begin, and a time that runs backwards, are nothing. */
-	periods_hold(&periods, ID + 3, 901 * MS, false);
-	periods_hold(&periods, ID + 3, 910 * MS, true);
-	periods_hold(&periods, ID + 3, 905 * MS, false);
-	CHECK_EQ(periods_weigh(&periods, &sample), MS);
+	CHECK_EQ(weigh_all(&periods, 1 * MS, 10), 10 * MS);
+	/* Samples were suppressed for 8 ms, of which the thread ran for 3. */
+	hold(&periods, 10 * MS, true, 0);
+	hold(&periods, 100 * MS, false, 13 * MS);
+	uint64_t first = weigh(&periods, 101 * MS);
+	CHECK(first > MS && first < 2 * MS);
+	CHECK_EQ(first + weigh_all(&periods, 102 * MS, 39), 40 * MS + 3 * MS);
+	/* No more is owed than was suppressed: the other 20 ms were lost otherwise, and are not owed later.
+	 */
+	hold(&periods, 150 * MS, true, 0);
+	hold(&periods, 152 * MS, false, 53 * MS + 22 * MS);
+	CHECK_EQ(weigh_all(&periods, 153 * MS, 40), 40 * MS + 2 * MS);
+	hold(&periods, 200 * MS, true, 0);
+	hold(&periods, 202 * MS, false, 75 * MS + 40 * MS);
+	CHECK_EQ(weigh_all(&periods, 203 * MS, 40), 40 * MS);
+	/* An end without a beginning, and a time that runs backwards, are nothing. */
+	hold(&periods, 301 * MS, false, 999 * MS);
+	hold(&periods, 310 * MS, true, 0);
+	hold(&periods, 305 * MS, false, 999 * MS);
+	CHECK_EQ(weigh(&periods, 311 * MS), MS);
+	periods_done(&periods);
+}
+
+TEST(samples_from_before_a_reading_are_counted_before_it_is_settled)
+{
+	struct periods periods;
+
+	periods_init(&periods, 0, 0);
+	periods_add(&periods, ID, 1, MEAN, MEAN);
+	hold(&periods, 10 * MS, true, 0);
+	uint64_t ran = 14 * MS;
+	periods_hold(&periods, &(struct hold_change){ ID, ID + 3, 12 * MS, false }, 30 * MS,
+		     &(struct periods_ops){ .read = read_ran, .context = &ran });
+	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is owed, not 14 */
+	CHECK_EQ(weigh_all(&periods, 31 * MS, 40), 40 * MS + 1 * MS);
+	periods_done(&periods);
+}
+
+TEST(on_a_cpu_suppressed_time_is_that_of_samples_on_both_sides)
+{
+	struct periods periods;
+
+	periods_init(&periods, 0, 0);
+	periods.are_of_cpus = true;
+	periods_add(&periods, ID, 1, MEAN, MEAN);
+	CHECK_EQ(weigh_all(&periods, 1 * MS, 9), 9 * MS);
+	hold(&periods, 10 * MS, true, 0);
+	CHECK_EQ(weigh(&periods, 10 * MS + 500), MS);
+	hold(&periods, 13 * MS, false, 0);
+	CHECK_EQ(weigh_all(&periods, 14 * MS, 40), 40 * MS + 3 * MS);
+	/* Somebody else ran when it began ... */
+	hold(&periods, 60 * MS, true, 0);
+	hold(&periods, 63 * MS, false, 0);
+	CHECK_EQ(weigh_all(&periods, 64 * MS, 10), 10 * MS);
+	/* ... or when it ended. */
+	hold(&periods, 80 * MS, true, 0);
+	CHECK_EQ(weigh(&periods, 80 * MS + 500), MS);
+	hold(&periods, 83 * MS, false, 0);
+	CHECK_EQ(weigh_all(&periods, 90 * MS, 10), 10 * MS);
 	periods_done(&periods);
 }
 

@@ -47,7 +47,7 @@ void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 	waits->n_lost += thread->since_ns != 0; /* it must have been back meanwhile */
 	thread->pid = pid;
 	thread->since_ns = time_ns;
-	thread->is_before = false;
+	thread->is_before = thread->is_placed = false;
 	thread->is_sampled = true;
 	thread->is_preempted = false; /* if it was, the record says so */
 }
@@ -64,10 +64,11 @@ void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bo
 	thread->is_preempted = is_preempted;
 }
 
-void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
+void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_placed)
 {
 	waits_out(waits, pid, tid, time_ns);
 	waits_thread(waits, tid)->is_before = true;
+	waits_thread(waits, tid)->is_placed = is_placed;
 	waits->n_waiting++;
 }
 

@@ -25,6 +25,7 @@ struct wait {
 	uint64_t since_ns;
 	struct wait_sum sum; /* with all that it stands for */
 	bool is_before;      /* it had begun when the recording did */
+	bool is_placed;      /* ... and where is known from the thread's last sample */
 	bool is_sampled;     /* else they were not, and the thread, or the recording, has ended */
 	bool is_elsewhere;   /* ... and the thread's last sample is none of their sort */
 	bool is_cut;         /* the last has not ended */
@@ -49,8 +50,8 @@ void waits_done(struct waits *waits);
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* The same, where it may not have been sampled just now. */
 void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted);
-/* The recording begins, and the thread is away already. */
-void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
+/* The recording begins, and the thread is away already. is_placed: its last sample is where it waits. */
+void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_placed);
 /* It runs: a wait that had begun before ends now, if there is one. */
 bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
 /* It is back. False: this one was not sampled, or it is not known since when it was away. */

@@ -170,16 +170,17 @@ static bool workers_give_wait(struct workers *workers, const struct event *event
 
 static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 {
-	return workers_give_wait(
-		workers, &(struct event){ .kind = EVENT_SWITCH,
-					  .time_ns = builder_last_ns(workers->builder),
-					  .pid = wait->pid,
-					  .tid = wait->tid,
-					  .sw = { .waited_ns = wait->sum.ns,
-						  .n = wait->sum.n,
-						  .longest_ns = wait->sum.longest_ns,
-						  .is_rest = !wait->is_sampled,
-						  .is_lost = wait->is_before || wait->is_elsewhere } });
+	return workers_give_wait(workers,
+				 &(struct event){ .kind = EVENT_SWITCH,
+						  .time_ns = builder_last_ns(workers->builder),
+						  .pid = wait->pid,
+						  .tid = wait->tid,
+						  .sw = { .waited_ns = wait->sum.ns,
+							  .n = wait->sum.n,
+							  .longest_ns = wait->sum.longest_ns,
+							  .is_rest = !wait->is_sampled,
+							  .is_lost = (wait->is_before && !wait->is_placed) ||
+								     wait->is_elsewhere } });
 }
 
 /* Timed in the kernel. */
@@ -207,7 +208,7 @@ static bool workers_end_before(struct workers *workers, const struct wait *wait)
 {
 	if (wait->sum.ns < SEEN_SOON_NS)
 		return false;
-	workers->n_before++;
+	workers->n_before += !wait->is_placed;
 	return workers_end_wait(workers, wait);
 }
 
@@ -217,7 +218,7 @@ static bool workers_note_before(struct workers *workers, const struct event *eve
 	struct wait wait;
 
 	if (event->kind == EVENT_SWITCH && event->sw.is_out && event->sw.is_cut) {
-		waits_before(&workers->waits, event->pid, event->tid, event->time_ns);
+		waits_before(&workers->waits, event->pid, event->tid, event->time_ns, event->sw.is_placed);
 		return false;
 	}
 	return (event->kind == EVENT_SAMPLE || event->kind == EVENT_SWITCH || event->kind == EVENT_EXIT) &&
@@ -282,7 +283,7 @@ void workers_cut_waits(struct workers *workers, uint64_t end_ns)
 		end_ns = builder_last_ns(workers->builder);
 	while (waits_cut(&workers->waits, end_ns, &wait)) {
 		n_cut += wait.is_cut;
-		workers->n_before += wait.is_before;
+		workers->n_before += wait.is_before && !wait.is_placed;
 		workers_end_wait(workers, &wait);
 	}
 	workers_note(workers, n_cut,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "collector/bpf/bpf_blocked.h"
 #include "collector/bpf/bpf_deep.h"
 #include "collector/bpf/bpf_paths.h"
 #include "collector/bpf/bpf_symbol.h"
@@ -57,6 +58,29 @@ void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n
 void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint)
 {
 	(void)deep, (void)key, (void)hint;
+}
+
+struct bpf_blocked *bpf_blocked_open(const struct blocked_options *options)
+{
+	(void)options;
+	return NULL;
+}
+
+void bpf_blocked_close(struct bpf_blocked *blocked)
+{
+	(void)blocked;
+}
+
+int bpf_blocked_want(const struct bpf_blocked *blocked, pid_t tid)
+{
+	(void)blocked, (void)tid;
+	return -ENOTSUP;
+}
+
+int bpf_blocked_read(const struct bpf_blocked *blocked, struct blocked_threads *ret)
+{
+	(void)blocked, (void)ret;
+	return -ENOTSUP;
 }
 
 struct bpf_symbol *bpf_symbol_open(void)

@@ -382,6 +382,7 @@ static void live_close(struct source *source)
 	deep_needs_free(live->needs);
 	group_reads_done(&live->group_reads);
 	vec_done(&live->before);
+	blocked_places_free(live->places);
 	run_delays_done(&live->run_delays);
 	wakings_done(&live->wakings);
 	source_info_done(&live->source.info);

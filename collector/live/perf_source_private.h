@@ -48,13 +48,14 @@ struct perf_live {
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
 	struct group_reads group_reads;
-	VEC(struct event) before;     /* threads that waited when we came; handed out first */
-	struct run_delays run_delays; /* of waits that no program times */
-	struct wakings wakings;       /* of those that one does */
-	bool with_waits, inherits;    /* as asked for */
-	bool adds_results;            /* of traced calls */
-	uint32_t n_counters;          /* ... and events that are counted in each of them */
-	double every;                 /* bytes a sample, of allocations; 0 = they are calls */
+	VEC(struct event) before;      /* threads that waited when we came; handed out first */
+	struct blocked_places *places; /* where, as far as it is known; NULL = it is not */
+	struct run_delays run_delays;  /* of waits that no program times */
+	struct wakings wakings;        /* of those that one does */
+	bool with_waits, inherits;     /* as asked for */
+	bool adds_results;             /* of traced calls */
+	uint32_t n_counters;           /* ... and events that are counted in each of them */
+	double every;                  /* bytes a sample, of allocations; 0 = they are calls */
 	uint64_t random;
 	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
 	struct perf_writer *raw;                       /* NULL = not asked for */
@@ -80,6 +81,12 @@ struct perf_waiting {
 void perf_live_find_waiting(struct perf_live *live, const struct perf_waiting *whose, uint64_t now_ns);
 /* The same of all targets, when samples begin later than the recording. */
 void perf_live_find_waiting_now(struct perf_live *live, uint64_t now_ns);
+
+/* ---- and where, perf_blocked.c ------------------------------------------------------------------- */
+
+/* Adds a sample of each of those threads whose place can be had: with BPF only. */
+void perf_live_place_waiting(struct perf_live *live);
+void blocked_places_free(struct blocked_places *places);
 
 /* ---- calls, perf_calls.c ------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_waiting: who waits already when samples begin. Such a thread has left its CPU before: it is known for
- * how long from then on, but not where.
+ * perf_waiting: who waits already when samples begin. Such a thread has left its CPU before, so no sample
+ * says where: that is looked up, if it can be.
  */
 #include "collector/live/perf_source_private.h"
 #include "collector/process/target.h"
@@ -55,6 +55,7 @@ void perf_live_find_waiting(struct perf_live *live, const struct perf_waiting *w
 	}
 	if (whose->inherits)
 		waiting_note_children(live, whose->pids, whose->n_pids, now_ns);
+	perf_live_place_waiting(live);
 }
 
 void perf_live_find_waiting_now(struct perf_live *live, uint64_t now_ns)

@@ -80,6 +80,13 @@ static struct waits_options perf_waits_options(const struct perf_waits_want *wan
 	return options;
 }
 
+bool perf_waits_number_alike(const struct perf_waits *waits)
+{
+	struct stat st;
+
+	return waits->program && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_NAMESPACE;
+}
+
 #define FIRST_FRAME "__schedule+" /* of a kernel stack that is a thread's own, not the program's */
 
 /*

@@ -48,6 +48,8 @@ void perf_waits_close(struct perf_waits *waits);
 /* Its waits are timed from now on, or from its exec on, and those of its children. 0 or -errno. */
 int perf_waits_watch(const struct perf_waits *waits, pid_t tid);
 void perf_waits_unwatch(const struct perf_waits *waits, pid_t tid);
+/* Waits are timed in the kernel, and it numbers threads as cpprof does: not within a namespace. */
+bool perf_waits_number_alike(const struct perf_waits *waits);
 /* Whether waits count. */
 void perf_waits_turn(const struct perf_waits *waits, bool is_on);
 /* A record's raw part, as the event that a thread is back; false if it is none of ours. */

@@ -101,11 +101,11 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	struct wait wait;
 
 	CHECK(!waits_runs(&waits, 11, 50, &wait));
-	waits_before(&waits, 1, 11, 100);
-	waits_before(&waits, 1, 12, 100);
+	waits_before(&waits, 1, 11, 100, false);
+	waits_before(&waits, 1, 12, 100, true);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
 	CHECK_EQ(wait.sum.ns, 300);
-	CHECK(wait.is_before);
+	CHECK(wait.is_before && !wait.is_placed);
 	CHECK(!waits_runs(&waits, 11, 500, &wait));
 	waits_out(&waits, 1, 11, 600); /* from now on as any other */
 	CHECK(!waits_runs(&waits, 11, 700, &wait));
@@ -114,6 +114,7 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	CHECK_EQ(wait.sum.ns, 200);
 	CHECK(waits_cut(&waits, 1100, &wait)); /* was never seen */
 	CHECK_EQ(wait.tid, 12);
+	CHECK(wait.is_before && wait.is_placed);
 	CHECK_EQ(wait.sum.ns, 1000);
 	CHECK_EQ(waits.n_lost, 0);
 	waits_done(&waits);
@@ -160,7 +161,7 @@ TEST(a_wait_that_began_before_is_told_once)
 	struct waits waits = { 0 };
 	struct wait wait;
 
-	waits_before(&waits, 1, 11, 100);
+	waits_before(&waits, 1, 11, 100, false);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
 	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the record that said so */

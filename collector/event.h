@@ -185,6 +185,7 @@ struct event {
 			bool is_measured;
 			bool is_rest, is_cut; /* none of them was sampled; the last has not ended */
 			bool is_lost;         /* the sample of it is */
+			uint32_t sort;        /* one of WAIT_SORTS, where it was not timed in the kernel */
 			bool is_placed;       /* is_out, is_cut: the thread's last sample is where it waits */
 			uint64_t since_ns;    /* when the sampled one began; 0 = not told */
 			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */

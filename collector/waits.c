@@ -72,40 +72,54 @@ void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, b
 	waits->n_waiting++;
 }
 
-/* The present wait ends. */
-static void waits_add(struct wait *thread, uint64_t end_ns)
+/* Each class reaches eight times as far as the one before; the first to 65 us. */
+static uint32_t waits_sort(bool is_preempted, uint64_t ns)
+{
+	uint32_t sort = 1;
+
+	if (is_preempted)
+		return 0;
+	while (sort < WAIT_SORTS - 1 && ns >> (13 + 3 * sort))
+		sort++;
+	return sort;
+}
+
+/* The present wait ends: its sort. */
+static uint32_t waits_add(struct wait *thread, uint64_t end_ns)
 {
 	uint64_t ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
-	struct wait_sum *sum = &thread->left[thread->is_preempted];
+	uint32_t sort = waits_sort(thread->is_preempted, ns);
+	struct wait_sum *sum = &thread->left[sort];
 
 	sum->n++;
 	sum->ns += ns;
 	if (ns > sum->longest_ns)
 		sum->longest_ns = ns;
-	if (thread->is_sampled)
-		thread->was_preempted = thread->is_preempted;
+	return sort;
 }
 
 /* What is known of the thread's waits of one sort, told. */
-static void waits_make(struct wait *thread, bool is_preempted, struct wait *ret)
+static void waits_make(struct wait *thread, uint32_t sort, struct wait *ret)
 {
 	*ret = *thread;
-	ret->sum = thread->left[is_preempted];
-	ret->is_elsewhere = !thread->is_sampled && thread->was_preempted != is_preempted;
-	thread->left[is_preempted] = (struct wait_sum){ 0 };
+	ret->sum = thread->left[sort];
+	ret->sort = sort;
+	thread->left[sort] = (struct wait_sum){ 0 };
 	thread->since_ns = 0;
 	thread->is_sampled = false;
 }
 
-/* Of either sort, if there are any. */
+/* Of any sort, if there are any. */
 static bool waits_make_rest(struct wait *thread, struct wait *ret)
 {
-	bool is_preempted = !thread->left[false].n;
+	uint32_t sort = 0;
 
-	if (!thread->left[is_preempted].n)
+	while (sort < WAIT_SORTS && !thread->left[sort].n)
+		sort++;
+	if (sort == WAIT_SORTS)
 		return false;
 	thread->is_sampled = false;
-	waits_make(thread, is_preempted, ret);
+	waits_make(thread, sort, ret);
 	return true;
 }
 
@@ -115,8 +129,7 @@ bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *r
 
 	if (at == MAP_NONE || !waits->threads.at[at].is_before || !waits->threads.at[at].since_ns)
 		return false;
-	waits_add(&waits->threads.at[at], time_ns);
-	waits_make(&waits->threads.at[at], false, ret);
+	waits_make(&waits->threads.at[at], waits_add(&waits->threads.at[at], time_ns), ret);
 	return true;
 }
 
@@ -134,12 +147,12 @@ bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret
 		thread->is_before = false;
 		return false;
 	}
-	waits_add(thread, time_ns);
+	uint32_t sort = waits_add(thread, time_ns);
 	if (!thread->is_sampled) {
 		thread->since_ns = 0;
 		return false;
 	}
-	waits_make(thread, thread->is_preempted, ret);
+	waits_make(thread, sort, ret);
 	return true;
 }
 
@@ -163,8 +176,7 @@ bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret)
 	for (; waits->n_cut < waits->threads.n; waits->n_cut++) {
 		struct wait *thread = &waits->threads.at[waits->n_cut];
 		if (thread->since_ns) {
-			waits_add(thread, end_ns);
-			waits_make(thread, thread->is_preempted, ret);
+			waits_make(thread, waits_add(thread, end_ns), ret);
 			ret->is_cut = true;
 			return true;
 		}

@@ -2,8 +2,10 @@
 /*
  * waits: how long threads were off the CPU. A thread that leaves is sampled (out), or a record says so
  * (leave); another says when it comes back (in). They are put together here, by thread, in the order of their
- * times. A wait that was sampled stands for all of the thread since the one before; but a thread that was
- * taken off its CPU does not stand for one that left by itself, where records tell which it was.
+ * times. A wait that was sampled stands for all waits of its sort that the thread has had since the one
+ * before. The sorts are preemptions, where records tell them, and classes of length: a thread that sleeps for
+ * milliseconds in one place and waits for seconds in another has not waited for seconds in the first,
+ * whichever of the two was sampled.
  *
  * Where one of them was lost there is no wait: it is counted as lost, and never has a wrong length. Pure.
  */
@@ -16,6 +18,8 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+#define WAIT_SORTS 7 /* preempted; and by itself, in classes of length */
+
 struct wait_sum {
 	uint64_t n, ns, longest_ns;
 };
@@ -27,13 +31,12 @@ struct wait {
 	bool is_before;      /* it had begun when the recording did */
 	bool is_placed;      /* ... and where is known from the thread's last sample */
 	bool is_sampled;     /* else they were not, and the thread, or the recording, has ended */
-	bool is_elsewhere;   /* ... and the thread's last sample is none of their sort */
-	bool is_cut;         /* the last has not ended */
-	uint64_t seen_ns;    /* last sample of it, where waits are timed in the kernel */
-	/* Of a thread: what no sample stands for yet, when it left by itself, and when it was taken off. */
-	struct wait_sum left[2];
-	bool is_preempted;  /* the present one */
-	bool was_preempted; /* the last that was sampled */
+	uint32_t sort;
+	bool is_cut;      /* the last has not ended */
+	uint64_t seen_ns; /* last sample of it, where waits are timed in the kernel */
+	/* Of a thread: */
+	struct wait_sum left[WAIT_SORTS]; /* what no sample stands for yet, by sort */
+	bool is_preempted;                /* the present one */
 };
 
 struct waits {

@@ -46,7 +46,7 @@ struct growth {
 	})
 	calls;
 	struct map wait_of;  /* tid -> the node in which it waits, or was last sampled where that is all we
-				know */
+				know; and thread and sort of wait -> where it last waited like that */
 	struct map woken_of; /* tid -> the node of who has woken it, and it has not run since */
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */

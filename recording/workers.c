@@ -179,8 +179,8 @@ static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 							  .n = wait->sum.n,
 							  .longest_ns = wait->sum.longest_ns,
 							  .is_rest = !wait->is_sampled,
-							  .is_lost = (wait->is_before && !wait->is_placed) ||
-								     wait->is_elsewhere } });
+							  .sort = wait->sort,
+							  .is_lost = wait->is_before && !wait->is_placed } });
 }
 
 /* Timed in the kernel. */

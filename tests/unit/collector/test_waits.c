@@ -225,6 +225,30 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 	waits_done(&waits);
 }
 
+/* A short sleep that was sampled is not where a long wait was. */
+TEST(a_sample_stands_for_waits_about_as_long)
+{
+	const uint64_t ms = 1000000;
+	struct waits waits = { 0 };
+	struct wait wait;
+
+	waits_leave(&waits, 1, 11, 1 * ms, false); /* 300 ms, not sampled */
+	CHECK(!waits_in(&waits, 11, 301 * ms, &wait));
+	waits_leave(&waits, 1, 11, 400 * ms, false); /* 1 ms, not sampled */
+	CHECK(!waits_in(&waits, 11, 401 * ms, &wait));
+	waits_out(&waits, 1, 11, 500 * ms); /* 2 ms, sampled */
+	CHECK(waits_in(&waits, 11, 502 * ms, &wait));
+	CHECK_EQ(wait.sum.ns, 3 * ms);
+	uint32_t is_short = wait.sort;
+	waits_out(&waits, 1, 11, 600 * ms); /* 400 ms, sampled */
+	CHECK(waits_in(&waits, 11, 1000 * ms, &wait));
+	CHECK_EQ(wait.sum.ns, 700 * ms);
+	CHECK_EQ(wait.sum.n, 2);
+	CHECK(wait.sort != is_short && wait.sort < WAIT_SORTS);
+	CHECK(!waits_forget(&waits, 11, &wait));
+	waits_done(&waits);
+}
+
 /* Threads that were taken off their CPU say nothing of where they wait, and the other way round. */
 TEST(a_sample_stands_for_waits_of_its_own_sort)
 {
@@ -241,15 +265,16 @@ TEST(a_sample_stands_for_waits_of_its_own_sort)
 	CHECK_EQ(wait.sum.ns, 30);
 	CHECK_EQ(wait.sum.n, 2);
 	CHECK_EQ(wait.sum.longest_ns, 20);
-	CHECK(wait.is_sampled && !wait.is_elsewhere);
+	CHECK(wait.is_sampled);
+	uint32_t preempted = wait.sort;
 	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, nor any later */
 	CHECK(!waits_in(&waits, 11, 705, &wait));
 	CHECK(waits_forget(&waits, 11, &wait));
-	CHECK_EQ(wait.sum.ns, 300);
-	CHECK(!wait.is_sampled && wait.is_elsewhere); /* the last sample is not where it was */
-	CHECK(waits_forget(&waits, 11, &wait));
 	CHECK_EQ(wait.sum.ns, 5);
-	CHECK(!wait.is_sampled && !wait.is_elsewhere);
+	CHECK(!wait.is_sampled && wait.sort == preempted);
+	CHECK(waits_forget(&waits, 11, &wait));
+	CHECK_EQ(wait.sum.ns, 300);
+	CHECK(!wait.is_sampled && wait.sort != preempted);
 	CHECK(!waits_forget(&waits, 11, &wait));
 	CHECK_EQ(waits.threads.n, 0);
 	CHECK_EQ(waits.n_lost, 0);

@@ -290,7 +290,7 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 			info,
 			"waits are not timed in the kernel (%s: %s): time spent runnable but not running is "
 			"known per thread only (--metric kept-from-running), every context switch costs the "
-			"program about 0.7 us, and --max-switches applies to each thread separately",
+			"program about 0.5 us, and --max-switches applies to each thread separately",
 			diag.what, diag.why);
 }
 

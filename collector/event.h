@@ -185,9 +185,10 @@ struct event {
 			bool is_measured;
 			bool is_rest, is_cut; /* none of them was sampled; the last has not ended */
 			bool is_lost;         /* the sample of it is */
-			uint32_t sort;        /* one of WAIT_SORTS, where it was not timed in the kernel */
-			bool is_placed;       /* is_out, is_cut: the thread's last sample is where it waits */
-			uint64_t since_ns;    /* when the sampled one began; 0 = not told */
+			uint32_t
+				sort; /* one of WAIT_SORTS; or, where they are timed in the kernel, a place */
+			bool is_placed;    /* is_out, is_cut: the thread's last sample is where it waits */
+			uint64_t since_ns; /* when the sampled one began; 0 = not told */
 			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */
 			pid_t waker, waker_pid;              /* thread that ended it; 0 = none is known */
 			uint32_t woken_metric;               /* of waits that it has ended; 0 = none */

@@ -323,11 +323,22 @@ static uint32_t growth_take_waker(struct growth *growth, pid_t tid, uint32_t nod
 	return node == CCT_INCOMPLETE ? node : waker;
 }
 
+/* Where a thread waits, or has last waited in this sort of way, if none of the waits was sampled. */
+static uint32_t growth_wait_node(struct growth *growth, const struct event *event, uint32_t thread)
+{
+	uint64_t of_sort = ((uint64_t)thread + 1) << 32 | event->sw.sort;
+	uint32_t node = map_find(&growth->wait_of, event->sw.is_rest ? of_sort : (uint32_t)event->tid);
+
+	if (!event->sw.is_rest && node != MAP_NONE)
+		map_put(&growth->wait_of, of_sort, node);
+	return node;
+}
+
 /* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */
 static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
 				const struct growth_events *events)
 {
-	uint32_t node = map_find(&growth->wait_of, (uint32_t)event->tid);
+	uint32_t node = growth_wait_node(growth, event, thread);
 
 	if (node == MAP_NONE || event->sw.is_lost)
 		node = CCT_INCOMPLETE;
@@ -344,17 +355,6 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 			      event->sw.woken_metric, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
-}
-
-/* Where a thread waits, or has last waited in this sort of way, if none of the waits was sampled. */
-static uint32_t growth_wait_node(struct growth *growth, const struct event *event, uint32_t thread)
-{
-	uint64_t of_sort = ((uint64_t)thread + 1) << 32 | event->sw.sort;
-	uint32_t node = map_find(&growth->wait_of, event->sw.is_rest ? of_sort : (uint32_t)event->tid);
-
-	if (!event->sw.is_rest && node != MAP_NONE)
-		map_put(&growth->wait_of, of_sort, node);
-	return node;
 }
 
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,

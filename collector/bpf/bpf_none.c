@@ -308,3 +308,9 @@ const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_
 	(void)waits, (void)at;
 	return NULL;
 }
+
+const struct waits_place *bpf_waits_next_place(const struct bpf_waits *waits, uint32_t *at)
+{
+	(void)waits, (void)at;
+	return NULL;
+}

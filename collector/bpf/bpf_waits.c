@@ -132,3 +132,15 @@ const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_
 	}
 	return NULL;
 }
+
+const struct waits_place *bpf_waits_next_place(const struct bpf_waits *waits, uint32_t *at)
+{
+	const struct waits_place *places = bpf_waits_of(waits)->bss->places;
+
+	while (*at < WAITS_PLACES_MAX) {
+		const struct waits_place *place = &places[(*at)++];
+		if (place->number && place->number != WAITS_GONE)
+			return place;
+	}
+	return NULL;
+}

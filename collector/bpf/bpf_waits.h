@@ -37,3 +37,5 @@ uint64_t bpf_waits_clock_offset(const struct bpf_waits *waits);
 /* Threads that the program knows: the next of them, where at is a place in its table and begins as 0. NULL:
  * there is none left. */
 const struct waits_thread *bpf_waits_next(const struct bpf_waits *waits, uint32_t *at);
+/* The same of all places in which threads have waited. */
+const struct waits_place *bpf_waits_next_place(const struct bpf_waits *waits, uint32_t *at);

@@ -68,6 +68,7 @@ struct cpu_window {
  * of the kernel's own would take ten times as long to look at, and the call into an array map some
  * nanoseconds. */
 struct waits_thread waiting[WAITS_THREADS_MAX];
+struct waits_place places[WAITS_PLACES_MAX];
 /* Threads that are to be watched and were not met yet, by number: how, an enum waits_target. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -107,14 +108,14 @@ struct {
 /* ---- the table ------------------------------------------------------------------------------------------
  */
 
-#define PLACES 4 /* that a thread may have */
+#define PROBES 4 /* slots of a table that a thread, or a place, may have */
 
 static __always_inline struct waits_thread *look_up(__u32 number)
 {
 #pragma unroll
-	for (int i = 0; i < PLACES; i++) {
-		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
-		struct waits_thread *thread = &waiting[place];
+	for (int i = 0; i < PROBES; i++) {
+		__u32 slot = (number + (__u32)i) % WAITS_THREADS_MAX;
+		struct waits_thread *thread = &waiting[slot];
 		if (!thread->number)
 			return 0;
 		if (thread->number == number)
@@ -123,14 +124,14 @@ static __always_inline struct waits_thread *look_up(__u32 number)
 	return 0;
 }
 
-/* Two that take the same place at the same moment have numbers that are WAITS_THREADS_MAX apart, and
+/* Two that take the same one at the same moment have numbers that are WAITS_THREADS_MAX apart, and
  * start within nanoseconds: nothing guards against that. */
-static __always_inline struct waits_thread *take_place(__u32 number)
+static __always_inline struct waits_thread *take_slot(__u32 number)
 {
 #pragma unroll
-	for (int i = 0; i < PLACES; i++) {
-		__u32 place = (number + (__u32)i) % WAITS_THREADS_MAX;
-		struct waits_thread *thread = &waiting[place];
+	for (int i = 0; i < PROBES; i++) {
+		__u32 slot = (number + (__u32)i) % WAITS_THREADS_MAX;
+		struct waits_thread *thread = &waiting[slot];
 		if (thread->number && thread->number != WAITS_GONE && thread->number != number)
 			continue;
 		*thread = (struct waits_thread){ .number = number };
@@ -144,7 +145,7 @@ static __always_inline struct waits_thread *take_place(__u32 number)
 
 static __always_inline struct waits_thread *add_thread(__u32 number, __u64 as)
 {
-	struct waits_thread *thread = take_place(number);
+	struct waits_thread *thread = take_slot(number);
 
 	if (thread)
 		thread->thread = as;
@@ -191,8 +192,11 @@ int cpprof_exec(__u64 *context)
 
 	if (old) { /* it has taken the number of its process's first thread */
 		struct waits_thread *thread = add_thread(number, 0);
-		if (thread)
+		if (thread) {
 			thread->sum = old->sum;
+			thread->places = old->places; /* of its old program; they are told when it ends */
+			thread->n_places = old->n_places;
+		}
 		old->number = WAITS_GONE;
 	}
 	if (n_targets)
@@ -240,19 +244,17 @@ static __always_inline void leave(struct waits_thread *thread, const struct task
 		end_sample(thread);
 }
 
-static __always_inline void add_wait(struct waits_thread *thread, const struct task_struct *task, __u64 now)
+static __always_inline void add_wait(struct waits_sum *sum, const struct waits_sum *wait)
 {
-	__u64 ns = now > thread->since ? now - thread->since : 0, queued = task->sched_info.last_queued;
-
-	thread->sum.n++;
-	thread->sum.ns += ns;
-	thread->sum.runnable +=
-		task->sched_info.run_delay - thread->delayed + (queued && queued < now ? now - queued : 0);
-	if (ns > thread->sum.longest)
-		thread->sum.longest = ns;
+	sum->n++;
+	sum->ns += wait->ns;
+	sum->runnable += wait->runnable;
+	if (wait->ns > sum->longest)
+		sum->longest = wait->ns;
 }
 
-static __always_inline void send(void *context, struct waits_thread *thread, __u64 since)
+static __always_inline void send(void *context, const struct waits_thread *thread, struct waits_sum *sum,
+				 __u64 since, __u64 place)
 {
 	struct waits_record record = { .magic = WAITS_MAGIC,
 				       .thread = thread->thread,
@@ -261,24 +263,35 @@ static __always_inline void send(void *context, struct waits_thread *thread, __u
 				       .waker = since ? thread->waker : 0,
 				       .woken = since ? thread->woken : 0,
 				       .futex = since ? thread->futex : 0,
-				       .sum = thread->sum };
+				       .sum = *sum,
+				       .place = place };
 	struct waits_sum none = { 0 };
 
 	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record)) == 0)
-		thread->sum = none; /* else the next one tells it */
+		*sum = none; /* else the next one tells it */
 }
 
-static __always_inline void come_back(void *context, struct waits_thread *thread,
-				      const struct task_struct *task, __u64 now)
+#include "collector/bpf/places.bpf.h"
+
+static __always_inline void come_back(void *context, struct waits_thread *thread, struct task_struct *task,
+				      __u64 now)
 {
 	if (!thread->since)
 		return;
-	add_wait(thread, task, now);
+	__u64 queued = task->sched_info.last_queued;
+	struct waits_sum wait = { .ns = now > thread->since ? now - thread->since : 0 };
+	wait.runnable =
+		task->sched_info.run_delay - thread->delayed + (queued && queued < now ? now - queued : 0);
 	thread->since = 0;
-	if (!thread->sampled)
-		return;
-	send(context, thread, thread->sampled);
-	end_sample(thread);
+	if (is_long(thread, wait.ns)) {
+		end_long(context, thread, task, &wait, now);
+	} else {
+		add_wait(&thread->sum, &wait);
+		if (thread->sampled)
+			send(context, thread, &thread->sum, thread->sampled, 0);
+	}
+	if (thread->sampled)
+		end_sample(thread);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
@@ -330,8 +343,7 @@ static __always_inline void begin_window(struct waits_thread *thread, __u32 wind
 	thread->window = window;
 }
 
-/* Is this wait to be sampled? */
-static __always_inline int is_due(struct waits_thread *thread, __u64 now)
+static __always_inline int is_due_by_turn(struct waits_thread *thread, __u64 now)
 {
 	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
 	int is_new = thread->window != window;
@@ -355,6 +367,21 @@ static __always_inline int is_due(struct waits_thread *thread, __u64 now)
 	return 1;
 }
 
+/* Is this wait to be sampled? */
+static __always_inline int is_due(struct waits_thread *thread, struct task_struct *task, __u64 now)
+{
+	int is_due = is_due_by_turn(thread, now);
+
+	if (!thread->wanted)
+		return is_due;
+	if (place_key((const __u64 *)bpf_task_pt_regs(task), (int)thread->is_preempted) == thread->wanted)
+		is_due = 1;
+	else if (--thread->n_wanted)
+		return is_due;
+	thread->wanted = 0;
+	return is_due;
+}
+
 /* The event has what the kernel writes into any sample: registers, stack, call chain. Nothing is added. */
 static __always_inline void write_sample(void *context)
 {
@@ -367,7 +394,7 @@ static __always_inline void write_sample(void *context)
 SEC("tp_btf/sched_switch")
 int cpprof_switch(__u64 *context)
 {
-	const struct task_struct *out = (const void *)context[1], *in = (const void *)context[2];
+	struct task_struct *out = (void *)context[1], *in = (void *)context[2];
 
 	if (!is_on)
 		return 0;
@@ -381,7 +408,7 @@ int cpprof_switch(__u64 *context)
 	if (!now)
 		now = out->se.cfs_rq->rq->clock;
 	leave(thread, out, now, context[0] & 1);
-	if (!is_due(thread, now))
+	if (!is_due(thread, out, now))
 		return 0;
 	begin_sample(thread, now);
 	bpf_tail_call(context, &cpprof_next, 0);
@@ -435,9 +462,16 @@ int cpprof_exit(__u64 *context)
 		drop_target((__u32)current_thread());
 	if (!thread)
 		return 0;
-	if (thread->sum.n) {
-		thread->thread = current_thread();
-		send(context, thread, 0);
+	thread->thread = current_thread();
+	if (thread->sum.n)
+		send(context, thread, &thread->sum, 0, 0);
+	__u32 next = thread->places;
+	for (int i = 0; i < WAITS_PLACES_OF_THREAD && next; i++) {
+		struct waits_place *place = &places[(next - 1) % WAITS_PLACES_MAX];
+		next = place->next;
+		if (place->sum.n)
+			send(context, thread, &place->sum, 0, place->key);
+		place->number = WAITS_GONE;
 	}
 	thread->number = WAITS_GONE;
 	return 0;

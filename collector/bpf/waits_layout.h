@@ -8,10 +8,14 @@
 
 #include <linux/types.h>
 
-#define WAITS_MAGIC 0x0274696177707063ull        /* "cppwait" and a version */
+#define WAITS_MAGIC 0x0374696177707063ull        /* "cppwait" and a version */
+#define WAITS_MAGIC_OLD 0x0274696177707063ull    /* without waits_record.place */
 #define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same of struct waits_waking */
-/* A power of two. The table of threads must not exceed 4 MB: older kernels allow no larger value. */
-#define WAITS_THREADS_MAX 32768
+/* Powers of two. Both tables together must not exceed 4 MB: older kernels allow no larger value. */
+#define WAITS_THREADS_MAX 16384
+#define WAITS_PLACES_MAX 16384
+#define WAITS_PLACES_OF_THREAD 16
+#define WAITS_LONG 8          /* so many times as long as usual is a long wait */
 #define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
 #define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
 
@@ -24,7 +28,8 @@ struct waits_sum {
 
 /*
  * A wait that was sampled has ended. It stands for itself and for all waits of the thread since the last one
- * that was sampled. since 0: the thread has ended, and these were left.
+ * that was sampled; but a long one only for long ones in the same place, and the others not for those.
+ * since 0: the thread has ended, and these were left.
  */
 struct waits_record {
 	__u64 magic;
@@ -34,6 +39,7 @@ struct waits_record {
 	__u64 woken; /* when; 0 = it is not known */
 	__u64 futex; /* address of what it waited for, if its waker was in a call of the same futex; else 0 */
 	struct waits_sum sum;
+	__u64 place; /* of long ones: where, as the program tells places apart; else 0 */
 };
 
 /*
@@ -47,21 +53,39 @@ struct waits_waking {
 	__u64 at;
 };
 
+/*
+ * A place in which a thread has waited for much longer than it usually does: the same system call, with the
+ * same stack below it, as far as a few registers tell. A thread that waits for a moment very often, and for
+ * long now and then, is sampled almost only in the first case; those samples must not stand for the time of
+ * both.
+ */
+struct waits_place {
+	__u32 number, key; /* whose, and which; number 0 or WAITS_GONE = none */
+	__u32 next;        /* of the same thread: index + 1; 0 = none */
+	__u32 window;      /* of time, in which it was sampled last */
+	__u64 thread;      /* as above */
+	__u64 unused;
+	struct waits_sum sum; /* of long waits that no record has told of yet */
+};
+
 /* What is known of a thread. */
 struct waits_thread {
 	__u32 number; /* the kernel's own; 0 = nobody, WAITS_GONE = nobody any more */
-	__u32 window; /* of time, in which it waited last */
-	__u64 thread; /* as above */
-	__u64 since;  /* it left its CPU then, by the scheduler's clock; 0 = it has one */
 	__u32 is_preempted;
+	__u64 thread;  /* as above */
+	__u64 since;   /* it left its CPU then, by the scheduler's clock; 0 = it has one */
+	__u64 delayed; /* how long it was runnable in all, when it left */
+	__u64 usual;   /* ns that it waits, usually */
+	__u64 sampled; /* when the present wait was, by the clock of samples; 0 = it was not */
+	__u32 wanted,
+		n_wanted; /* key of a place whose next wait is to be sampled; so many more are looked at */
+	__u32 places, n_places; /* the first of its places: index + 1; how many */
+	struct waits_sum sum;   /* of waits that no record has told of yet, but for those of places */
+	__u32 window;           /* of time, in which it waited last */
 	__u32 is_partial; /* it did not wait in the window before this one: it may have begun amid this one */
-	__u64 delayed;    /* how long it was runnable in all, when it left */
-	__u64 waker;
-	__u64 woken, futex;   /* as above, of the present wait, if it is sampled */
-	__u64 sampled;        /* when the present wait was, by the clock of samples; 0 = it was not */
-	struct waits_sum sum; /* of waits that no record has told of yet */
-	__u64 gap;            /* so many more are not sampled */
-	__u32 n, n_last;      /* waits in this window, and in the one before */
+	__u32 n, n_last;  /* waits in this window, and in the one before */
+	__u64 gap;        /* so many more are not sampled */
+	__u64 waker, woken, futex; /* as above, of the present wait, if it is sampled */
 };
 #define WAITS_GONE (~0u)
 

@@ -2,6 +2,7 @@
 #include "collector/wait/perf_waits.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -181,49 +182,90 @@ static void perf_waits_tell(const struct waits_record *record, struct event *ret
 				       .waker = (pid_t)record->waker,
 				       .waker_pid = (pid_t)(record->waker >> 32),
 				       .woken_ns = record->woken,
-				       .futex = record->futex } };
+				       .futex = record->futex,
+				       .sort = (uint32_t)record->place } };
 }
 
 bool perf_waits_read(struct bytes raw, struct event *ret)
 {
-	struct waits_record record;
+	struct waits_record record = { 0 };
 
-	if (raw.len < sizeof(record))
+	if (raw.len < offsetof(struct waits_record, place))
 		return false;
-	memcpy(&record, raw.at, sizeof(record));
-	if (record.magic != WAITS_MAGIC || record.until < record.since || !record.sum.n)
+	memcpy(&record, raw.at, raw.len < sizeof(record) ? raw.len : sizeof(record));
+	if (record.magic == WAITS_MAGIC_OLD) /* what follows is the kernel's padding */
+		record.place = 0;
+	else if (record.magic != WAITS_MAGIC)
+		return false;
+	if (record.until < record.since || !record.sum.n)
 		return false;
 	perf_waits_tell(&record, ret);
 	return true;
 }
 
-/* A wait that goes on ends here. */
-static void perf_waits_cut(struct waits_sum *sum, const struct waits_thread *thread, uint64_t ns)
+/* What no record has told of the places of threads. */
+static bool perf_waits_rest_of_places(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
-	sum->n++;
-	sum->ns += ns;
-	sum->runnable += thread->is_preempted ? ns : 0;
-	if (ns > sum->longest)
-		sum->longest = ns;
+	const struct waits_place *place;
+
+	while ((place = bpf_waits_next_place(waits->program, &waits->next_place))) {
+		struct waits_record record = {
+			.thread = place->thread, .until = now_ns, .sum = place->sum, .place = place->key
+		};
+		if (!record.sum.n)
+			continue;
+		perf_waits_tell(&record, ret);
+		return true;
+	}
+	return false;
+}
+
+/* The same of threads. */
+static bool perf_waits_rest_of_threads(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
+{
+	const struct waits_thread *thread;
+
+	while ((thread = bpf_waits_next(waits->program, &waits->next))) {
+		struct waits_record record = { .thread = thread->thread,
+					       .until = now_ns,
+					       .sum = thread->sum };
+		if (!record.sum.n)
+			continue;
+		perf_waits_tell(&record, ret);
+		return true;
+	}
+	return false;
+}
+
+#define PLACE_UNKNOWN UINT32_MAX
+
+/* A wait that goes on ends here. */
+static bool perf_waits_cut(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
+{
+	const struct waits_thread *in_table;
+
+	while ((in_table = bpf_waits_next(waits->program, &waits->next_cut))) {
+		struct waits_thread thread = *in_table; /* it may change while it is looked at */
+		uint64_t since = thread.since + bpf_waits_clock_offset(waits->program);
+		if (!thread.since || since >= now_ns)
+			continue;
+		uint64_t ns = now_ns - since;
+		bool is_like_others = !thread.sampled && ns / WAITS_LONG <= thread.usual;
+		struct waits_record record = { .thread = thread.thread,
+					       .since = thread.sampled,
+					       .until = now_ns,
+					       .sum = { 1, ns, thread.is_preempted ? ns : 0, ns },
+					       .place = is_like_others ? 0 : PLACE_UNKNOWN };
+		perf_waits_tell(&record, ret);
+		ret->sw.is_cut = true;
+		return true;
+	}
+	return false;
 }
 
 bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
-	const struct waits_thread *in_table;
-
-	while (waits->program && (in_table = bpf_waits_next(waits->program, &waits->next))) {
-		struct waits_thread thread = *in_table; /* it may change while it is looked at */
-		struct waits_record record = { .thread = thread.thread, .until = now_ns, .sum = thread.sum };
-		uint64_t since =
-			thread.since ? thread.since + bpf_waits_clock_offset(waits->program) : UINT64_MAX;
-		bool goes_on = since < now_ns;
-		if (goes_on)
-			perf_waits_cut(&record.sum, &thread, now_ns - since);
-		if (!record.sum.n)
-			continue;
-		perf_waits_tell(&record, ret);
-		ret->sw.is_cut = goes_on;
-		return true;
-	}
-	return false;
+	return waits->program &&
+	       (perf_waits_rest_of_places(waits, now_ns, ret) ||
+		perf_waits_rest_of_threads(waits, now_ns, ret) || perf_waits_cut(waits, now_ns, ret));
 }

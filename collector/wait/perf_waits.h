@@ -24,7 +24,7 @@ struct perf_waits {
 	struct bpf_waits *program; /* NULL = none */
 	enum waits_target how;     /* threads are watched from when on */
 	uint32_t n_own; /* frames that a sample's kernel stack begins with and that are the program's */
-	uint32_t next;  /* place in the program's table that perf_waits_rest reads next */
+	uint32_t next, next_place, next_cut; /* what perf_waits_rest reads next of the program's tables */
 	struct perf_event_attr attr;
 	VEC(struct perf_waits_fd) fds; /* one a CPU */
 };

@@ -148,6 +148,9 @@ static void check_program_loads(bool is_x86)
 
 TEST(program_of_waits_is_accepted_by_the_kernel)
 {
+#ifdef __x86_64__
+	SKIP("it reads AArch64's registers, of which this kernel has fewer");
+#endif
 	check_program_loads(false);
 }
 

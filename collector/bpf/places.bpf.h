@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
+/*
+ * places: where threads have waited for much longer than they usually do. Part of waits.bpf.c.
+ *
+ * Which waits are sampled is decided when they begin, so most samples of a thread are of the waits that it
+ * has most often. What a wait was can be told only at its end; but the thread is still in the same system
+ * call then, with the same registers. So a long wait that was not sampled is put down to its place, and the
+ * next one in that place is sampled.
+ */
+#pragma once
+
+#define KEY_PREEMPTED 1
+#define KEY_NO_CALL 2 /* a page fault, or the like: at any instruction */
+#define KEY_FIRST 3
+
+/* Words of struct pt_regs. They are read without a call, which would take longer than all the rest. */
+#define X86_CALL 15
+#define X86_PC 16
+#define X86_SP 19
+#define A64_RETURN 30
+#define A64_SP 31
+#define A64_PC 32
+#define A64_CALL 35 /* a __s32 */
+
+/* Tells places in which a thread waits apart. x86-64 has no register for where the call was made from. */
+static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
+{
+	__u64 hash;
+
+	if (is_preempted)
+		return KEY_PREEMPTED;
+	if (options.is_x86) {
+		if ((__s64)regs[X86_CALL] < 0)
+			return KEY_NO_CALL;
+		hash = regs[X86_PC] ^ regs[X86_SP] << 20;
+	} else {
+		if (*(const __s32 *)&regs[A64_CALL] < 0)
+			return KEY_NO_CALL;
+		hash = regs[A64_PC] ^ regs[A64_SP] << 20 ^ regs[A64_RETURN] << 7;
+	}
+	__u32 key = (__u32)(hash * 0x9e3779b97f4a7c15ull >> 32);
+	return key < KEY_FIRST ? KEY_FIRST : key;
+}
+
+/* The place of a thread, which is made if there is none yet; 0 = there is no room for it. */
+static __always_inline struct waits_place *find_place(struct waits_thread *thread, __u32 key)
+{
+	__u32 hash = thread->number * 0x9e3779b1u ^ key;
+
+#pragma unroll
+	for (int i = 0; i < PROBES; i++) {
+		__u32 slot = (hash + (__u32)i) % WAITS_PLACES_MAX;
+		struct waits_place *place = &places[slot];
+		if (place->number == thread->number && place->key == key)
+			return place;
+		if (place->number && place->number != WAITS_GONE)
+			continue;
+		if (thread->n_places >= WAITS_PLACES_OF_THREAD)
+			return 0;
+		*place = (struct waits_place){ .number = thread->number, .key = key, .next = thread->places };
+		thread->places = slot + 1;
+		thread->n_places++;
+		return place;
+	}
+	return 0;
+}
+
+#define LOOKED_AFTER 4096 /* waits, to find the next one in the same place */
+
+/* Is it a long one? What is usual follows slowly. */
+static __always_inline int is_long(struct waits_thread *thread, __u64 ns)
+{
+	if (ns / WAITS_LONG > thread->usual) {
+		thread->usual += (thread->usual >> 3) + 1;
+		return 1;
+	}
+	thread->usual += (__u64)((__s64)(ns - thread->usual) >> 3);
+	return 0;
+}
+
+/* A thread is back from a long wait, and still in the same system call. */
+static __always_inline void end_long(void *context, struct waits_thread *thread, struct task_struct *task,
+				     const struct waits_sum *wait, __u64 now)
+{
+	__u32 key = place_key((const __u64 *)bpf_task_pt_regs(task), (int)thread->is_preempted);
+	struct waits_place *place = find_place(thread, key);
+	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
+
+	if (!place) {
+		add_wait(&thread->sum, wait);
+		if (thread->sampled)
+			send(context, thread, &thread->sum, thread->sampled, 0);
+		return;
+	}
+	place->thread = thread->thread;
+	add_wait(&place->sum, wait);
+	if (thread->sampled) {
+		place->window = window;
+		send(context, thread, &place->sum, thread->sampled, key);
+	} else if (place->window != window) { /* once in a window is enough */
+		thread->wanted = key;
+		thread->n_wanted = LOOKED_AFTER;
+	}
+}

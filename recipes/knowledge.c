@@ -159,6 +159,8 @@ static void knowledge_work_out_stub_name(struct knowledge *knowledge, struct cod
 {
 	(void)knowledge, (void)b;
 	ret->number = analysis_name_number(plt_name_at(code->image, code->isa, a));
+	if (!ret->number && !image_may_scan(code->image))
+		ret->number = analysis_name(code_analysis(code), a);
 }
 
 static void knowledge_work_out_has_name(struct knowledge *knowledge, struct code *code, uint64_t a,

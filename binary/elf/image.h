@@ -160,6 +160,12 @@ uint64_t image_identity(const struct image *image);
 bool image_take(struct image *image, uint64_t bytes);
 void image_give_back(struct image *image, uint64_t bytes);
 bool image_is_too_much(const struct image *image);
+/*
+ * The same of time: a table that is read from end to end to answer one question, which costs nothing to keep.
+ * False: so many bytes were read for that already that the table is better read once, and kept.
+ */
+bool image_scan(const struct image *image, uint64_t bytes);
+bool image_may_scan(const struct image *image);
 /* Last component of the path. */
 const char *image_name(const struct image *image);
 

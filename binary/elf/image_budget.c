@@ -9,6 +9,7 @@
 /* Compressed debug information unpacks to three to six times its size, symbols take three times theirs. */
 #define PER_BYTE 16
 #define FOR_ALL (256ull << 20)
+#define SCANS_MOST (2ull << 30) /* about a second */
 
 void image_allow(struct image *image, uint64_t file_bytes)
 {
@@ -16,6 +17,7 @@ void image_allow(struct image *image, uint64_t file_bytes)
 	uint64_t allowed = file_bytes < UINT32_MAX * 4ull ? FOR_ALL + file_bytes * PER_BYTE : half;
 
 	atomic_init(&image->private->left, allowed < half ? allowed : half);
+	atomic_init(&image->private->scans_left, SCANS_MOST);
 }
 
 bool image_take(struct image *image, uint64_t bytes)
@@ -41,4 +43,24 @@ void image_give_back(struct image *image, uint64_t bytes)
 bool image_is_too_much(const struct image *image)
 {
 	return atomic_load(&image->private->is_too_much);
+}
+
+bool image_scan(const struct image *image, uint64_t bytes)
+{
+	atomic_uint_least64_t *left = &image->private->scans_left;
+	uint64_t now = atomic_load_explicit(left, memory_order_relaxed);
+
+	do {
+		if (now < bytes) { /* and no smaller one from now on: answers must not depend on the table */
+			atomic_store(left, 0);
+			return false;
+		}
+	} while (!atomic_compare_exchange_weak_explicit(left, &now, now - bytes, memory_order_relaxed,
+							memory_order_relaxed));
+	return true;
+}
+
+bool image_may_scan(const struct image *image)
+{
+	return atomic_load(&image->private->scans_left) > 0;
 }

@@ -32,8 +32,9 @@ struct image_private {
 	struct unpacked **unpacked; /* per section; NULL = not asked for yet */
 	struct segment *segments;
 	struct section *sections;
-	size_t n_headers;           /* of sections, as stated */
-	atomic_uint_least64_t left; /* bytes that it may still cost; see image_take */
+	size_t n_headers;                 /* of sections, as stated */
+	atomic_uint_least64_t left;       /* bytes that it may still cost; see image_take */
+	atomic_uint_least64_t scans_left; /* see image_scan */
 	atomic_bool is_too_much;
 	atomic_bool is_brief; /* only the head was read so far: no sections are known */
 	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */

@@ -196,13 +196,14 @@ const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr)
 	return i < relocs->slots.n && relocs->slots.at[i].at == vaddr ? relocs->slots.at[i].name : NULL;
 }
 
-static const char *relocs_find_in(struct bytes table, const struct names *names, const struct kinds *kinds,
-				  uint64_t vaddr)
+static const char *relocs_find_in(const struct image *image, struct bytes table, const struct names *names,
+				  const struct kinds *kinds, uint64_t vaddr)
 {
 	struct reader r = reader_of(table);
 	uint64_t value;
+	bool may_scan = image_scan(image, table.len);
 
-	while (reader_left(&r) >= sizeof(Elf64_Rela)) {
+	while (may_scan && reader_left(&r) >= sizeof(Elf64_Rela)) {
 		uint64_t at = read_u64(&r), info = read_u64(&r);
 		uint32_t type = ELF64_R_TYPE(info);
 		const char *name;
@@ -221,6 +222,8 @@ const char *relocs_find_name(const struct image *image, uint64_t vaddr)
 	if (!kinds)
 		return NULL;
 	struct names names = relocs_names_of(image); /* stubs first: there are fewer */
-	const char *name = relocs_find_in(relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ), &names, kinds, vaddr);
-	return name ? name : relocs_find_in(relocs_tagged(image, DT_RELA, DT_RELASZ), &names, kinds, vaddr);
+	const char *name =
+		relocs_find_in(image, relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ), &names, kinds, vaddr);
+	return name ? name
+		    : relocs_find_in(image, relocs_tagged(image, DT_RELA, DT_RELASZ), &names, kinds, vaddr);
 }

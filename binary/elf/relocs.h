@@ -36,5 +36,5 @@ bool relocs_read_pointer(const struct relocs *relocs, const struct image *image,
 /* NULL if no symbol's address goes there. */
 const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr);
 /* The same of an image whose relocations were not read: one pass over them, and nothing is kept. In the
- * image. */
+ * image. NULL, too, where image_may_scan says no. */
 const char *relocs_find_name(const struct image *image, uint64_t vaddr);

@@ -368,6 +368,10 @@ const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr)
 
 /* ---- one symbol ---------------------------------------------------------------------------------- */
 
+/* Of the symbols at one address, and of their names, only so many and so much are looked at. */
+#define CANDIDATES_MOST 64
+#define NAME_MOST 4096
+
 struct symbol_wish {
 	uint64_t vaddr;
 	bool (*is_wanted)(void *context, const char *name, size_t len);
@@ -377,8 +381,9 @@ struct symbol_wish {
 static bool symbols_table_has(const struct image *image, struct table table, const struct symbol_wish *wish)
 {
 	struct reader r = reader_of(table.entries);
+	unsigned n = 0;
 
-	while (reader_left(&r) >= sizeof(Elf64_Sym)) {
+	while (n < CANDIDATES_MOST && reader_left(&r) >= sizeof(Elf64_Sym)) {
 		uint32_t name = read_u32(&r);
 		uint8_t info = read_u8(&r);
 		reader_skip(&r, 1);
@@ -388,9 +393,12 @@ static bool symbols_table_has(const struct image *image, struct table table, con
 		if (value != wish->vaddr || !symbols_is_kind(section, ELF64_ST_TYPE(info)) ||
 		    !symbols_is_code(image, table.file, section, value))
 			continue;
-		struct reader s = reader_of(bytes_from(table.strings, name));
+		struct bytes rest = bytes_from(table.strings, name);
+		struct reader s =
+			reader_of((struct bytes){ rest.at, rest.len < NAME_MOST ? rest.len : NAME_MOST });
 		const char *text = read_cstr(&s);
-		if (!symbols_is_marker(text) &&
+		n++;
+		if (!s.failed && !symbols_is_marker(text) &&
 		    wish->is_wanted(wish->context, text, symbols_plain_len(text, strlen(text))))
 			return true;
 	}
@@ -409,9 +417,12 @@ int symbols_have(struct image *image, uint64_t vaddr,
 		 bool (*is_wanted)(void *context, const char *name, size_t len), void *context)
 {
 	struct symbol_wish wish = { vaddr, is_wanted, context };
+	struct table exported = symbols_export_table(image);
+	struct table all = symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB);
 
-	if (symbols_table_has(image, symbols_export_table(image), &wish) ||
-	    symbols_table_has(image, symbols_section_table(image, SHT_SYMTAB, SYMBOL_SYMTAB), &wish))
+	if (!image_scan(image, exported.entries.len + all.entries.len))
+		return -ENODATA;
+	if (symbols_table_has(image, exported, &wish) || symbols_table_has(image, all, &wish))
 		return 1;
 	return symbols_has_others(image) ? -ENODATA : 0;
 }

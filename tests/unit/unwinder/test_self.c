@@ -4,6 +4,7 @@
  * library's backtrace is the judge.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
@@ -302,6 +303,12 @@ TEST(symbols_of_an_address_are_those_of_reading_all)
 		CHECK_EQ(symbols_have(image, symbols->at[i].vaddr, is_text, name), 0);
 		free(name);
 	}
+	/* Asked too often, the file is not read again: whoever asks must read all symbols once. */
+	CHECK(image_may_scan(image));
+	CHECK(!image_scan(image, UINT64_MAX));
+	CHECK(!image_may_scan(image));
+	CHECK_EQ(symbols_have(image, symbols->at[0].vaddr, is_text, (void *)(uintptr_t)symbols->at[0].name),
+		 -ENODATA);
 	symbols_free(symbols);
 	images_free(images);
 }

@@ -251,6 +251,7 @@ static struct recording_options daemon_recording(struct daemon *daemon, const ch
 			    .deep_bytes = o->deep_bytes,
 			    .ring_bytes = o->ring_bytes,
 			    .all_user = o->all_user,
+			    .has_few_periods = true,
 			    .wake_fd = daemon->signal_fd },
 		.rules = { o->allow.values.at, o->deny.values.at, o->allow.values.n, o->deny.values.n },
 		.keeps_no_commands = !o->with_commands,

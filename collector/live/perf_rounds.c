@@ -22,6 +22,8 @@ static uint64_t rounds_seed(void)
 void perf_events_start_periods(struct perf_events *events, const struct perf_want *want)
 {
 	periods_init(&events->periods, want->has_fixed_periods ? 0 : rounds_seed(), clock_now_ns());
+	if (want->has_few_periods)
+		periods_make_few(&events->periods);
 }
 
 /* The kernel takes clocks by their period in any case. */

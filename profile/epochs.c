@@ -287,7 +287,7 @@ char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns)
 int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
-	profile->is_dense = true;
+	profile_make_dense(profile);
 	int error = profile_write(profile, path, diag);
 
 	if (error == 0)

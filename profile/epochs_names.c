@@ -137,7 +137,7 @@ static int epochs_put_jit_names(struct epochs *epochs, const struct profile *pro
 	int error = epochs_make_plain(profile, name, &plain, diag);
 
 	if (!error)
-		plain->is_dense = true;
+		profile_make_dense(plain);
 	if (!error && plain->functions.n && access(path, F_OK) == 0)
 		error = profile_write(plain, path, diag);
 	return error;

@@ -115,13 +115,16 @@ static void pieces_add(struct pieces *pieces, image_id id, const uint64_t *vaddr
 	piece->n_images++;
 }
 
-void resolve_in_pieces(const struct profile *profile, struct images *images,
-		       const struct resolve_options *options, const struct resolve_pieces *caller)
+void resolve_in_pieces(struct profile *profile, struct images *images, const struct resolve_options *options,
+		       const struct resolve_pieces *caller)
 {
 	struct pieces pieces = { profile, images, options, caller, { 0 } };
 	size_t n, end;
 	CLEANUP(freep) struct piece_place *places = pieces_places(profile, &n);
 
+	cct_done(&profile->cct);
+	cct_init(&profile->cct);
+	vec_done(&profile->timeline);
 	for (size_t first = 0; first < n; first = end) {
 		image_id id = places[first].image;
 		VEC(uint64_t) vaddrs = { 0 };

@@ -20,6 +20,9 @@ struct resolve_pieces {
 	void (*take)(void *context, struct profile *names);
 };
 
-/* The profile is not changed. Code of JIT compilers is left out: its names are no use without the profile. */
-void resolve_in_pieces(const struct profile *profile, struct images *images,
-		       const struct resolve_options *options, const struct resolve_pieces *pieces);
+/*
+ * The profile's contexts and its timeline are freed first: nothing but the addresses is needed of them. Code
+ * of JIT compilers is left out: its names are no use without the profile.
+ */
+void resolve_in_pieces(struct profile *profile, struct images *images, const struct resolve_options *options,
+		       const struct resolve_pieces *pieces);

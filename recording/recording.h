@@ -59,7 +59,7 @@ struct recording_listener {
 	/*
 	 * Later, in a child with a copy of everything: names of the sampled code, a few images at a time
 	 * (profile/resolve_pieces.h); those of JIT-compiled code first, in the same profile. Then all have
-	 * been handed over.
+	 * been handed over, and the profile has no contexts any more.
 	 */
 	size_t (*epoch_lacking)(void *context, const struct profile *profile, image_id image,
 				uint64_t *vaddrs, size_t n);

@@ -20,8 +20,11 @@
 /* With the files that are mapped: then it is tidied at once, unless that has not helped the last time. */
 #define MEMORY_MUCH (44u << 20)
 #define MEMORY_STEP (16u << 20) /* and what was left then may grow by */
-#define OWN_MEMORY (24u << 20)  /* beyond it nothing of code stays from one look to the next */
-#define LOOK_NS 20000000        /* from one look whether names are there to the next */
+/* Of it, what was read of files, which need not stay. With less of that, what was found out about code must
+ * go. */
+#define FILE_MEMORY (8u << 20)
+#define OWN_MEMORY (16u << 20) /* so much more than what is left without it, and it goes in any case */
+#define LOOK_NS 20000000       /* from one look whether names are there to the next */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -227,7 +230,8 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 	bool is_much = resident >= MEMORY_MUCH && resident >= r->rest_bytes + MEMORY_STEP;
 	if (!is_much && now - r->tidy_ns < TIDY_NS)
 		return;
-	epoch_tidy_now(r, now, is_much || own > r->rest_own + OWN_MEMORY);
+	bool is_of_files = resident - own >= FILE_MEMORY;
+	epoch_tidy_now(r, now, (is_much && !is_of_files) || own > r->rest_own + OWN_MEMORY);
 }
 
 void recording_epoch_end(struct recording *r)

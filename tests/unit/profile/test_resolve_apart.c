@@ -196,8 +196,11 @@ TEST(pieces_have_the_names_of_the_whole)
 	CHECK_EQ(seen.n_functions, whole.profile->functions.n);
 	CHECK_EQ(seen.n_structures, whole.profile->structures.n);
 	CHECK_EQ(seen.n_codes, whole.profile->codes.n);
-	CHECK_EQ(c.profile->functions.n, 0); /* the profile is as it was */
+	CHECK_EQ(c.profile->functions.n, 0);
+	CHECK_EQ(c.profile->cct.nodes.n, CCT_INCOMPLETE + 1);
 
+	apart_end(&c);
+	CHECK(apart_begin(&c));
 	struct pieces_seen less = { .whole = &whole, .known = c.libc };
 	pieces.context = &less;
 	resolve_in_pieces(c.profile, c.images, &options, &pieces);

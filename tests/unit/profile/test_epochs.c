@@ -137,6 +137,37 @@ TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
 	database_done(epochs);
 }
 
+/* A server that starts a thread for each request. */
+TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	struct profile_thread brief = profile->threads.at[0];
+	uint32_t first = (uint32_t)profile->threads.n;
+	struct diag diag = { 0 };
+	size_t n_bad, n_joined = 0;
+
+	for (int i = 0; i < 300; i++) {
+		brief.tid = 5000 + i;
+		brief.start_ns = SECOND + (uint64_t)i * 1000;
+		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one stays */
+		vec_push(&profile->threads, brief);
+		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 0, 1);
+		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 1, 1003009);
+	}
+	profile->quality.samples += 300;
+	CHECK_EQ(epochs_put(epochs, profile, &diag), 0);
+	OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(all->threads.n, first + 2);
+	for (size_t i = 0; i < all->cct.values.n; i++)
+		if (all->cct.values.at[i].metric == 0 &&
+		    all->threads.at[all->cct.values.at[i].thread].tid == 0)
+			n_joined += all->cct.values.at[i].value;
+	CHECK_EQ(n_joined, 299 + 70); /* and those of `worker`, which is brief as well */
+	CHECK_EQ(profile_sum(all, 0), profile_sum(profile, 0));
+	database_done(epochs);
+}
+
 TEST(names_that_are_there_are_not_lacking)
 {
 	struct epochs *epochs = database_new();

@@ -31,3 +31,13 @@ void slots_double(struct slots *slots)
 {
 	slots_clear(slots, slots->n * 2);
 }
+
+void slots_reserve(struct slots *slots, size_t n_entries)
+{
+	size_t n = slots->n;
+
+	while (n / 2 < n_entries)
+		n *= 2;
+	if (n > slots->n)
+		slots_clear(slots, n);
+}

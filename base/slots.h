@@ -29,6 +29,8 @@ typedef uint64_t slots_hash(const void *owner, uint32_t index);
 
 void slots_init(struct slots *slots);
 void slots_done(struct slots *slots);
+/* Of none that has entries: room for so many, so that it need not be doubled on the way. */
+void slots_reserve(struct slots *slots, size_t n_entries);
 /* Doubles the number of slots; all are free. */
 void slots_double(struct slots *slots);
 

@@ -169,24 +169,57 @@ static const char *daemon_epoch(void *context, const struct profile *profile, ui
 	return daemon->open_path;
 }
 
-/* In a child, which takes only the time that nobody else wants. */
+/* ---- names, in a child that takes only the time that nobody else wants --------------------------- */
+
+static size_t daemon_lacking(void *context, const struct profile *profile, image_id image, uint64_t *vaddrs,
+			     size_t n)
+{
+	const struct daemon *daemon = context;
+
+	return epochs_lack_names(daemon->epochs, profile, image, vaddrs, n);
+}
+
+static void daemon_put_names(void *context, struct profile *names)
+{
+	const struct daemon *daemon = context;
+	struct diag diag = { 0 };
+
+	if (epochs_put_names(daemon->epochs, names, &diag) < 0)
+		cmd_fail(&diag);
+}
+
+/* The epoch with all of its names, for others than the database. */
+static void daemon_give(const struct daemon *daemon, const struct profile *profile)
+{
+	uint64_t start_ms = profile->run.start_unix_ns / MS;
+	struct epochs_query query = { .since_ms = start_ms,
+				      .until_ms = start_ms + profile->run.duration_ns / MS };
+	CLEANUP(profile_freep) struct profile *named = NULL;
+	struct diag diag = { 0 };
+	size_t n_bad;
+
+	if (epochs_read(daemon->epochs, &query, &named, &n_bad, &diag) < 0) {
+		cmd_fail(&diag);
+		return;
+	}
+	if (daemon->push)
+		push_add(daemon->push, named);
+	if (!daemon->port)
+		return;
+	struct export_choice choice = export_choose(&exporter_openmetrics, named);
+	if (export_file(&exporter_openmetrics, named, &choice, daemon->functions, NULL, &diag) < 0)
+		cmd_fail(&diag);
+}
+
 static void daemon_epoch_named(void *context, struct profile *profile)
 {
 	struct daemon *daemon = context;
 	struct epochs_limits limits = { .hours_after_s = (uint64_t)daemon->options->hours_after,
 					.days_after_s = (uint64_t)daemon->options->days_after };
-	struct diag diag = { 0 };
 
-	if (epochs_put_names(daemon->epochs, profile, &diag) < 0)
-		cmd_fail(&diag);
-	if (daemon->push)
-		push_add(daemon->push, profile);
+	if (daemon->push || daemon->port)
+		daemon_give(daemon, profile);
 	epochs_keep(daemon->epochs, &limits, daemon_now_ms());
-	if (!daemon->port)
-		return;
-	struct export_choice choice = export_choose(&exporter_openmetrics, profile);
-	if (export_file(&exporter_openmetrics, profile, &choice, daemon->functions, NULL, &diag) < 0)
-		cmd_fail(&diag);
 }
 
 /* ---- the recording ------------------------------------------------------------------------------ */
@@ -218,6 +251,7 @@ static struct recording_options daemon_recording(struct daemon *daemon, const ch
 			    .deep_bytes = o->deep_bytes,
 			    .ring_bytes = o->ring_bytes,
 			    .all_user = o->all_user,
+			    .has_few_periods = true,
 			    .wake_fd = daemon->signal_fd },
 		.rules = { o->allow.values.at, o->deny.values.at, o->allow.values.n, o->deny.values.n },
 		.keeps_no_commands = !o->with_commands,
@@ -235,6 +269,8 @@ static struct recording_options daemon_recording(struct daemon *daemon, const ch
 			      .is_over = daemon_is_over,
 			      .note = daemon_note,
 			      .epoch = daemon_epoch,
+			      .epoch_lacking = daemon_lacking,
+			      .epoch_names = daemon_put_names,
 			      .epoch_named = daemon_epoch_named },
 	};
 }

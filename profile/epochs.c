@@ -287,7 +287,7 @@ char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns)
 int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
-	profile->is_dense = true;
+	profile_make_dense(profile);
 	int error = profile_write(profile, path, diag);
 
 	if (error == 0)
@@ -295,7 +295,7 @@ int epochs_write(struct epochs *epochs, struct profile *profile, const char *nam
 	return error;
 }
 
-void epochs_mark_kernel(struct profile *profile)
+static struct build_id epochs_boot(void)
 {
 	struct build_id boot = { 0 };
 	char text[64] = "";
@@ -311,9 +311,22 @@ void epochs_mark_kernel(struct profile *profile)
 		}
 	if (file)
 		fclose(file);
-	for (size_t i = 0; boot.len == 16 && i < profile->images.n; i++)
-		if (profile->images.at[i].kind == IMAGE_KERNEL && !profile->images.at[i].build_id.len)
-			profile->images.at[i].build_id = boot;
+	return boot;
+}
+
+void epochs_mark_image(struct profile_image *image)
+{
+	if (image->kind != IMAGE_KERNEL || image->build_id.len)
+		return;
+	struct build_id boot = epochs_boot();
+	if (boot.len == 16)
+		image->build_id = boot;
+}
+
+void epochs_mark_kernel(struct profile *profile)
+{
+	for (size_t i = 0; i < profile->images.n; i++)
+		epochs_mark_image(&profile->images.at[i]);
 }
 
 /* Names are kept once for each image; but those of code that a JIT compiler wrote hold for this time only. */

@@ -55,6 +55,11 @@ void epochs_recover(struct epochs *epochs);
 /* What a resolved profile, which was put before, knows of the code of its images. May be called by a child.
  */
 int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag);
+/* Removes from a sorted list the addresses of an image whose names were put before; returns how many are
+ * left.
+ */
+size_t epochs_lack_names(const struct epochs *epochs, const struct profile *profile, uint32_t image,
+			 uint64_t *vaddrs, size_t n);
 
 /* ---- growing old, epochs_keep.c ------------------------------------------------------------------- */
 

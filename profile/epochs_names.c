@@ -3,15 +3,20 @@
  * epochs_names: what is known of code. Names of files are kept once for each image; those of code that a JIT
  * compiler wrote are kept in the epoch, since the next function may lie in the same place.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "profile/epochs_private.h"
 #include "profile/merge_private.h"
+
+#define DAY_S 86400
 
 bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128])
 {
@@ -47,12 +52,28 @@ static struct profile *epochs_names_of(const struct profile *profile, uint32_t i
 	return merger_finish(merger);
 }
 
+/* Adds the names to those of the file, which is read and let go before the rest is done. False: there is
+ * none.
+ */
+static bool epochs_add_known(const char *path, struct merger *merger, size_t *ret_functions,
+			     size_t *ret_codes)
+{
+	CLEANUP(profile_freep) struct profile *known = NULL;
+	struct diag ignored = { 0 };
+
+	if (profile_read(path, &known, &ignored) < 0)
+		return false;
+	*ret_functions = known->functions.n;
+	*ret_codes = known->codes.n;
+	return merger_add(merger, known, path, &ignored) == 0;
+}
+
 static int epochs_put_image(struct epochs *epochs, const struct profile *profile, uint32_t image,
 			    struct diag *diag)
 {
 	char key[128];
 	CLEANUP(profile_freep) struct profile *names = NULL;
-	CLEANUP(profile_freep) struct profile *known = NULL;
+	size_t n_functions = 0, n_codes = 0;
 
 	if (!epochs_image_key(profile, &profile->images.at[image], key))
 		return 0;
@@ -60,17 +81,51 @@ static int epochs_put_image(struct epochs *epochs, const struct profile *profile
 	if (!names->functions.n)
 		return 0;
 	CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
-	struct diag ignored = { 0 };
-	if (profile_read(path, &known, &ignored) == 0) {
-		struct merger *merger = merger_new(&(struct merge_options){ 0 });
-		(void)merger_add(merger, known, key, &ignored);
+	struct merger *merger = merger_new(&(struct merge_options){ 0 });
+	if (epochs_add_known(path, merger, &n_functions, &n_codes)) {
 		merger_add_names(merger, names);
 		profile_free(names);
 		names = merger_finish(merger);
-		if (names->functions.n == known->functions.n && names->codes.n == known->codes.n)
-			return 0; /* nothing new */
+		if (names->functions.n == n_functions && names->codes.n == n_codes) {
+			utimensat(AT_FDCWD, path, NULL, 0); /* nothing new, and that is new */
+			return 0;
+		}
+	} else {
+		merger_free(merger);
 	}
 	return profile_write(names, path, diag);
+}
+
+/* Code without a symbol is asked about once a day: somebody may have installed symbols since. */
+static bool epochs_is_fresh(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_mtim.tv_sec / DAY_S == time(NULL) / DAY_S;
+}
+
+size_t epochs_lack_names(const struct epochs *epochs, const struct profile *profile, uint32_t image,
+			 uint64_t *vaddrs, size_t n)
+{
+	CLEANUP(profile_freep) struct profile *known = NULL;
+	struct diag ignored = { 0 };
+	struct profile_image row = profile->images.at[image];
+	size_t n_left = 0;
+	char key[128];
+
+	epochs_mark_image(&row);
+	if (!epochs_image_key(profile, &row, key))
+		return n;
+	CLEANUP(freep) char *path = epochs_path(epochs, "images", key);
+	bool is_fresh = epochs_is_fresh(path);
+	if (profile_read(path, &known, &ignored) < 0)
+		return n;
+	for (size_t i = 0; i < n; i++) {
+		const struct function_map *map = profile_function(known, 0, vaddrs[i]);
+		if (!map || (map->source == MAP_FROM_NOTHING && !is_fresh))
+			vaddrs[n_left++] = vaddrs[i];
+	}
+	return n_left;
 }
 
 /* The epoch is written once more, with them; unless it is gone meanwhile. */
@@ -82,7 +137,7 @@ static int epochs_put_jit_names(struct epochs *epochs, const struct profile *pro
 	int error = epochs_make_plain(profile, name, &plain, diag);
 
 	if (!error)
-		plain->is_dense = true;
+		profile_make_dense(plain);
 	if (!error && plain->functions.n && access(path, F_OK) == 0)
 		error = profile_write(plain, path, diag);
 	return error;
@@ -101,6 +156,9 @@ int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag
 	CLEANUP(freep) bool *is_used = merge_used_images(profile);
 	int error = epochs_has_jit(profile, is_used) ? epochs_put_jit_names(epochs, profile, diag) : 0;
 
+	memset(is_used, 0, profile->images.n);
+	for (size_t i = 0; i < profile->functions.n; i++)
+		is_used[profile->functions.at[i].image] = true;
 	epochs_mark_kernel(profile);
 	for (uint32_t i = 0; !error && i < profile->images.n; i++)
 		if (is_used[i])

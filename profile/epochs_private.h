@@ -32,6 +32,7 @@ int epochs_make_plain(const struct profile *profile, const char *name, struct pr
 		      struct diag *diag);
 /* Addresses of the kernel mean something until it is started again: its image is that of this boot. */
 void epochs_mark_kernel(struct profile *profile);
+void epochs_mark_image(struct profile_image *image);
 int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag);
 
 /* epochs_index.c */

@@ -3,6 +3,7 @@
  * epochs_read: a stretch of time as one profile: its epochs merged, and what is known of their code.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "profile/epochs_private.h"
 #include "profile/keep_process.h"
 #include "profile/resolve.h"
+
+#define KEEP_BYTES (32 << 20)
 
 static bool read_wants(const struct epochs *epochs, const struct epochs_query *query,
 		       const struct epoch *epoch)
@@ -53,6 +56,17 @@ static void read_one(void *context, unsigned worker, size_t index)
 	pthread_mutex_unlock(&job->lock);
 }
 
+/* Every epoch takes the memory that the one before has left: giving it back in between costs a sixth of the
+ * time.
+ */
+static void read_keep_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
+#endif
+}
+
 static size_t read_epochs(struct epochs *epochs, const struct epochs_query *query, struct merger *merger,
 			  struct diag *why)
 {
@@ -63,6 +77,7 @@ static size_t read_epochs(struct epochs *epochs, const struct epochs_query *quer
 	for (size_t i = 0; i < n; i++)
 		if (read_wants(epochs, query, &all[i]))
 			vec_push(&job.wanted, &all[i]);
+	read_keep_memory();
 	pthread_mutex_init(&job.lock, NULL);
 	pool_run(pool_threads(0), job.wanted.n, read_one, &job);
 	pthread_mutex_destroy(&job.lock);

@@ -384,6 +384,7 @@ struct profile *merger_finish(struct merger *m)
 {
 	const struct cct *cct = &m->all->cct;
 
+	cct_forget_hash(&m->all->cct);
 	for (size_t i = 0; i < cct->values.n; i++) /* of reduced and joined ones */
 		packed_values_add(m->values, cct->values.at[i].node, cct->values.at[i].thread,
 				  cct->values.at[i].metric, cct->values.at[i].value);

@@ -28,7 +28,7 @@ enum merge_joins { MERGE_APART, MERGE_BY_NUMBER, MERGE_BY_NAME };
 struct merge_options {
 	enum merge_joins joins;
 	/* With MERGE_BY_NUMBER: of a profile with more processes than that, those that began and ended in it
-	 * are joined by name. 0 = none are. */
+	 * are joined by name; and likewise threads, but for the first one of a process. 0 = none are. */
 	size_t max_numbered;
 	/* Of joined ones: a bound on the memory of the tree. What is cold beyond it is folded
 	 * (unwinder/cct_fold.h), and then the order in which profiles come counts. 0 = none. */

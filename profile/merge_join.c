@@ -83,6 +83,13 @@ static bool join_is_by_name(const struct merger *m, uint32_t process)
 	       (int64_t)it->start_ns > 0;
 }
 
+/* A server may start a thread for each request. */
+static bool join_is_brief(const struct merger *m, const struct profile_thread *thread)
+{
+	return m->options.max_numbered && m->from->threads.n > m->options.max_numbered && thread->exit_ns &&
+	       (int64_t)thread->start_ns > 0 && thread->tid != m->from->processes.at[thread->process].pid;
+}
+
 void merge_joined_tasks(struct merger *m)
 {
 	const struct profile *from = m->from;
@@ -103,7 +110,7 @@ void merge_joined_tasks(struct merger *m)
 	for (uint32_t i = 0; i < from->threads.n; i++) {
 		struct profile_thread thread = from->threads.at[i];
 		uint64_t start_ns = merge_is_placed(from, thread.process) ? from->run.start_unix_ns : 0;
-		bool by_name = join_is_by_name(m, thread.process);
+		bool by_name = join_is_by_name(m, thread.process) || join_is_brief(m, &thread);
 		thread.process = row[thread.process];
 		thread.comm = m->string[thread.comm];
 		thread.start_ns += start_ns;

@@ -149,7 +149,10 @@ struct profile {
 	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
 	/* The values of a merged profile, until profile_unpack makes them the tree's; else NULL. */
 	struct packed_values *packed;
-	bool is_dense; /* written in fewer bytes, which takes longer: FORMAT.md, section 21 */
+	/* After profile_make_dense: written in fewer bytes, which takes longer: FORMAT.md, sections 21 and 22
+	 */
+	bool is_dense;
+	struct writer samples; /* section 22, to be written in place of others; empty: there is none */
 	/* Of one that several processes have merged: the tables of its values, to be written; else NULL. */
 	struct value_tables *tables;
 };
@@ -188,6 +191,8 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 void profile_pack(const struct profile *profile, struct writer *ret);
 /* The same for a reader that is near: nothing is compressed. */
 void profile_pack_fast(const struct profile *profile, struct writer *ret);
+/* For files that are kept for long. Nothing of the profile may be changed afterwards. */
+void profile_make_dense(struct profile *profile);
 /* After a merge, for those who want more of it than to write it: its values become those of the tree. */
 void profile_unpack(struct profile *profile);
 

@@ -158,10 +158,12 @@ static const struct container_entry *container_entry_of(const struct container_e
 	return NULL;
 }
 
-/* Nodes are there in one form or in the other. */
+/* Nodes are there in one form or in the other; values as well, or there are none. */
 static bool container_has_instead(const struct container_entry *entries, size_t n,
 				  const struct section_type *type)
 {
+	if (type->number == SECTION_SAMPLES)
+		return true;
 	return type->number == SECTION_TREE ? container_entry_of(entries, n, SECTION_NODES) != NULL
 					    : container_entry_of(entries, n, type->or_else) != NULL;
 }

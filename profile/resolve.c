@@ -240,9 +240,11 @@ void resolve_count(struct profile *profile)
 
 bool resolve_is_asked(const struct resolve_options *options, const struct images *images, image_id id)
 {
-	const struct image *image = images_get(images, id);
+	const struct image *image = images_peek(images, id);
 	bool is_kernel = image && image->kind == IMAGE_KERNEL && !image->file.len;
 
+	if (options->only && !options->only[id])
+		return false;
 	switch (options->part) {
 	case RESOLVE_ALL:
 		return true;

@@ -24,6 +24,8 @@ struct resolve_options {
 	image_id image; /* of RESOLVE_IMAGE and RESOLVE_BARE */
 	/* Of RESOLVE_OURS: by image, whether it is asked about by itself. */
 	const bool *alone;
+	/* By image, whether it is asked about at all; NULL = all are. */
+	const bool *only;
 	/* Of resolve_apart: large files are read one after the other, so that what one takes is gone when the
 	 * next one comes. */
 	bool is_frugal;

@@ -38,6 +38,7 @@ struct apart {
 	int ends[2];       /* ours, the child's */
 	uint64_t realm;    /* of the store, for this child: what it says may be somebody's lie; 0 = ours */
 	uint64_t put_left; /* bytes that it may still put there */
+	bool *is_used;     /* by image, whether there is anything to ask about it */
 	bool *foreign;     /* by image, whether others than us made its file, or its code */
 	bool has_result;
 };
@@ -323,6 +324,15 @@ static bool apart_is_file(const struct apart *apart, image_id id)
 	return images_get(apart->images, id)->kind != IMAGE_KERNEL;
 }
 
+static bool *apart_find_used(const struct apart *apart)
+{
+	bool *is_used = merge_used_images(apart->profile);
+
+	for (image_id i = 0; apart->options->only && i < apart->profile->images.n; i++)
+		is_used[i] &= apart->options->only[i];
+	return is_used;
+}
+
 static bool *apart_find_foreign(const struct apart *apart)
 {
 	const struct profile *profile = apart->profile;
@@ -331,7 +341,7 @@ static bool *apart_find_foreign(const struct apart *apart)
 	bool is_our_process = !profile_user(profile, &user) || image_owner_is_ours(user.uid);
 
 	for (image_id i = 0; i < profile->images.n; i++) {
-		const struct image *image = images_get(apart->images, i);
+		const struct image *image = apart->is_used[i] ? images_get(apart->images, i) : NULL;
 		foreign[i] = image && (image->foreign || (image->pid && !is_our_process));
 	}
 	return foreign;
@@ -352,7 +362,7 @@ static void apart_ask_image(struct apart *apart, image_id id)
 static void apart_leave_all(struct apart *apart)
 {
 	for (image_id i = 0; i < apart->profile->images.n; i++)
-		if (apart_is_file(apart, i))
+		if (apart->is_used[i] && apart_is_file(apart, i))
 			apart_leave(apart, i);
 	resolve_note(apart->profile,
 		     "symbols are missing: no process could be started to look them up; try: cpprof resolve");
@@ -365,22 +375,31 @@ static bool *apart_find_alone(const struct apart *apart)
 	bool *alone = alloc_zero(profile->images.n, sizeof(*alone));
 
 	for (image_id i = 0; i < profile->images.n; i++) {
-		const struct image *image = images_get(apart->images, i);
+		const struct image *image = apart->is_used[i] ? images_get(apart->images, i) : NULL;
 		bool is_large = image && image->file.len >= LARGE_FILE;
 		alone[i] = apart->foreign[i] || (apart->options->is_frugal && is_large);
 	}
 	return alone;
 }
 
+/* With nothing to ask no child is needed. */
+static int apart_ask_ours(struct apart *apart)
+{
+	bool is_any = false;
+
+	apart->asked.part = RESOLVE_OURS;
+	for (image_id i = 0; i < apart->profile->images.n; i++)
+		is_any |= apart->is_used[i] && resolve_is_asked(&apart->asked, apart->images, i);
+	return is_any ? apart_ask(apart) : 0;
+}
+
 /* Those that nobody but us can write by one child; each of the others by one of its own. */
 static void apart_ask_files(struct apart *apart)
 {
 	CLEANUP(freep) bool *alone = apart_find_alone(apart);
-	CLEANUP(freep) bool *is_used = merge_used_images(apart->profile);
 
-	apart->asked.part = RESOLVE_OURS;
 	apart->asked.alone = alone;
-	int error = apart_ask(apart);
+	int error = apart_ask_ours(apart);
 	if (error < 0 && error != -ECHILD) {
 		apart_leave_all(apart);
 		return;
@@ -388,7 +407,7 @@ static void apart_ask_files(struct apart *apart)
 	if (error < 0)
 		apart->profile->quality.damaged_units = 0;
 	for (image_id i = 0; i < apart->profile->images.n; i++)
-		if (apart_is_file(apart, i) && is_used[i] && (error < 0 || alone[i]))
+		if (apart->is_used[i] && apart_is_file(apart, i) && (error < 0 || alone[i]))
 			apart_ask_image(apart, i);
 }
 
@@ -401,8 +420,10 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	int error = resolve(profile, images, &apart.asked, diag);
 	if (error < 0)
 		return error;
+	apart.is_used = apart_find_used(&apart);
 	apart.foreign = apart_find_foreign(&apart);
 	apart_ask_files(&apart);
+	free(apart.is_used);
 	free(apart.foreign);
 	resolve_finish(profile, images);
 	return 0;

@@ -31,6 +31,7 @@ enum section_number {
 	SECTION_DURATIONS = 19,
 	SECTION_DOUBTS = 20,
 	SECTION_TREE = 21,
+	SECTION_SAMPLES = 22,
 };
 
 struct section_type {
@@ -81,6 +82,10 @@ int doubts_decode(struct decoder *decoder, struct profile *profile);
 bool tree_is_written(const struct profile *profile);
 void tree_encode(const struct profile *profile, struct writer *ret);
 int tree_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_samples.c: values, rounds and activations in another form, once profile_make_dense has made it. */
+void samples_encode(const struct profile *profile, struct writer *ret);
+int samples_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

@@ -63,10 +63,11 @@ static uint32_t tree_frame_of(struct tree_model *model, image_id image, uint64_t
 	return model->slots.at[slot];
 }
 
-static void tree_model_init(struct tree_model *model, size_t n_images)
+static void tree_model_init(struct tree_model *model, size_t n_images, size_t n_frames)
 {
 	*model = (struct tree_model){ .n_images = n_images };
 	slots_init(&model->slots);
+	slots_reserve(&model->slots, n_frames + FIRST_NODE);
 	model->last = alloc_zero(n_images + 1, sizeof(*model->last));
 	for (uint32_t i = 0; i < FIRST_NODE; i++)
 		vec_push(&model->frame_of, tree_frame_of(model, IMAGE_NONE, i, 0));
@@ -189,7 +190,7 @@ void tree_encode(const struct profile *profile, struct writer *ret)
 
 	if (!tree_is_written(profile))
 		return;
-	tree_model_init(&model, profile->images.n);
+	tree_model_init(&model, profile->images.n, 0);
 	for (uint32_t i = FIRST_NODE; i < cct->nodes.n; i++) {
 		bool is_leaf = i + 1 == cct->nodes.n || cct->nodes.at[i + 1].parent != i;
 		write_uleb(&columns[TREE_UP], tree_up(cct, i));
@@ -240,6 +241,45 @@ static bool tree_read_frame(const struct decoder *decoder, struct tree_model *mo
 	return true;
 }
 
+/* Nodes of one parent that rise are all different: then no hash is needed to find out. */
+static bool tree_rises(const struct cct_node *before, const struct cct_node *node)
+{
+	if (before->image != node->image)
+		return (image_id)(before->image + 1) < (image_id)(node->image + 1); /* none comes first */
+	return before->vaddr != node->vaddr ? before->vaddr < node->vaddr : before->flags < node->flags;
+}
+
+/* Of a tree in another order: no two nodes agree. */
+static int tree_check_once(const struct decoder *decoder, struct cct *cct)
+{
+	struct cct all = *cct;
+	int error = 0;
+
+	cct_init(cct);
+	for (size_t i = FIRST_NODE; !error && i < all.nodes.n; i++) {
+		const struct cct_node *node = &all.nodes.at[i];
+		if (cct_child(cct, node->parent, node->image, node->vaddr, node->flags) != i)
+			error = decoder_refuse(decoder, "node %zu occurs twice", i);
+	}
+	cct_done(&all);
+	return error;
+}
+
+/* Nobody adds nodes to what was read, so their hash is not made. */
+static int tree_finish(const struct decoder *decoder, struct cct *cct)
+{
+	CLEANUP(freep) uint32_t *last = alloc_zero(cct->nodes.n, sizeof(*last)); /* by node: its last child */
+
+	for (uint32_t i = FIRST_NODE; i < cct->nodes.n; i++) {
+		const struct cct_node *node = &cct->nodes.at[i];
+		if (last[node->parent] && !tree_rises(&cct->nodes.at[last[node->parent]], node))
+			return tree_check_once(decoder, cct);
+		last[node->parent] = i;
+	}
+	slots_done(&cct->node_slots);
+	return 0;
+}
+
 static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree_model *model, uint64_t n,
 			   unsigned shift, struct reader *columns)
 {
@@ -260,10 +300,9 @@ static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree
 			frame = above->below[way - 1];
 		tree_meet(model, parent, frame, way ? (uint32_t)way - 1 : n_below);
 		const struct tree_frame *it = &model->frames.at[frame];
-		if (cct_child(cct, parent, it->image, it->vaddr, it->flags) != i + FIRST_NODE)
-			return decoder_refuse(decoder, "node %zu occurs twice", (size_t)i + FIRST_NODE);
+		vec_push(&cct->nodes, ((struct cct_node){ parent, it->image, it->vaddr, it->flags, 0 }));
 	}
-	return 0;
+	return tree_finish(decoder, cct);
 }
 
 int tree_decode(struct decoder *decoder, struct profile *profile)
@@ -279,7 +318,8 @@ int tree_decode(struct decoder *decoder, struct profile *profile)
 		return decoder_refuse(decoder, "its columns are damaged");
 	if (profile->cct.nodes.n != FIRST_NODE)
 		return decoder_refuse(decoder, "there are other nodes");
-	tree_model_init(&model, profile->images.n);
+	tree_model_init(&model, profile->images.n, reader_left(&columns[TREE_FLAGS]));
+	vec_reserve(&profile->cct.nodes, n + FIRST_NODE);
 	int error = tree_read_nodes(decoder, &profile->cct, &model, n, (unsigned)shift, columns);
 	for (size_t i = 0; !error && i < TREE_COLUMNS; i++)
 		if (columns[i].failed || reader_left(&columns[i]))

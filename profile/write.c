@@ -60,9 +60,9 @@ static void pack_section(void *context, unsigned worker, size_t index)
 					   .flags = type->is_required ? SECTION_NEEDED : 0 };
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
-	int level = type->number == SECTION_CODES  ? ZSTD_LEVEL_CODE
-		    : type->number == SECTION_TREE ? ZSTD_LEVEL_TREE
-						   : ZSTD_LEVEL;
+	int level = type->number == SECTION_CODES                                     ? ZSTD_LEVEL_CODE
+		    : type->number == SECTION_TREE || type->number == SECTION_SAMPLES ? ZSTD_LEVEL_TREE
+										      : ZSTD_LEVEL;
 	if (!job->is_plain && contents.len >= PACK_WORTH &&
 	    compress_zstd(writer_bytes(&contents), level, &packed) == 0 && packed.len < contents.len &&
 	    contents.len <= container_unpacked_max(packed.len)) {

@@ -56,7 +56,14 @@ struct recording_listener {
 	 * which begins at next_unix_ns, are written; it must stay until the next call, NULL = nowhere.
 	 */
 	const char *(*epoch)(void *context, const struct profile *profile, uint64_t next_unix_ns);
-	/* Later, in a child with a copy of everything: the same profile, with names. */
+	/*
+	 * Later, in a child with a copy of everything: names of the sampled code, a few images at a time
+	 * (profile/resolve_pieces.h); those of JIT-compiled code first, in the same profile. Then all have
+	 * been handed over, and the profile has no contexts any more.
+	 */
+	size_t (*epoch_lacking)(void *context, const struct profile *profile, image_id image,
+				uint64_t *vaddrs, size_t n);
+	void (*epoch_names)(void *context, struct profile *names);
 	void (*epoch_named)(void *context, struct profile *profile);
 	/* A fault that does not end the recording. */
 	void (*fault)(void *context, enum recording_part part, const struct diag *diag);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "profile/resolve_apart.h"
+#include "profile/resolve_pieces.h"
 #include "recording/recording_private.h"
 
 #define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
@@ -19,8 +20,11 @@
 /* With the files that are mapped: then it is tidied at once, unless that has not helped the last time. */
 #define MEMORY_MUCH (44u << 20)
 #define MEMORY_STEP (16u << 20) /* and what was left then may grow by */
-#define OWN_MEMORY (24u << 20)  /* beyond it nothing of code stays from one look to the next */
-#define LOOK_NS 20000000        /* from one look whether names are there to the next */
+/* Of it, what was read of files, which need not stay. With less of that, what was found out about code must
+ * go. */
+#define FILE_MEMORY (8u << 20)
+#define OWN_MEMORY (16u << 20) /* so much more than what is left without it, and it goes in any case */
+#define LOOK_NS 20000000       /* from one look whether names are there to the next */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -30,18 +34,67 @@ void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 	r->epoch_end_ns = start_ns + r->options.epoch_ns;
 }
 
+/* In bytes; ret_own: of it, what no file is behind. */
+static uint64_t epoch_memory(uint64_t *ret_own)
+{
+	unsigned long resident = 0, shared = 0;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (file)
+		fclose(file);
+	*ret_own = resident > shared ? (resident - shared) * page : 0;
+	return resident * page;
+}
+
+static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all)
+{
+	uint64_t own;
+
+	r->tidy_ns = now;
+	workers_forget(r->workers, forgets_all);
+	images_rest(r->images);
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+	r->rest_bytes = epoch_memory(&own);
+	r->rest_own = forgets_all ? own : r->rest_own;
+}
+
 /* What the child has to do. */
 struct epoch_job {
 	struct recording *recording;
 	struct profile *profile;
 };
 
+/* They are written into the epoch itself. */
+static int epoch_name_jit(const struct epoch_job *job, struct resolve_options *options)
+{
+	struct profile *profile = job->profile;
+	bool *is_jit = alloc_zero(profile->images.n + 1, sizeof(*is_jit)), is_any = false;
+	struct diag diag = { 0 };
+
+	for (size_t i = 0; i < profile->images.n; i++)
+		is_any |= is_jit[i] = profile->images.at[i].kind == IMAGE_JIT;
+	options->only = is_jit;
+	int error = is_any ? resolve_apart(profile, job->recording->images, options, &diag) : 0;
+	options->only = NULL;
+	free(is_jit);
+	if (is_any && error == 0)
+		job->recording->options.listener.epoch_names(job->recording->options.listener.context,
+							     profile);
+	return error;
+}
+
 static int epoch_name(void *context, int result)
 {
 	const struct epoch_job *job = context;
 	struct recording *r = job->recording;
+	const struct recording_listener *listener = &r->options.listener;
 	struct resolve_options quiet = r->names;
-	struct diag diag = { 0 };
+	struct resolve_pieces pieces = { listener->context, listener->epoch_lacking, listener->epoch_names };
 
 	(void)result;
 	quiet.symbolize.n_threads = 1;
@@ -50,20 +103,36 @@ static int epoch_name(void *context, int result)
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
-	int error = resolve_apart(job->profile, r->images, &quiet, &diag);
-	if (error >= 0)
-		r->options.listener.epoch_named(r->options.listener.context, job->profile);
+	int error = epoch_name_jit(job, &quiet); /* whose processes may end at any time */
+	resolve_in_pieces(job->profile, r->images, &quiet, &pieces);
+	listener->epoch_named(listener->context, job->profile);
 	store_close(quiet.symbolize.store); /* keeps to its size */
 	return error < 0;
 }
 
-/* It may be one of an earlier epoch, which waits for idle time that does not come. */
+/* A child that waits for idle time which does not come, and the fenced child that it waits for. */
+static void epoch_raise_namer(struct recording *r)
+{
+	char path[64];
+	int pid;
+
+	if (!child_is_busy(&r->namer))
+		return;
+	sched_setscheduler(r->namer.pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)r->namer.pid, (int)r->namer.pid);
+	FILE *children = fopen(path, "re");
+	while (children && fscanf(children, "%d", &pid) == 1)
+		sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	if (children)
+		fclose(children);
+}
+
+/* It may be one of an earlier epoch. */
 static void epoch_end_naming(struct recording *r)
 {
 	uint64_t end_ns = clock_now_ns() + LAST_NS;
 
-	if (child_is_busy(&r->namer))
-		sched_setscheduler(r->namer.pid, SCHED_OTHER, &(struct sched_param){ 0 });
+	epoch_raise_namer(r);
 	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 	r->n_nameless += child_is_busy(&r->namer);
@@ -93,6 +162,9 @@ static void epoch_start_naming(struct recording *r, struct profile *profile, boo
 		return;
 	child_kill(&r->namer);
 	r->n_nameless += is_late;
+	if (!is_last &&
+	    workers_are_idle(r->workers)) /* what the child has is there twice once we change it */
+		epoch_tidy_now(r, clock_now_ns(), true);
 	if (child_start(&r->namer, &child) < 0)
 		r->n_nameless++;
 }
@@ -139,21 +211,6 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 	}
 }
 
-/* In bytes; ret_own: of it, what no file is behind. */
-static uint64_t epoch_memory(uint64_t *ret_own)
-{
-	unsigned long resident = 0, shared = 0;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
-		resident = shared = 0;
-	if (file)
-		fclose(file);
-	*ret_own = resident > shared ? (resident - shared) * page : 0;
-	return resident * page;
-}
-
 /*
  * A machine runs thousands of images in a week, and most code that is sampled once is sampled again: answers
  * are kept in the store, what they were worked out of is not kept at all.
@@ -165,21 +222,16 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 	if (!r->options.epoch_ns || now - r->memory_ns < MEMORY_LOOK_NS || !workers_are_idle(r->workers))
 		return;
 	r->memory_ns = now;
+	if (now > r->epoch_start_ns + r->options.epoch_ns / 2)
+		epoch_raise_namer(r);
 	resident = epoch_memory(&own);
 	r->rest_bytes = resident < r->rest_bytes ? resident : r->rest_bytes;
 	r->rest_own = own < r->rest_own ? own : r->rest_own;
 	bool is_much = resident >= MEMORY_MUCH && resident >= r->rest_bytes + MEMORY_STEP;
 	if (!is_much && now - r->tidy_ns < TIDY_NS)
 		return;
-	r->tidy_ns = now;
-	bool forgets_all = is_much || own > r->rest_own + OWN_MEMORY;
-	workers_forget(r->workers, forgets_all);
-	images_rest(r->images);
-#ifdef __GLIBC__
-	malloc_trim(0);
-#endif
-	r->rest_bytes = epoch_memory(&own);
-	r->rest_own = forgets_all ? own : r->rest_own;
+	bool is_of_files = resident - own >= FILE_MEMORY;
+	epoch_tidy_now(r, now, (is_much && !is_of_files) || own > r->rest_own + OWN_MEMORY);
 }
 
 void recording_epoch_end(struct recording *r)

@@ -36,6 +36,7 @@ struct perf_want {
 	bool has_switches;      /* the first event says when threads leave a CPU and come back */
 	bool spares_threads;    /* they get no event if all can be had without */
 	bool has_fixed_periods; /* clocks sample at exactly the rate asked for */
+	bool has_few_periods;   /* clocks have one of PERIODS_FEW */
 	bool starts_on_exec;    /* else by perf_events_enable */
 	bool starts_later;      /* names and mappings at once, samples by perf_events_enable_samples */
 	uint64_t ring_bytes;    /* at most this much for all rings; 0 = a default */

@@ -25,6 +25,8 @@ void perf_events_start_periods(struct perf_events *events, const struct perf_wan
 {
 	periods_init(&events->periods, want->has_fixed_periods ? 0 : rounds_seed(), clock_now_ns());
 	events->periods.are_of_cpus = want->is_machine;
+	if (want->has_few_periods)
+		periods_make_few(&events->periods);
 }
 
 uint64_t perf_events_max_frequency(void)

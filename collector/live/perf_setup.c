@@ -53,6 +53,7 @@ static void setup_choose_modes(struct perf_live *live, const struct perf_source_
 	want->online = options->online;
 	want->is_inherited = options->inherits && !options->is_machine;
 	want->has_fixed_periods = options->has_fixed_periods;
+	want->has_few_periods = options->has_few_periods;
 	want->spares_threads = options->with_waits && !options->has_switch_records && !options->is_machine;
 	want->starts_on_exec = options->argv && !options->is_machine;
 	want->starts_later = options->delay_ns != 0;

@@ -52,6 +52,7 @@ struct perf_source_options {
 	void (*before_start)(void *context, struct source *source, pid_t pid);
 	void *before_context;
 	bool has_fixed_periods; /* clocks are not varied: a program that beats in time is shown wrongly */
+	bool has_few_periods;   /* they are varied, but among a few periods: then weights take less room */
 	bool inherits; /* children that run already are taken, threads and processes that come later followed
 			*/
 	int wake_fd;   /* while it can be read, source_next does not wait; 0 = none */

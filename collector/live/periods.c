@@ -2,7 +2,9 @@
 /*
  * periods: periods are uniform within a range as wide as their mean. Two samples then are in step with a loop
  * of about that length no more often than two that are drawn by themselves, however long the run is; drawing
- * again only makes it rarer that many are.
+ * again only makes it rarer that many are. Few periods within the range do as well, unless the length of a
+ * loop is just one of them: it is not that of any usual timer, because the factor below is no simple
+ * fraction.
  */
 #include "collector/live/periods.h"
 
@@ -21,6 +23,8 @@
 
 /* The mean of 1 / (0.5 .. 1.5) is ln 3: with it, as many samples are taken as were asked for. */
 #define SCALE 1.0986122887
+/* Of few periods: in a mean, so that they are as far from each other as from the ends of the range. */
+#define UNITS (2 * PERIODS_FEW)
 
 void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns)
 {
@@ -43,10 +47,25 @@ static double periods_random(struct periods *periods)
 	return (double)(hash_u64(periods->random) >> 11) / (double)(1ull << 53);
 }
 
+void periods_make_few(struct periods *periods)
+{
+	periods->are_few = true;
+}
+
+/* 1 if periods are free. */
+static uint64_t periods_unit(const struct periods *periods, uint64_t mean)
+{
+	uint64_t unit = (uint64_t)((double)mean * SCALE / UNITS);
+
+	return periods->are_few && periods->random && unit * UNITS / 2 > PERIOD_LEAST ? unit : 1;
+}
+
 uint64_t periods_draw(struct periods *periods, uint64_t mean)
 {
-	uint64_t drawn = mean;
+	uint64_t drawn = mean, unit = periods_unit(periods, mean);
 
+	if (unit > 1)
+		return unit * (UNITS / 2 + 1 + 2 * (uint64_t)(periods_random(periods) * PERIODS_FEW));
 	if (periods->random)
 		drawn = (uint64_t)((double)mean * SCALE * (0.5 + periods_random(periods)));
 	return drawn > PERIOD_LEAST ? drawn : PERIOD_LEAST;
@@ -136,19 +155,21 @@ uint32_t periods_round(struct periods *periods, uint64_t time_ns)
  * The draw ended an interval that the next sample has to stand for, too. Where the thread may have run all
  * the time since its last sample, that was its length; else half a period is, on average.
  */
-static void periods_pass_draw(struct period *period)
+static void periods_pass_draw(struct period *period, uint64_t unit)
 {
 	uint64_t since = period->next_from_ns - period->last_ns;
 
-	period->owed = period->last_ns && since < period->now ? since : period->now / 2;
+	period->rest += period->last_ns && since < period->now ? since : period->now / 2;
+	period->owed = period->rest / unit * unit;
+	period->rest -= period->owed;
 	period->now = period->next;
 	period->next = 0;
 }
 
-static uint64_t periods_own_weight(struct period *period, uint64_t time_ns)
+static uint64_t periods_own_weight(const struct periods *periods, struct period *period, uint64_t time_ns)
 {
 	if (period->next && time_ns > period->next_from_ns)
-		periods_pass_draw(period);
+		periods_pass_draw(period, periods_unit(periods, period->mean));
 
 	uint64_t weight = period->now + period->owed;
 	period->owed = 0;
@@ -170,7 +191,7 @@ uint64_t periods_weigh(struct periods *periods, const struct period_sample *samp
 				   .stream = sample->stream,
 				   .time_ns = sample->time_ns };
 
-	own.weight = is_inherited ? sample->said : periods_own_weight(period, sample->time_ns);
+	own.weight = is_inherited ? sample->said : periods_own_weight(periods, period, sample->time_ns);
 	return own.weight + (periods->are_of_cpus ? holds_take_on_cpu(&periods->holds, &own)
 						  : holds_take(&periods->holds, &period->account, &own));
 }

@@ -12,6 +12,9 @@
  * A round is the time between two draws. The samples of one round are correlated, rounds are independent: the
  * variation of shares between rounds gives their confidence intervals.
  *
+ * Weights of free periods take two to three bytes of each sample in a file. Where that matters, there are few
+ * periods: a multiple of one unit each, and so is what a sample is owed.
+ *
  * Pure but for one callback: knows no descriptor and no clock. Times are those of the records.
  */
 #pragma once
@@ -25,6 +28,7 @@
 
 /* The shortest that the kernel takes. */
 #define PERIOD_LEAST 10000
+#define PERIODS_FEW 32
 
 struct period {
 	uint64_t id;
@@ -33,6 +37,7 @@ struct period {
 	uint64_t next, next_from_ns; /* drawn, and in force from then on; 0 = none */
 	uint64_t last_ns;            /* of its last sample */
 	uint64_t owed;               /* to the next sample: of the interval that a draw has ended */
+	uint64_t rest;               /* with few periods: what is too little for a unit is owed later */
 	uint32_t n_samples;          /* since the last draw */
 	struct hold_account account;
 };
@@ -48,7 +53,8 @@ struct periods_ops {
 };
 
 struct periods {
-	uint64_t random;  /* state; 0 = periods are fixed */
+	uint64_t random; /* state; 0 = periods are fixed */
+	bool are_few;
 	struct map by_id; /* event id -> all */
 	VEC(struct period) all;
 	size_t next_drawn; /* whose turn it is */
@@ -61,6 +67,8 @@ struct periods {
 
 /* seed 0: the periods are those asked for, always. */
 void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns);
+/* From now on they are one of PERIODS_FEW. */
+void periods_make_few(struct periods *periods);
 void periods_done(struct periods *periods);
 
 /* A period around that mean: so many samples a second as asked for, on average. */

@@ -33,10 +33,10 @@ for key in differ:
 print(len(json.dumps(whole)), "bytes compared")
 sys.exit(bool(differ))
 END
-# An epoch's nodes are in another form than those of other profiles (profile/FORMAT.md), and are the same.
+# An epoch's nodes and values are in another form than those of other profiles (profile/FORMAT.md), and are the same.
 run 0 "$CPPROF" check whole/epochs/*
 run 0 "$CPPROF" merge -o plain.data whole/epochs/*
-python3 "$SOURCE/tests/golden/format.py" --nodes whole/epochs/* plain.data >nodes.log 2>&1 || fail "the nodes of an epoch: $(tail -1 nodes.log)"
+python3 "$SOURCE/tests/golden/format.py" --dense whole/epochs/* plain.data >dense.log 2>&1 || fail "the nodes and values of an epoch: $(tail -1 dense.log)"
 python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "a stretch of epochs is not the recording: $(head -c 600 compare.log)"
 
 start "$SPIN" 60

@@ -4,7 +4,8 @@
 profile/FORMAT.md, held against the file: an independent reader, written from the text alone, must find
 what cpprof report says is there. usage: format.py CPPROF FILE
 
-format.py --nodes DENSE PLAIN: both have the same nodes, in section 21 and in section 8.
+format.py --dense DENSE PLAIN: both have the same nodes, in section 21 and in section 8, and the same values, in section 22
+and in sections 9, 16 and 18.
 """
 import json
 import shutil
@@ -152,7 +153,71 @@ def tree(data):
     return nodes
 
 
-def compare_nodes(dense, plain):
+VALUES = ["node delta", "thread delta", "metric delta", "value plain"]
+ROUNDS = ["node delta", "thread delta", "round plain", "samples plain"]
+CALLS = ["node delta", "thread delta", "kind plain", "calls plain"]
+
+
+def whole_rows(columns, nodes):
+    """The rows of section 22: node, thread, samples, weight as it is written."""
+    rows, thread, is_parent = [], 0, {node["parent"] for node in nodes[2:]}
+    for i in range(len(nodes)):
+        for k in range(columns[0].sleb() + (i not in is_parent)):
+            thread += columns[1].sleb()
+            rows.append((i, thread, columns[2].uleb() + 1, columns[5].sleb()))
+    return rows
+
+
+def new_calls(rows, nodes, column, follows):
+    below = [Counter() for _ in nodes]
+    for node, thread, samples, _ in rows:
+        below[node][thread] += samples
+    for i in range(len(nodes) - 1, 1, -1):
+        if nodes[i]["parent"] > 1:
+            below[nodes[i]["parent"]].update(below[i])
+    found, old = {}, {}
+    for i in range(2, len(nodes)):
+        for thread in sorted(below[i]):
+            is_known = follows and old.get((nodes[i]["parent"], thread)) == 0
+            old[i, thread] = 0 if is_known else column.sleb()
+            if below[i][thread] != old[i, thread]:
+                found[i, thread] = below[i][thread] - old[i, thread]
+    return found
+
+
+def samples(data, nodes):
+    """Section 22: values, rounds and new calls, as {(node, thread, ...): value}."""
+    r = Reader(data)
+    unit, flags = r.uleb(), r.uleb()
+    columns = [Reader(r.take_sized()) for _ in range(8)]
+    assert r.at == len(data), "section 22 has bytes left"
+    rows, values, rounds = whole_rows(columns, nodes), {}, {}
+    for node, thread, n, weight in rows:
+        values[node, thread, 0] = n
+        values[node, thread, 1] = (weight + 64 * n) * unit + (columns[6].uleb() if unit > 1 else 0)
+        while flags & 1 and n:
+            number = columns[3].uleb()
+            rounds[node, thread, number] = columns[4].uleb() + 1 if n > 1 else 1
+            n -= rounds[node, thread, number]
+    calls = new_calls(rows, nodes, columns[7], flags & 4) if flags & 2 else {}
+    assert all(column.at == len(column.data) for column in columns), "a column has bytes left"
+    return values, rounds, calls
+
+
+def compare_values(dense, plain, nodes):
+    def rows(number, columns, *keys):
+        key = columns[3].split()[0]
+        return {tuple(row[k] for k in keys): row[key] for row in table(plain[number], columns)} if number in plain else {}
+
+    assert 22 in dense and not {9, 16, 18} & dense.keys(), "values are in sections of their own"
+    values, rounds, calls = samples(dense[22], nodes)
+    assert values == rows(9, VALUES, "node", "thread", "metric"), "other values"
+    assert rounds == rows(16, ROUNDS, "node", "thread", "round"), "other rounds"
+    assert calls == rows(18, CALLS, "node", "thread"), "other calls"
+    print(f"{len(values)} values, {len(rounds)} in rounds, {len(calls)} of calls in {len(dense[22])} bytes")
+
+
+def compare_dense(dense, plain):
     found = []
     for path in (dense, plain):
         with open(path, "rb") as file:
@@ -161,18 +226,19 @@ def compare_nodes(dense, plain):
     nodes = tree(found[0][21])
     assert nodes == table(found[1][8], NODES, "image"), "other nodes"
     print(f"{len(nodes)} nodes in {len(found[0][21])} bytes, otherwise {len(found[1][8])}")
+    compare_values(*found, nodes)
 
 
 def main():
-    if sys.argv[1] == "--nodes":
-        return compare_nodes(*sys.argv[2:])
+    if sys.argv[1] == "--dense":
+        return compare_dense(*sys.argv[2:])
     cpprof, path = sys.argv[1:]
     with open(path, "rb") as file:
         parts = sections(file.read())
     names = strings(parts[1])
     nodes = table(parts[8], NODES, "image") if 8 in parts else tree(parts[21])
-    values = table(parts[9], ["node delta", "thread delta", "metric delta", "value plain"])
-    rounds = table(parts[16], ["node delta", "thread delta", "round plain", "samples plain"]) if 16 in parts else []
+    values = table(parts[9], VALUES)
+    rounds = table(parts[16], ROUNDS) if 16 in parts else []
     quality = {row["counter"]: row["value"] for row in table(parts[11], ["counter plain", "value plain"])}
     functions = table(Reader(parts[13]).take_sized(), [
         "image delta", "vaddr in-image", "size plain", "name delta", "linkage delta", "decl_file delta",
@@ -191,15 +257,17 @@ def main():
         if value["metric"] == 0:
             ours[name_of(nodes[value["node"]])] += value["value"]
     assert sum(ours.values()) == quality[0], "samples of the tree and the tally"
-    durations = table(parts[18], ["node delta", "thread delta", "kind plain", "value plain"]) if 18 in parts else []
+    for row in table(parts[18], CALLS) if 18 in parts else []:
+        assert row["node"] < len(nodes) and row["kind"] == 0 and row["calls"] > 0, "calls refer to what is there"
+    durations = table(parts[19], ["node delta", "thread delta", "kind plain", "value plain"]) if 19 in parts else []
     for row in durations:
         assert row["node"] < len(nodes) and row["kind"] < 3 + 976, "durations refer to what is there"
     in_rounds = Counter()
     for row in rounds:
         assert row["round"] < 32
         in_rounds[row["node"], row["thread"]] += row["samples"]
-    samples = {(v["node"], v["thread"]): v["value"] for v in values if v["metric"] == 0}
-    assert not rounds or in_rounds == samples, "samples by round and in all"
+    in_all = {(v["node"], v["thread"]): v["value"] for v in values if v["metric"] == 0}
+    assert not rounds or in_rounds == in_all, "samples by round and in all"
     assert all(node["parent"] < i for i, node in enumerate(nodes) if i)
 
     report = json.loads(subprocess.run(

@@ -29,12 +29,14 @@ struct outcome {
 };
 
 /* A program that runs in beats of a millisecond, of which the first 30 % are in one function. */
-static struct outcome sample_beats(uint64_t seed, uint64_t length)
+static struct outcome sample_beats(uint64_t seed, uint64_t length, bool are_few)
 {
 	struct periods periods;
 	struct outcome outcome = { 0 };
 
 	periods_init(&periods, seed, 0);
+	if (are_few)
+		periods_make_few(&periods);
 	struct clock clock = { .period = periods_draw(&periods, MEAN) };
 	clock.next = clock.period;
 	periods_add(&periods, ID, 1, MEAN, clock.period);
@@ -62,13 +64,13 @@ static double share_of(struct outcome outcome)
 	return (double)outcome.in_first / (double)outcome.all;
 }
 
-TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
+static void check_beats(bool are_few)
 {
 	const uint64_t length = 1500 * MS;
 	unsigned n_within = 0;
 
 	for (uint64_t seed = 1; seed <= 200; seed++) {
-		struct outcome outcome = sample_beats(seed, length);
+		struct outcome outcome = sample_beats(seed, length, are_few);
 		double margin = 1.96 * sqrt(0.3 * 0.7 / (double)outcome.n);
 		n_within += fabs(share_of(outcome) - 0.3) <= margin;
 		/* Weights add up to the time there was, but for the last interval. */
@@ -77,9 +79,50 @@ TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
 	CHECK(n_within >= 175); /* rounds that differ widen the interval further: test_spread.c */
 }
 
+TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
+{
+	check_beats(false);
+}
+
+TEST(few_periods_do_as_well)
+{
+	check_beats(true);
+}
+
+/* All weights are multiples of one number, also those after a draw; and nothing of the time is lost. */
+TEST(weights_of_few_periods_have_a_unit)
+{
+	struct periods periods;
+	uint64_t all = 0, unit = 0;
+
+	periods_init(&periods, 7, 0);
+	periods_make_few(&periods);
+	struct clock clock = { .period = periods_draw(&periods, MEAN) };
+	clock.next = clock.period;
+	periods_add(&periods, ID, 1, MEAN, clock.period);
+	while (clock.next < 5000 * MS) {
+		clock.now = periods_due(&periods) < clock.next ? periods_due(&periods) : clock.next;
+		if (clock.now < clock.next) {
+			periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+			continue;
+		}
+		clock.next += clock.period;
+		uint64_t weight = periods_weigh(
+			&periods, &(struct period_sample){ .id = ID, .stream = ID, .time_ns = clock.now });
+		all += weight;
+		for (uint64_t rest; weight; weight = rest) {
+			rest = unit % weight;
+			unit = weight;
+		}
+	}
+	CHECK(unit > MEAN / 128);
+	CHECK(all <= 5000 * MS && all >= 5000 * MS - 2 * MEAN);
+	periods_done(&periods);
+}
+
 TEST(with_a_fixed_period_it_is_not)
 {
-	struct outcome outcome = sample_beats(0, 1500 * MS);
+	struct outcome outcome = sample_beats(0, 1500 * MS, false);
 
 	CHECK(share_of(outcome) < 0.01 || share_of(outcome) > 0.99);
 }
@@ -89,7 +132,7 @@ TEST(as_many_samples_are_taken_as_were_asked_for)
 	uint64_t n = 0;
 
 	for (uint64_t seed = 1; seed <= 100; seed++)
-		n += sample_beats(seed, 1000 * MS).n;
+		n += sample_beats(seed, 1000 * MS, seed % 2).n;
 	CHECK(n > 95000 && n < 105000);
 }
 

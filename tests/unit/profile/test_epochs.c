@@ -137,6 +137,81 @@ TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
 	database_done(epochs);
 }
 
+/* A server that starts a thread for each request. */
+TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	struct profile_thread brief = profile->threads.at[0];
+	uint32_t first = (uint32_t)profile->threads.n;
+	struct diag diag = { 0 };
+	size_t n_bad, n_joined = 0;
+
+	for (int i = 0; i < 300; i++) {
+		brief.tid = 5000 + i;
+		brief.start_ns = SECOND + (uint64_t)i * 1000;
+		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one stays */
+		vec_push(&profile->threads, brief);
+		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 0, 1);
+		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 1, 1003009);
+	}
+	profile->quality.samples += 300;
+	CHECK_EQ(epochs_put(epochs, profile, &diag), 0);
+	OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
+	CHECK_EQ(all->threads.n, first + 2);
+	for (size_t i = 0; i < all->cct.values.n; i++)
+		if (all->cct.values.at[i].metric == 0 &&
+		    all->threads.at[all->cct.values.at[i].thread].tid == 0)
+			n_joined += all->cct.values.at[i].value;
+	CHECK_EQ(n_joined, 299 + 70); /* and those of `worker`, which is brief as well */
+	CHECK_EQ(profile_sum(all, 0), profile_sum(profile, 0));
+	database_done(epochs);
+}
+
+TEST(names_that_are_there_are_not_lacking)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	const struct function_map *map = &profile->functions.at[0];
+	uint64_t wanted[] = { map->vaddr, map->vaddr + map->size - 1, UINT64_MAX - 1 }, vaddrs[3];
+	struct diag diag = { 0 };
+
+	CHECK(map->source != MAP_FROM_NOTHING);
+	memcpy(vaddrs, wanted, sizeof(wanted));
+	CHECK_EQ(epochs_lack_names(epochs, profile, map->image, vaddrs, 3), 3);
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
+	CHECK_EQ(epochs_lack_names(epochs, profile, map->image, vaddrs, 3), 1);
+	CHECK_EQ(vaddrs[0], UINT64_MAX - 1);
+	database_done(epochs);
+}
+
+/* Symbols may be installed later. */
+TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
+{
+	struct epochs *epochs = database_new();
+	OWNED struct profile *profile = epoch_at(0);
+	uint32_t image = profile->functions.at[0].image;
+	uint64_t vaddr = profile->functions.at[0].vaddr;
+	struct diag diag = { 0 };
+	struct dirent *entry;
+	char path[512];
+
+	profile->functions.at[0].source = MAP_FROM_NOTHING;
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
+	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 0);
+	snprintf(path, sizeof(path), "%s/images", folder);
+	DIR *dir = opendir(path);
+	const struct timespec past[2] = { { .tv_sec = 1700000000 }, { .tv_sec = 1700000000 } };
+	while ((entry = readdir(dir)))
+		if (strstr(entry->d_name, ".names"))
+			CHECK_EQ(utimensat(dirfd(dir), entry->d_name, past, 0), 0);
+	closedir(dir);
+	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 1);
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0); /* nothing new */
+	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 0);
+	database_done(epochs);
+}
+
 /* What lies at an address is another function in the next epoch. */
 TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 {

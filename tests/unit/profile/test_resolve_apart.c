@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/resolve_apart.h"
+#include "profile/resolve_pieces.h"
 
 #include <stdlib.h>
 
@@ -139,6 +140,73 @@ TEST(a_fenced_child_finds_what_we_find)
 	CHECK_EQ(apart.profile->notes.n, 0);
 	apart_end(&apart);
 	apart_end(&here);
+}
+
+/* ---- in pieces ---------------------------------------------------------------------------------- */
+
+struct pieces_seen {
+	const struct apart_case *whole; /* with names */
+	size_t n_pieces, n_functions, n_structures, n_codes;
+	image_id known; /* of which everything is known; IMAGE_NONE: of none */
+};
+
+static void pieces_take(void *context, struct profile *names)
+{
+	struct pieces_seen *seen = context;
+	const struct profile *whole = seen->whole->profile;
+
+	seen->n_pieces++;
+	seen->n_functions += names->functions.n;
+	seen->n_structures += names->structures.n;
+	seen->n_codes += names->codes.n;
+	for (size_t i = 0; i < names->functions.n; i++) {
+		const struct function_map *f = &names->functions.at[i],
+					  *g = profile_function(whole, f->image, f->vaddr);
+		CHECK(g && f->vaddr == g->vaddr && f->size == g->size && f->lines.n == g->lines.n);
+		CHECK_STR(intern_text(&names->strings, f->name), intern_text(&whole->strings, g->name));
+		CHECK_STR(intern_text(&names->strings, names->images.at[f->image].path),
+			  intern_text(&whole->strings, whole->images.at[f->image].path));
+	}
+}
+
+static size_t pieces_lacking(void *context, const struct profile *profile, image_id image, uint64_t *vaddrs,
+			     size_t n)
+{
+	const struct pieces_seen *seen = context;
+
+	(void)profile;
+	for (size_t i = 1; i < n; i++)
+		CHECK(vaddrs[i - 1] < vaddrs[i]);
+	return image == seen->known ? 0 : n;
+}
+
+TEST(pieces_have_the_names_of_the_whole)
+{
+	struct apart_case whole, c;
+	struct resolve_options options = { .is_frugal = true };
+	struct diag diag = { 0 };
+
+	if (!apart_begin(&whole) || !apart_begin(&c))
+		SKIP("no C library of its own to look at");
+	CHECK_EQ(resolve_apart(whole.profile, whole.images, &options, &diag), 0);
+	struct pieces_seen seen = { .whole = &whole, .known = IMAGE_NONE };
+	struct resolve_pieces pieces = { &seen, pieces_lacking, pieces_take };
+	resolve_in_pieces(c.profile, c.images, &options, &pieces);
+	CHECK(seen.n_pieces > 0);
+	CHECK_EQ(seen.n_functions, whole.profile->functions.n);
+	CHECK_EQ(seen.n_structures, whole.profile->structures.n);
+	CHECK_EQ(seen.n_codes, whole.profile->codes.n);
+	CHECK_EQ(c.profile->functions.n, 0);
+	CHECK_EQ(c.profile->cct.nodes.n, CCT_INCOMPLETE + 1);
+
+	apart_end(&c);
+	CHECK(apart_begin(&c));
+	struct pieces_seen less = { .whole = &whole, .known = c.libc };
+	pieces.context = &less;
+	resolve_in_pieces(c.profile, c.images, &options, &pieces);
+	CHECK(less.n_functions < seen.n_functions);
+	apart_end(&whole);
+	apart_end(&c);
 }
 
 /* Asked for in the child alone: it dies of one image. */

@@ -103,7 +103,8 @@ TEST(weights_of_few_periods_have_a_unit)
 	while (clock.next < 5000 * MS) {
 		clock.now = periods_due(&periods) < clock.next ? periods_due(&periods) : clock.next;
 		if (clock.now < clock.next) {
-			periods_begin_round(&periods, clock.now, &(struct periods_ops){ clock_set, &clock });
+			periods_begin_round(&periods, clock.now,
+					    &(struct periods_ops){ .set = clock_set, .context = &clock });
 			continue;
 		}
 		clock.next += clock.period;

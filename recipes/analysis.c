@@ -213,8 +213,9 @@ static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, 
 }
 
 /*
- * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
- * not found, nothing is known of it.
+ * Code that nothing is seen to enter as a function is analysed with the function that jumps there. If that
+ * one is not found, nothing is known of it, unless it stands alone between traps: then whoever gets there
+ * jumps through a pointer, as V8's bytecode handlers do, which pass values in registers that no caller sets.
  */
 static uint32_t analysis_part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
 				     bool is_alone)
@@ -228,6 +229,12 @@ static uint32_t analysis_part_recipe(struct analysis *analysis, const struct fun
 		return row;
 	functions_look_around(analysis->functions, vaddr);
 	analysis_analyse_jumpers(analysis, copy.start, copy.end, vaddr);
+	row = analysis_find_row(analysis, copy.start, vaddr);
+	uint32_t index = functions_index(analysis->functions, copy.start);
+	if (row != RECIPE_NONE || index == FUNCTION_NONE || copy.kind == FUNCTION_PART ||
+	    !(copy.sources & FROM_TRAPS))
+		return row;
+	analysis_analyse(analysis, index);
 	return analysis_find_row(analysis, copy.start, vaddr);
 }
 

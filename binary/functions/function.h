@@ -53,7 +53,7 @@ void functions_free(struct functions *functions);
 /* What flow_init (binary/flow/flow.h) wants: always up to date, valid as long as the functions. */
 const struct code_facts *functions_facts(const struct functions *functions);
 
-#define FUNCTION_PACK_VERSION 2
+#define FUNCTION_PACK_VERSION 3
 /*
  * Serializes what functions_new has just made, so that it can be had again without reading symbols, which
  * takes longest. Empty if it is too large.

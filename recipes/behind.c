@@ -129,14 +129,88 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 	return recipes_add(recipes, &recipe, rules);
 }
 
+/* ---- instructions of any size: only the prologue itself --------------------------------------- */
+
+#define MAX_PUSHES 16 /* bytes from the first instruction of a prologue on */
+
+static bool behind_pushes_fp(const struct isa *isa, const struct insn *insn)
+{
+	return insn->flow == FLOW_NEXT && insn->n_effects == 1 && insn->effect[0].kind == EFFECT_PUSH &&
+	       insn->effect[0].reg == isa->fp;
+}
+
+/* How many bytes the instruction makes room for on the stack; 0 if it does not, or something else, too. */
+static int64_t behind_room(const struct isa *isa, const struct insn *insn)
+{
+	const struct effect *e = &insn->effect[0];
+
+	if (insn->flow != FLOW_NEXT || insn->n_effects != 1)
+		return 0;
+	if (e->kind == EFFECT_PUSH)
+		return sizeof(uint64_t);
+	bool is_moved = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp &&
+			e->index == REG_NONE && e->imm < 0 && e->imm > INT32_MIN;
+	return is_moved ? -e->imm : 0;
+}
+
+/*
+ * The distance from sp to the CFA if a prologue begins at `at`: the frame pointer is saved, set from sp, and
+ * then there are only instructions that make room, up to pc. 0 if not. Words that lie before pc and read like
+ * that by chance are unlikely to put a return address there.
+ */
+static int64_t behind_run_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t at,
+				   uint64_t pc)
+{
+	int64_t distance = (int64_t)sizeof(uint64_t);
+	struct insn save, set, insn;
+
+	if (isa->decode(code(context, at), at, &save) < 0 || !behind_pushes_fp(isa, &save) ||
+	    isa->decode(code(context, at + save.len), at + save.len, &set) < 0 ||
+	    !behind_sets_fp(isa, &set) || set.effect[0].imm != 0)
+		return 0;
+	if (at == pc)
+		return distance;
+	distance += (int64_t)sizeof(uint64_t);
+	if (at + save.len == pc)
+		return distance;
+	for (at += save.len + set.len; at < pc; at += insn.len) {
+		int64_t room = isa->decode(code(context, at), at, &insn) < 0 ? 0 : behind_room(isa, &insn);
+		if (room == 0)
+			return 0;
+		distance += room;
+	}
+	return at == pc && distance <= INT32_MAX ? distance : 0;
+}
+
+static uint32_t behind_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
+				struct recipes *recipes)
+{
+	struct rule rules[] = { { .reg = isa->fp, .kind = RULE_AT_CFA, .offset = -16 },
+				{ .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 } };
+	struct recipe recipe = {
+		.cfa_kind = CFA_REG, .cfa_reg = isa->sp, .witness = WITNESS_ANALYSIS, .trust = TRUST_GUESS
+	};
+
+	for (uint64_t n = 0; n <= MAX_PUSHES && n < pc; n++) {
+		int64_t distance = behind_run_prologue(isa, code, context, pc - n, pc);
+		if (distance == 0)
+			continue;
+		bool is_saved = n > 0;
+		recipe.cfa_offset = (int32_t)distance;
+		recipe.n_rules = is_saved ? 2 : 1;
+		return recipes_add(recipes, &recipe, is_saved ? rules : rules + 1);
+	}
+	return RECIPE_NONE;
+}
+
 uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
 		       struct recipes *recipes)
 {
 	struct prologue p = { .fp_at = NOT_SAVED, .ra_at = NOT_SAVED, .is_plain = true };
 	struct insn insn;
 
-	if (isa->call_pushes_ra || isa->min_insn == 1)
-		return RECIPE_NONE;
+	if (isa->call_pushes_ra)
+		return is_return ? RECIPE_NONE : behind_prologue(isa, code, context, pc, recipes);
 	uint64_t setting = behind_find_setting(isa, code, context, pc, is_return);
 	uint64_t at = setting ? behind_find_entry(isa, code, context, setting) : 0;
 	if (!at)

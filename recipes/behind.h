@@ -6,8 +6,10 @@
  * there is only straight-line code between here and the instruction that set the frame pointer to the saved
  * frame pointer and return address, it still points there.
  *
- * No side effects: code is read through a callback, and the recipe is added to the caller's pool. Only for
- * instruction sets with fixed-size instructions: others cannot be decoded backwards.
+ * Instructions of any size (x86-64) cannot be decoded backwards: there, only the few that follow the one
+ * which saves the frame pointer are recognised, up to the first that does more than make room on the stack.
+ *
+ * No side effects: code is read through a callback, and the recipe is added to the caller's pool.
  */
 #pragma once
 

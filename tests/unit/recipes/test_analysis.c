@@ -250,3 +250,34 @@ TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
 	CHECK_STR(recipe_at(&s, 0x1063, &function), "cfa=rsp+32 ra=c-8");
 	scene_done(&s);
 }
+
+TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
+{
+	static const uint8_t code[] = {
+		0x85, 0xff,       /* 1000 test %edi, %edi */
+		0x74, 0x0a,       /* 1002 je 100e */
+		0x8b, 0x04, 0x24, /* 1004 mov (%rsp), %eax */
+		0x48, 0x29, 0xf4, /* 1007 sub %rsi, %rsp */
+		0x31, 0xdb,       /* 100a xor %ebx, %ebx */
+		0x66, 0x90,       /* 100c nop */
+		0x48, 0x8b, 0x0a, /* 100e mov (%rdx), %rcx */
+		0x85, 0xc0,       /* 1011 test %eax, %eax */
+		0x75, 0x02,       /* 1013 jne 1017 */
+		0xff, 0xe1,       /* 1015 jmp *%rcx */
+		0x48, 0xff, 0xc1, /* 1017 inc %rcx */
+		0xff, 0xe1,       /* 101a jmp *%rcx */
+	};
+	static const char met[] = "cfa=rsp+8 rbx=undefined rsp=undefined ra=c-8";
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make_of(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1002, &function), "cfa=rsp+8 ra=c-8");
+	/* The address may not have been moved yet. */
+	CHECK_STR(recipe_at(&s, 0x100a, &function), "none");
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "none");
+	CHECK_STR(recipe_at(&s, 0x100e, &function), met);
+	CHECK_STR(recipe_at(&s, 0x1015, &function), met);
+	CHECK_STR(recipe_at(&s, 0x101a, &function), met);
+	scene_done(&s);
+}

@@ -88,6 +88,12 @@ uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
  * function. */
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
 /*
+ * Narrows [*start, *end), in which no function is known, to the code around vaddr that stands between long
+ * runs of traps. False, and nothing is changed, if no traps precede it.
+ */
+bool functions_between_traps(const struct functions *functions, uint64_t vaddr, uint64_t *start,
+			     uint64_t *end);
+/*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
  * most max. Empty before there is evidence.
  */

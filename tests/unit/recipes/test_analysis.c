@@ -281,3 +281,26 @@ TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
 	CHECK_STR(recipe_at(&s, 0x101a, &function), met);
 	scene_done(&s);
 }
+
+TEST(analysis_knows_code_between_traps_that_functions_jump_to)
+{
+	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
+	static const uint8_t shared[] = { 0x49, 0x8b, 0x45, 0x08,              /* 1020 mov 8(%r13), %rax */
+					  0x50,                                /* 1024 push %rax */
+					  0xff, 0xd0,                          /* 1025 call *%rax */
+					  0x58, 0xc3 };                        /* 1027 pop %rax; ret */
+	/* A register that callers rely on has changed: this is no call of another function. */
+	static const uint8_t called[] = { 0x31, 0xdb, 0xeb, 0xdc }; /* 1040 xor %ebx, %ebx; jmp 1020 */
+	uint8_t code[0x80];
+	struct scene s;
+	uint64_t function = 0;
+
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, entry, sizeof(entry));
+	memcpy(code + 0x20, shared, sizeof(shared));
+	memcpy(code + 0x40, called, sizeof(called));
+	scene_make_of(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1027, &function), "cfa=rsp+16 ra=c-8");
+	CHECK_EQ(function, 0x1020);
+	scene_done(&s);
+}

@@ -114,11 +114,12 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 				 .cfa_offset = (int32_t)cfa_offset,
 				 .witness = WITNESS_ANALYSIS,
 				 .trust = TRUST_GUESS };
+	uint64_t lost_sp = isa->call_pushes_ra ? 1ull << isa->sp : 0;
 	struct rule rules[RECIPE_MAX_RULES];
 
 	/* What else was saved, and where, is not looked at. */
-	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && recipe.n_rules < RECIPE_MAX_RULES;
-	     left &= left - 1) {
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra | lost_sp;
+	     left && recipe.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
 		struct rule rule = { .reg = (uint8_t)__builtin_ctzll(left), .kind = RULE_UNDEFINED };
 		if (rule.reg == isa->fp || rule.reg == isa->ra) {
 			rule.kind = RULE_AT_CFA;
@@ -129,9 +130,9 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 	return recipes_add(recipes, &recipe, rules);
 }
 
-/* ---- instructions of any size: only the prologue itself --------------------------------------- */
+/* ---- instructions of any size: from a prologue on ---------------------------------------------- */
 
-#define MAX_PUSHES 16 /* bytes from the first instruction of a prologue on */
+#define MAX_BYTES 256 /* from the first instruction of a prologue on */
 
 static bool behind_pushes_fp(const struct isa *isa, const struct insn *insn)
 {
@@ -139,66 +140,57 @@ static bool behind_pushes_fp(const struct isa *isa, const struct insn *insn)
 	       insn->effect[0].reg == isa->fp;
 }
 
-/* How many bytes the instruction makes room for on the stack; 0 if it does not, or something else, too. */
-static int64_t behind_room(const struct isa *isa, const struct insn *insn)
+/* The instruction that saves the frame pointer, and the one that sets it. */
+static bool behind_is_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t at,
+			       struct insn *save, struct insn *set)
 {
-	const struct effect *e = &insn->effect[0];
-
-	if (insn->flow != FLOW_NEXT || insn->n_effects != 1)
-		return 0;
-	if (e->kind == EFFECT_PUSH)
-		return sizeof(uint64_t);
-	bool is_moved = e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp &&
-			e->index == REG_NONE && e->imm < 0 && e->imm > INT32_MIN;
-	return is_moved ? -e->imm : 0;
+	return isa->decode(code(context, at), at, save) == 0 && behind_pushes_fp(isa, save) &&
+	       isa->decode(code(context, at + save->len), at + save->len, set) == 0 &&
+	       behind_sets_fp(isa, set) && set->effect[0].imm == 0;
 }
 
-/*
- * The distance from sp to the CFA if a prologue begins at `at`: the frame pointer is saved, set from sp, and
- * then there are only instructions that make room, up to pc. 0 if not. Words that lie before pc and read like
- * that by chance are unlikely to put a return address there.
- */
-static int64_t behind_run_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t at,
-				   uint64_t pc)
+/* Does straight code that leaves the frame pointer alone lead from `at` to pc? */
+static bool behind_leads_to(const struct isa *isa, ahead_code code, void *context, uint64_t at, uint64_t pc)
 {
-	int64_t distance = (int64_t)sizeof(uint64_t);
-	struct insn save, set, insn;
+	struct insn insn;
 
-	if (isa->decode(code(context, at), at, &save) < 0 || !behind_pushes_fp(isa, &save) ||
-	    isa->decode(code(context, at + save.len), at + save.len, &set) < 0 ||
-	    !behind_sets_fp(isa, &set) || set.effect[0].imm != 0)
-		return 0;
-	if (at == pc)
-		return distance;
-	distance += (int64_t)sizeof(uint64_t);
-	if (at + save.len == pc)
-		return distance;
-	for (at += save.len + set.len; at < pc; at += insn.len) {
-		int64_t room = isa->decode(code(context, at), at, &insn) < 0 ? 0 : behind_room(isa, &insn);
-		if (room == 0)
-			return 0;
-		distance += room;
-	}
-	return at == pc && distance <= INT32_MAX ? distance : 0;
+	for (; at < pc; at += insn.len)
+		if (isa->decode(code(context, at), at, &insn) < 0 || insn.len == 0 ||
+		    !behind_runs_on(&insn, false) || behind_writes(&insn, isa->fp))
+			return false;
+	return at == pc;
 }
 
+/* Before the frame pointer is set: all that was pushed is the return address, and perhaps the old one. */
+static uint32_t behind_add_early(const struct isa *isa, bool is_saved, struct recipes *recipes)
+{
+	struct rule rules[] = { { .reg = isa->fp, .kind = RULE_AT_CFA, .offset = -16 },
+				{ .reg = isa->sp, .kind = RULE_UNDEFINED },
+				{ .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 } };
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = isa->sp,
+				 .cfa_offset = is_saved ? 16 : 8,
+				 .witness = WITNESS_ANALYSIS,
+				 .trust = TRUST_GUESS,
+				 .n_rules = is_saved ? 3 : 2 };
+
+	return recipes_add(recipes, &recipe, is_saved ? rules : rules + 1);
+}
+
+/* The last prologue before pc. Bytes that read like one by chance are unlikely to lead straight to pc. */
 static uint32_t behind_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
 				struct recipes *recipes)
 {
-	struct rule rules[] = { { .reg = isa->fp, .kind = RULE_AT_CFA, .offset = -16 },
-				{ .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 } };
-	struct recipe recipe = {
-		.cfa_kind = CFA_REG, .cfa_reg = isa->sp, .witness = WITNESS_ANALYSIS, .trust = TRUST_GUESS
-	};
+	struct insn save, set;
 
-	for (uint64_t n = 0; n <= MAX_PUSHES && n < pc; n++) {
-		int64_t distance = behind_run_prologue(isa, code, context, pc - n, pc);
-		if (distance == 0)
+	for (uint64_t n = 0; n <= MAX_BYTES && n < pc; n++) {
+		uint64_t at = pc - n;
+		if (!behind_is_prologue(isa, code, context, at, &save, &set))
 			continue;
-		bool is_saved = n > 0;
-		recipe.cfa_offset = (int32_t)distance;
-		recipe.n_rules = is_saved ? 2 : 1;
-		return recipes_add(recipes, &recipe, is_saved ? rules : rules + 1);
+		if (n <= save.len)
+			return n == 0 || n == save.len ? behind_add_early(isa, n > 0, recipes) : RECIPE_NONE;
+		bool is_straight = behind_leads_to(isa, code, context, at + save.len + set.len, pc);
+		return is_straight ? behind_add_recipe(isa, 16, recipes) : RECIPE_NONE;
 	}
 	return RECIPE_NONE;
 }

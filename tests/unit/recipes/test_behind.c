@@ -138,16 +138,24 @@ TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
 		0x48, 0x83, 0xec, 0x08,       /* 11 sub $8, %rsp */
 		0x48, 0x89, 0x75, 0xe0,       /* 15 mov %rsi, -0x20(%rbp) */
 		0xc3,                         /* 19 ret */
+		0x90,                         /* 20 nop */
 	};
+	static const char framed[] = "cfa=rbp+16 rbx=undefined rbp=c-16 rsp=undefined r12=undefined"
+				     " r13=undefined r14=undefined r15=undefined ra=c-8";
 
 	CHECK_STR(in_prologue(code, sizeof(code), 0), "none");
-	CHECK_STR(in_prologue(code, sizeof(code), 5), "cfa=rsp+8 ra=c-8");
-	CHECK_STR(in_prologue(code, sizeof(code), 6), "cfa=rsp+16 rbp=c-16 ra=c-8");
-	CHECK_STR(in_prologue(code, sizeof(code), 9), "cfa=rsp+16 rbp=c-16 ra=c-8");
-	CHECK_STR(in_prologue(code, sizeof(code), 11), "cfa=rsp+32 rbp=c-16 ra=c-8");
-	CHECK_STR(in_prologue(code, sizeof(code), 15), "cfa=rsp+40 rbp=c-16 ra=c-8");
-	CHECK_STR(in_prologue(code, sizeof(code), 19), "none"); /* more has happened than that */
+	CHECK_STR(in_prologue(code, sizeof(code), 5), "cfa=rsp+8 rsp=undefined ra=c-8");
+	CHECK_STR(in_prologue(code, sizeof(code), 6), "cfa=rsp+16 rbp=c-16 rsp=undefined ra=c-8");
+	CHECK_STR(in_prologue(code, sizeof(code), 9), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 11), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 19), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* behind a return */
 	CHECK_STR(in_prologue(code, sizeof(code), 8), "none");  /* inside an instruction */
+	CHECK_STR(in_prologue(code, sizeof(code), 12), "none");
+	/* Behind a call, it may be another function. */
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x90 }, 7, 6), "none");
+	/* The frame pointer is restored. */
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 }, 6, 5), "none");
 	/* The frame pointer is set, but was not saved; it is saved, but not set. */
 	CHECK_STR(in_prologue((const uint8_t[]){ 0x53, 0x48, 0x89, 0xe5, 0x56, 0xc3 }, 6, 5), "none");
 	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe0, 0x56, 0xc3 }, 6, 5), "none");

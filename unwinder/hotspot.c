@@ -202,18 +202,16 @@ static uint32_t hotspot_stub_recipe(struct hotspot *hotspot, struct hotspot_memo
 
 	if (!hotspot_stub_find(isa, hotspot_memory_at, memory, pc, &stub))
 		return RECIPE_NONE;
-	struct rule ra = { .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 };
+	bool is_on_top = stub.ra == REG_NONE, is_told = stub.sender != REG_NONE;
+	struct rule ra = { .reg = isa->ra,
+			   .kind = is_on_top ? RULE_AT_REG : RULE_REG,
+			   .from = is_on_top ? isa->sp : stub.ra };
 	struct recipe recipe = { .cfa_kind = CFA_REG,
-				 .cfa_reg = isa->sp,
-				 .cfa_offset = 8,
+				 .cfa_reg = is_told ? stub.sender : isa->sp,
+				 .cfa_offset = is_on_top && !is_told ? 8 : 0,
 				 .n_rules = 1,
 				 .witness = WITNESS_TEMPLATE,
 				 .trust = TRUST_STATED };
-	if (stub.ra != REG_NONE) {
-		ra = (struct rule){ .reg = isa->ra, .kind = RULE_REG, .from = stub.ra };
-		recipe.cfa_reg = stub.sender;
-		recipe.cfa_offset = 0;
-	}
 	return recipes_add(hotspot->recipes, &recipe, &ra);
 }
 

@@ -98,6 +98,43 @@ static bool stub_see(const struct stub_path *path, const struct insn *insn, stru
 	return true;
 }
 
+/* ---- methods that are left ---------------------------------------------------------------------- */
+
+static bool stub_decode(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
+{
+	return isa->decode(code(context, pc), pc, ret) == 0 && ret->len;
+}
+
+/* pop ra; mov sender, sp; jmp *ra: from any of the three on. */
+static bool stub_is_return(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
+			   struct hotspot_stub *ret)
+{
+	uint8_t popped = REG_NONE;
+	struct insn insn;
+
+	*ret = (struct hotspot_stub){ .ra = REG_NONE, .sender = REG_NONE };
+	if (!stub_decode(isa, code, context, pc, &insn))
+		return false;
+	const struct effect *e = &insn.effect[0];
+	if (insn.flow == FLOW_NEXT && insn.n_effects == 1 && e->kind == EFFECT_POP && e->reg < REG_MAX) {
+		popped = e->reg;
+		pc += insn.len;
+		if (!stub_decode(isa, code, context, pc, &insn))
+			return false;
+	}
+	if (insn.flow == FLOW_NEXT && insn.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->sp &&
+	    e->base < REG_MAX && e->base != isa->fp && e->index == REG_NONE && e->imm == 0) {
+		ret->sender = e->base;
+		pc += insn.len;
+		if (!stub_decode(isa, code, context, pc, &insn))
+			return false;
+	}
+	bool is_known = popped != REG_NONE ? insn.through == popped && ret->sender != REG_NONE
+					   : insn.through == SENDER;
+	ret->ra = popped == REG_NONE ? insn.through : REG_NONE;
+	return insn.flow == FLOW_JUMP_INDIRECT && is_known;
+}
+
 bool hotspot_stub_find(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
 		       struct hotspot_stub *ret)
 {
@@ -106,6 +143,8 @@ bool hotspot_stub_find(const struct isa *isa, ahead_code code, void *context, ui
 
 	if (!isa->call_pushes_ra)
 		return false;
+	if (stub_is_return(isa, code, context, pc, ret))
+		return true;
 	for (unsigned n = 0; n < MAX_INSNS; n++) {
 		bool goes_on = isa->decode(code(context, stub.now.pc), stub.now.pc, &insn) == 0 && insn.len;
 		if (goes_on && stub_see(&stub.now, &insn, ret))

@@ -12,10 +12,10 @@
 #include "cmd/inspect.h"
 #include "cmd/options.h"
 
-static void print_sources(uint8_t sources)
+static void print_sources(uint16_t sources)
 {
-	static const char *const names[] = { "symbol",  "frame",   "entry", "call",
-					     "address", "pointer", "gap",   "stub" };
+	static const char *const names[] = { "symbol",  "frame", "entry", "call", "address",
+					     "pointer", "gap",   "stub",  "traps" };
 	const char *separator = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

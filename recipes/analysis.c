@@ -213,8 +213,9 @@ static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, 
 }
 
 /*
- * Code that nothing enters as a function is analysed with the function that jumps there. If that one is
- * not found, nothing is known of it.
+ * Code that nothing is seen to enter as a function is analysed with the function that jumps there. If that
+ * one is not found, nothing is known of it, unless it stands alone between traps: then whoever gets there
+ * jumps through a pointer, as V8's bytecode handlers do, which pass values in registers that no caller sets.
  */
 static uint32_t analysis_part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
 				     bool is_alone)
@@ -228,20 +229,47 @@ static uint32_t analysis_part_recipe(struct analysis *analysis, const struct fun
 		return row;
 	functions_look_around(analysis->functions, vaddr);
 	analysis_analyse_jumpers(analysis, copy.start, copy.end, vaddr);
+	row = analysis_find_row(analysis, copy.start, vaddr);
+	uint32_t index = functions_index(analysis->functions, copy.start);
+	if (row != RECIPE_NONE || index == FUNCTION_NONE || copy.kind == FUNCTION_PART ||
+	    !(copy.sources & FROM_TRAPS))
+		return row;
+	analysis_analyse(analysis, index);
 	return analysis_find_row(analysis, copy.start, vaddr);
 }
 
-/* Between functions there is what those that jump there took in: an end they share, cold code. */
+/* Code that nobody is known to call, and that may be a function all the same. */
+static uint32_t analysis_range_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
+{
+	if (map_find(&analysis->tried, start) == MAP_NONE) {
+		map_put(&analysis->tried, start, 1);
+		analysis->flow.ignores_references = false;
+		functions_analyse_range(analysis->functions, start, end, &analysis->flow);
+		analysis->n_analysed++;
+		for (size_t part = 0; part < analysis->flow.parts.n; part++)
+			analysis_keep_rows(analysis, part);
+	}
+	return analysis_find_row(analysis, start, vaddr);
+}
+
+/*
+ * Between functions there is what those that jump there took in: an end they share, cold code. Or a function
+ * of hand-written or generated code that is only jumped to, if it stands alone between traps: many may do
+ * that, and each takes it in.
+ */
 static uint32_t analysis_gap_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone,
 				    uint64_t *ret_function)
 {
 	uint64_t start = functions_last_end(analysis->functions, vaddr);
 	uint64_t end = functions_next_start(analysis->functions, vaddr);
+	bool stands_alone = functions_between_traps(analysis->functions, vaddr, &start, &end);
 	uint32_t row = analysis_find_row(analysis, start, vaddr);
 
 	if (row == RECIPE_NONE && is_alone)
 		analysis_analyse_jumpers(analysis, start, end, vaddr);
 	row = analysis_find_row(analysis, start, vaddr);
+	if (row == RECIPE_NONE && is_alone && stands_alone)
+		row = analysis_range_recipe(analysis, start, end, vaddr);
 	if (row != RECIPE_NONE)
 		*ret_function = start;
 	return row;

@@ -114,11 +114,12 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 				 .cfa_offset = (int32_t)cfa_offset,
 				 .witness = WITNESS_ANALYSIS,
 				 .trust = TRUST_GUESS };
+	uint64_t lost_sp = isa->call_pushes_ra ? 1ull << isa->sp : 0;
 	struct rule rules[RECIPE_MAX_RULES];
 
 	/* What else was saved, and where, is not looked at. */
-	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && recipe.n_rules < RECIPE_MAX_RULES;
-	     left &= left - 1) {
+	for (uint64_t left = isa->callee_saved | 1ull << isa->ra | lost_sp;
+	     left && recipe.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
 		struct rule rule = { .reg = (uint8_t)__builtin_ctzll(left), .kind = RULE_UNDEFINED };
 		if (rule.reg == isa->fp || rule.reg == isa->ra) {
 			rule.kind = RULE_AT_CFA;
@@ -129,14 +130,79 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 	return recipes_add(recipes, &recipe, rules);
 }
 
+/* ---- instructions of any size: from a prologue on ---------------------------------------------- */
+
+#define MAX_BYTES 256 /* from the first instruction of a prologue on */
+
+static bool behind_pushes_fp(const struct isa *isa, const struct insn *insn)
+{
+	return insn->flow == FLOW_NEXT && insn->n_effects == 1 && insn->effect[0].kind == EFFECT_PUSH &&
+	       insn->effect[0].reg == isa->fp;
+}
+
+/* The instruction that saves the frame pointer, and the one that sets it. */
+static bool behind_is_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t at,
+			       struct insn *save, struct insn *set)
+{
+	return isa->decode(code(context, at), at, save) == 0 && behind_pushes_fp(isa, save) &&
+	       isa->decode(code(context, at + save->len), at + save->len, set) == 0 &&
+	       behind_sets_fp(isa, set) && set->effect[0].imm == 0;
+}
+
+/* Does straight code that leaves the frame pointer alone lead from `at` to pc? */
+static bool behind_leads_to(const struct isa *isa, ahead_code code, void *context, uint64_t at, uint64_t pc)
+{
+	struct insn insn;
+
+	for (; at < pc; at += insn.len)
+		if (isa->decode(code(context, at), at, &insn) < 0 || insn.len == 0 ||
+		    !behind_runs_on(&insn, false) || behind_writes(&insn, isa->fp))
+			return false;
+	return at == pc;
+}
+
+/* Before the frame pointer is set: all that was pushed is the return address, and perhaps the old one. */
+static uint32_t behind_add_early(const struct isa *isa, bool is_saved, struct recipes *recipes)
+{
+	struct rule rules[] = { { .reg = isa->fp, .kind = RULE_AT_CFA, .offset = -16 },
+				{ .reg = isa->sp, .kind = RULE_UNDEFINED },
+				{ .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 } };
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = isa->sp,
+				 .cfa_offset = is_saved ? 16 : 8,
+				 .witness = WITNESS_ANALYSIS,
+				 .trust = TRUST_GUESS,
+				 .n_rules = is_saved ? 3 : 2 };
+
+	return recipes_add(recipes, &recipe, is_saved ? rules : rules + 1);
+}
+
+/* The last prologue before pc. Bytes that read like one by chance are unlikely to lead straight to pc. */
+static uint32_t behind_prologue(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
+				struct recipes *recipes)
+{
+	struct insn save, set;
+
+	for (uint64_t n = 0; n <= MAX_BYTES && n < pc; n++) {
+		uint64_t at = pc - n;
+		if (!behind_is_prologue(isa, code, context, at, &save, &set))
+			continue;
+		if (n <= save.len)
+			return n == 0 || n == save.len ? behind_add_early(isa, n > 0, recipes) : RECIPE_NONE;
+		bool is_straight = behind_leads_to(isa, code, context, at + save.len + set.len, pc);
+		return is_straight ? behind_add_recipe(isa, 16, recipes) : RECIPE_NONE;
+	}
+	return RECIPE_NONE;
+}
+
 uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, uint64_t pc, bool is_return,
 		       struct recipes *recipes)
 {
 	struct prologue p = { .fp_at = NOT_SAVED, .ra_at = NOT_SAVED, .is_plain = true };
 	struct insn insn;
 
-	if (isa->call_pushes_ra || isa->min_insn == 1)
-		return RECIPE_NONE;
+	if (isa->call_pushes_ra)
+		return is_return ? RECIPE_NONE : behind_prologue(isa, code, context, pc, recipes);
 	uint64_t setting = behind_find_setting(isa, code, context, pc, is_return);
 	uint64_t at = setting ? behind_find_entry(isa, code, context, setting) : 0;
 	if (!at)

@@ -6,8 +6,11 @@
  * there is only straight-line code between here and the instruction that set the frame pointer to the saved
  * frame pointer and return address, it still points there.
  *
- * No side effects: code is read through a callback, and the recipe is added to the caller's pool. Only for
- * instruction sets with fixed-size instructions: others cannot be decoded backwards.
+ * Instructions of any size (x86-64) cannot be decoded backwards: there, the bytes of a prologue are looked
+ * for, and the code is decoded from it on. Only for a function that was interrupted. Its caller's sp is not
+ * told: generated functions (V8's, HotSpot's) may give back their arguments, too.
+ *
+ * No side effects: code is read through a callback, and the recipe is added to the caller's pool.
  */
 #pragma once
 

@@ -75,7 +75,7 @@ static bool inner_has_frame(const struct state *state, const struct isa *isa)
 }
 
 /* Where such a frame is known but its return address is lost, that is known, too. */
-static void inner_see(void *context, const struct recover_point *point)
+static void inner_see(void *context, const struct flow_point *point)
 {
 	struct inner_rows *to = context;
 	const struct isa *isa = to->flow->isa;
@@ -98,7 +98,7 @@ static void inner_analyse(struct inner *inner, struct functions *functions, stru
 	flow->ignores_references = true;
 	functions_analyse_range(functions, range.start, range.end, flow);
 	if (flow->parts.n)
-		recover_walk(flow, 0, inner_see, &to);
+		flow_walk(flow, 0, inner_see, &to);
 	map_put(&inner->by_start, range.start,
 		table_add(&inner->table, range.start, range.end - range.start, &to.rows));
 	vec_done(&to.rows.rows);

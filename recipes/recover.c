@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "recipes/tail.h"
+
 #define RED_ZONE 128 /* below sp, x86-64: signals leave it alone */
 
 enum trust recover_trust(const struct flow *flow)
@@ -157,23 +159,27 @@ static bool recover_find_register(const struct state *state, const struct isa *i
 
 /*
  * A number of arguments that is not known here was pushed (V8's calls do that), and nothing tells the CFA any
- * more. While the return address is in its register and the frame pointer is the caller's, the caller can be
- * found all the same; only its sp is lost. The CFA lies at sp or above it.
+ * more. While the return address is in its place, its register or the top of the stack, and the frame pointer
+ * is the caller's, the caller can be found all the same; only its sp is lost. The CFA lies there or above it.
  */
 static uint32_t recover_caller_only(const struct state *state, const struct isa *isa, struct recipes *recipes)
 {
-	struct recipe r = { .witness = WITNESS_ANALYSIS, .cfa_kind = CFA_REG, .cfa_reg = isa->sp };
+	int32_t size = isa->call_pushes_ra ? 8 : 0; /* of the return address on the stack */
+	struct recipe r = {
+		.witness = WITNESS_ANALYSIS, .cfa_kind = CFA_REG, .cfa_reg = isa->sp, .cfa_offset = size
+	};
 	struct rule rules[RECIPE_MAX_RULES];
 
-	if (isa->call_pushes_ra || state->reg[isa->ra] != value_entry(isa->ra) ||
-	    state->reg[isa->fp] != value_entry(isa->fp))
+	if (state->reg[isa->fp] != value_entry(isa->fp))
 		return RECIPE_NONE;
 	for (unsigned reg = 0; reg < isa->n_regs && r.n_rules < RECIPE_MAX_RULES; reg++) {
-		bool is_kept = (isa->callee_saved | 1ull << isa->ra) >> reg & 1;
-		if (reg == isa->sp || (is_kept && state->reg[reg] != value_entry(reg)))
+		bool is_kept = isa->callee_saved >> reg & 1;
+		if (reg == isa->ra)
+			rules[r.n_rules++] = (struct rule){ .reg = (uint8_t)reg,
+							    .kind = size ? RULE_AT_CFA : RULE_SAME,
+							    .offset = -size };
+		else if (reg == isa->sp || (is_kept && state->reg[reg] != value_entry(reg)))
 			rules[r.n_rules++] = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_UNDEFINED };
-		else if (reg == isa->ra)
-			rules[r.n_rules++] = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
 	}
 	return recipes_add(recipes, &r, rules);
 }
@@ -184,8 +190,10 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
 	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
 
-	if (!recover_find_cfa(state, isa, &r))
-		return recover_caller_only(state, isa, recipes);
+	if (!recover_find_cfa(state, isa, &r)) {
+		bool has_ra = !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);
+		return has_ra ? recover_caller_only(state, isa, recipes) : RECIPE_NONE;
+	}
 	uint64_t in_slots = recover_rules_from_slots(state, isa, saved);
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra; left && r.n_rules < RECIPE_MAX_RULES;
 	     left &= left - 1) {
@@ -209,27 +217,6 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-void recover_walk(struct flow *flow, size_t part, recover_visitor visit, void *context)
-{
-	const struct flow_part *p = &flow->parts.at[part];
-	struct state state;
-	bool is_running = false;
-
-	for (uint32_t i = p->first; i < p->first + p->n; i++) {
-		uint16_t flags = flow->flags.at[i];
-		const struct state *own = flags & INSN_LEADER ? flow_state(flow, i) : NULL;
-
-		if (own)
-			state_copy(&state, own);
-		is_running = (own || is_running) && (flags & INSN_REACHED);
-		visit(context, &(struct recover_point){ i, is_running ? &state : NULL, flags & INSN_GUESS });
-		if (is_running)
-			flow_step(flow, i, &state);
-		if (flow->insns.at[i].flow == FLOW_JUMP || flow->insns.at[i].flow == FLOW_RETURN)
-			is_running = false;
-	}
-}
-
 struct row_maker {
 	struct flow *flow;
 	struct recipes *recipes;
@@ -239,6 +226,7 @@ struct row_maker {
 	struct state last; /* the state the last recipe was made of */
 	bool has_last, last_is_guess;
 	uint64_t last_uses; /* registers that decided what it is */
+	struct tails tails;
 };
 
 /* Can a recipe be made of it? What else a register holds makes no difference. */
@@ -305,6 +293,11 @@ static void recover_make_row(struct row_maker *m, uint32_t i, const struct state
 	m->has_last = true;
 	m->last_is_guess = is_guess;
 	uint32_t recipe = recover_recipe(state, isa, is_guess ? TRUST_GUESS : m->trust, m->recipes);
+	if (recipe == RECIPE_NONE && isa->call_pushes_ra) {
+		m->has_last = false; /* another place with this state may have another recipe */
+		if (!is_guess && tails_have(&m->tails, m->flow, i))
+			recipe = recover_caller_only(state, isa, m->recipes);
+	}
 	m->last_uses = recover_deciding_registers(m->recipes, recipe, state, isa);
 	recipe_rows_add(m->rows, (uint32_t)(m->flow->vaddrs.at[i] - m->start), recipe);
 }
@@ -391,6 +384,7 @@ void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struc
 
 	for (uint32_t i = flow->parts.at[part].first; i < end;)
 		i = recover_make_rows(&m, i, end);
+	tails_done(&m.tails);
 }
 
 /* --- sp, told from the frame pointer ------------------------------------------------------------ */
@@ -402,7 +396,7 @@ struct fp_search {
 	bool is_found;
 };
 
-static void recover_see_fp(void *context, const struct recover_point *point)
+static void recover_see_fp(void *context, const struct flow_point *point)
 {
 	struct fp_search *search = context;
 	const struct isa *isa = search->flow->isa;
@@ -423,7 +417,7 @@ bool recover_sp_from_fp(struct flow *flow, uint64_t vaddr, int64_t *ret)
 
 	for (size_t part = 0; part < flow->parts.n && !search.is_found; part++)
 		if (vaddr >= flow->parts.at[part].start && vaddr < flow->parts.at[part].end)
-			recover_walk(flow, part, recover_see_fp, &search);
+			flow_walk(flow, part, recover_see_fp, &search);
 	*ret = search.distance;
 	return search.is_found;
 }

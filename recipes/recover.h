@@ -23,15 +23,3 @@ bool recover_sp_from_fp(struct flow *flow, uint64_t vaddr, int64_t *ret);
 
 /* Appends the rows of one part of the function, offsets from the part's start. */
 void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struct recipe_rows *ret);
-
-/*
- * Walks the instructions of a part in order with the state before each; state is NULL where nothing
- * reaches. For rows, comparison and display alike.
- */
-struct recover_point {
-	uint32_t insn; /* index into flow->insns */
-	const struct state *state;
-	bool is_guess;
-};
-typedef void (*recover_visitor)(void *context, const struct recover_point *point);
-void recover_walk(struct flow *flow, size_t part, recover_visitor visit, void *context);

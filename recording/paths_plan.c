@@ -256,7 +256,7 @@ struct plan_frames {
 	size_t n_found;
 };
 
-static void plan_find_frame(void *context, const struct recover_point *point)
+static void plan_find_frame(void *context, const struct flow_point *point)
 {
 	struct plan_frames *frames = context;
 	struct paths_plan *plan = frames->p->plan;
@@ -283,7 +283,7 @@ static int plan_find_frames(struct planner *p, struct flow *flow, struct diag *d
 
 	recipes_init(&frames.recipes);
 	for (size_t i = 0; i < flow->parts.n; i++)
-		recover_walk(flow, i, plan_find_frame, &frames);
+		flow_walk(flow, i, plan_find_frame, &frames);
 	recipes_done(&frames.recipes);
 	if (frames.n_found == p->plan->vaddrs.n)
 		return 0;

@@ -9,6 +9,7 @@
 #include "binary/elf/symbols.h"
 #include "unwinder/hotspot_entry.h"
 #include "unwinder/hotspot_layout.h"
+#include "unwinder/hotspot_stub.h"
 
 #define MAX_PROCESSES 1024 /* remembered; then all are forgotten */
 #define MAX_TRIES 4        /* to read the layout: the runtime may just be starting */
@@ -194,6 +195,26 @@ static struct bytes hotspot_memory_at(void *context, uint64_t pc)
 	return code_pages_at(memory->pages, memory->pid, pc);
 }
 
+static uint32_t hotspot_stub_recipe(struct hotspot *hotspot, struct hotspot_memory *memory, uint64_t pc)
+{
+	const struct isa *isa = hotspot->isa;
+	struct hotspot_stub stub;
+
+	if (!hotspot_stub_find(isa, hotspot_memory_at, memory, pc, &stub))
+		return RECIPE_NONE;
+	bool is_on_top = stub.ra == REG_NONE, is_told = stub.sender != REG_NONE;
+	struct rule ra = { .reg = isa->ra,
+			   .kind = is_on_top ? RULE_AT_REG : RULE_REG,
+			   .from = is_on_top ? isa->sp : stub.ra };
+	struct recipe recipe = { .cfa_kind = CFA_REG,
+				 .cfa_reg = is_told ? stub.sender : isa->sp,
+				 .cfa_offset = is_on_top && !is_told ? 8 : 0,
+				 .n_rules = 1,
+				 .witness = WITNESS_TEMPLATE,
+				 .trust = TRUST_STATED };
+	return recipes_add(hotspot->recipes, &recipe, &ra);
+}
+
 uint32_t hotspot_entry_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place)
 {
 	struct hotspot_memory memory = { hotspot->pages, place->pid };
@@ -201,6 +222,8 @@ uint32_t hotspot_entry_recipe(struct hotspot *hotspot, struct space *space, cons
 
 	if (!space || !hotspot_find_process(hotspot, space, place->pid))
 		return RECIPE_NONE;
+	if (hotspot->isa->call_pushes_ra)
+		return hotspot_stub_recipe(hotspot, &memory, place->pc);
 	unsigned sender = hotspot_entry_sender(hotspot->isa, hotspot_memory_at, &memory, place->pc);
 	struct recipe recipe = { .cfa_kind = CFA_REG,
 				 .cfa_reg = (uint8_t)sender,

@@ -241,6 +241,41 @@ bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to)
 	return from == to;
 }
 
+#define MAX_TO_USE 64 /* instructions followed to where the frame is used */
+
+/* 1: it does; -1: it changes the frame pointer, or control goes where it is not followed. */
+static int jit_uses_fp(const struct isa *isa, const struct insn *insn)
+{
+	int found = 0;
+
+	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
+		const struct effect *e = &insn->effect[i];
+		bool is_memory = e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
+		if (is_memory && e->base == isa->fp && e->index == REG_NONE && e->imm < 0)
+			found = 1;
+		else if (e->kind != EFFECT_STORE && e->kind != EFFECT_PUSH && e->kind != EFFECT_COMPARE &&
+			 e->reg == isa->fp)
+			return -1;
+	}
+	bool goes_on = insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || insn->flow == FLOW_JUMP;
+	return !goes_on || (insn->clobbers >> isa->fp & 1) ? -1 : found;
+}
+
+bool jit_uses_frame(struct jit *jit, pid_t pid, uint64_t pc)
+{
+	struct insn insn;
+
+	for (unsigned n = 0; n < MAX_TO_USE; n++) {
+		if (jit->isa->decode(code_pages_at(jit->pages, pid, pc), pc, &insn) < 0 || insn.len == 0)
+			return false;
+		int uses = jit_uses_fp(jit->isa, &insn);
+		if (uses)
+			return uses > 0;
+		pc = insn.flow == FLOW_JUMP ? insn.target : pc + insn.len;
+	}
+	return false;
+}
+
 /*
  * HotSpot gives up compiled code that has calls under way by letting them return to a piece of code that
  * takes its own address for the return address (AArch64). No call stands before it, and its frame is the

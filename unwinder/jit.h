@@ -19,6 +19,11 @@ void jit_forget(struct jit *jit);
 
 /* Does none of the instructions from `from` up to `to` change sp or the return address register, or call? */
 bool jit_is_untouched(struct jit *jit, pid_t pid, uint64_t from, uint64_t to);
+/*
+ * Does straight code from pc on read or write below the frame pointer, before it calls, leaves, or sets the
+ * frame pointer? Then that is its frame's.
+ */
+bool jit_uses_frame(struct jit *jit, pid_t pid, uint64_t pc);
 /* The same as knowledge_place; has_code is false if the process's memory cannot be read. */
 void jit_place(struct jit *jit, pid_t pid, uint64_t pc, bool is_return, struct place *ret);
 /*

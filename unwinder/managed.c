@@ -69,7 +69,7 @@ static enum managed_kind hotspot_interrupted_kind(const struct isa *isa, struct 
 
 	if (cursor_reg(cursor, reg, &value) && value == locals)
 		return MANAGED_HOTSPOT_INTERPRETED;
-	return isa->call_pushes_ra ? MANAGED_NONE : MANAGED_HOTSPOT_ENTERED;
+	return MANAGED_HOTSPOT_ENTERED;
 }
 
 /* ---- V8 ----------------------------------------------------------------------------------------- */
@@ -128,9 +128,10 @@ static enum managed_kind managed_kind_at(const struct isa *isa, struct cursor *c
 	if (hotspot_find_locals(fp, cursor, &locals))
 		hotspot = is_interrupted ? hotspot_interrupted_kind(isa, cursor, locals)
 					 : MANAGED_HOTSPOT_INTERPRETED;
-	if (hotspot != MANAGED_NONE)
+	bool is_sure = hotspot == MANAGED_HOTSPOT_INTERPRETED || !isa->call_pushes_ra;
+	if (hotspot != MANAGED_NONE && is_sure)
 		return hotspot;
-	return v8_is_frame(fp, cursor) ? MANAGED_V8 : MANAGED_NONE;
+	return v8_is_frame(fp, cursor) ? MANAGED_V8 : hotspot;
 }
 
 enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted)

@@ -29,8 +29,8 @@ enum managed_kind {
 /*
  * What the frame that fp points to is. is_interrupted: it made no call. Compiled code may run with its
  * caller's frame pointer then; only HotSpot's interpreter has the address of the local variables in
- * its register. MANAGED_HOTSPOT_ENTERED is a possibility then, to be confirmed by a return address that no
- * call precedes.
+ * its register, most of the time. MANAGED_HOTSPOT_ENTERED is a possibility then, to be confirmed by a return
+ * address that no call precedes, or by code that uses the frame (x86-64).
  */
 enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted);
 /* The same of the frame's caller, which made a call. */

@@ -242,26 +242,6 @@ static bool walk_may_be_managed(const struct walk *walk)
 	return walk->is_interrupted ? walk->here.is_jit && !is_known : walk->here.is_jit || !is_known;
 }
 
-#define RETURN_ENTRY_MAX 64 /* bytes in which a method that was returned to restores its own frame */
-
-/*
- * What is left of a possibility: does a new method return to the interpreter? Or has one just done so, which
- * has not restored its register yet?
- */
-static enum managed_kind walk_confirm_entered(struct walk *walk)
-{
-	struct walker *walker = walk->walker;
-	uint64_t ra;
-
-	if (!cursor_reg(&walker->cursor, walker->isa->ra, &ra))
-		return MANAGED_NONE;
-	ra = walker->isa->strip_pc(ra);
-	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
-	if (!caller->is_jit || caller->place.call != CALL_NONE)
-		return MANAGED_NONE;
-	return walk->here.pc - ra < RETURN_ENTRY_MAX ? MANAGED_HOTSPOT_INTERPRETED : MANAGED_HOTSPOT_ENTERED;
-}
-
 /* What the runtime says of the frame is metadata, read after the sample: the step is checked as any other. */
 static bool walk_try_stated(struct walk *walk, struct attempt *attempt)
 {

@@ -40,3 +40,27 @@ uint32_t walk_find_entry_recipe(struct walk *walk)
 		return RECIPE_NONE;
 	return hotspot_entry_recipe(walker->hotspot, walk->space, &place);
 }
+
+#define RETURN_ENTRY_MAX 64 /* bytes in which a method that was returned to restores its own frame */
+
+/*
+ * What is left of a possibility: does a new method return to the interpreter? Or has one just done so, which
+ * has not restored its register yet? x86-64: or does the interpreter use that register for something else?
+ */
+enum managed_kind walk_confirm_entered(struct walk *walk)
+{
+	struct walker *walker = walk->walker;
+	uint64_t ra;
+
+	if (walker->isa->call_pushes_ra)
+		return walk->here.is_jit && jit_uses_frame(walker->jit, walk->pid, walk->here.pc)
+			       ? MANAGED_HOTSPOT_INTERPRETED
+			       : MANAGED_NONE;
+	if (!cursor_reg(&walker->cursor, walker->isa->ra, &ra))
+		return MANAGED_NONE;
+	ra = walker->isa->strip_pc(ra);
+	const struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, ra, true);
+	if (!caller->is_jit || caller->place.call != CALL_NONE)
+		return MANAGED_NONE;
+	return walk->here.pc - ra < RETURN_ENTRY_MAX ? MANAGED_HOTSPOT_INTERPRETED : MANAGED_HOTSPOT_ENTERED;
+}

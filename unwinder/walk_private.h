@@ -114,6 +114,8 @@ bool walk_plainly(struct walk *walk);
 
 /* For code that has no recipe because it has not made a frame yet; RECIPE_NONE if that cannot be shown. */
 uint32_t walk_find_entry_recipe(struct walk *walk);
+/* What MANAGED_HOTSPOT_ENTERED, a possibility, turns out to be. */
+enum managed_kind walk_confirm_entered(struct walk *walk);
 
 /* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);

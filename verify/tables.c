@@ -105,7 +105,7 @@ static bool is_same_cfa_rule(const struct recipes *recipes, uint32_t left, uint3
  * A frame has one CFA and one return address. Where the table's rule stays as it is and an instruction
  * changes what the rule gives, it was wrong before or is wrong now.
  */
-static bool is_late(const struct verifier *v, const struct recover_point *point, uint32_t stated,
+static bool is_late(const struct verifier *v, const struct flow_point *point, uint32_t stated,
 		    const struct agree_result *r)
 {
 	const struct stated_point *last = &v->last;
@@ -144,7 +144,7 @@ static bool stated_slot(const struct verifier *v, uint32_t stated, value *ret)
  * The row has the return address in a slot of the frame, while it is in its register and an instruction
  * further down stores it to that very slot: that proves itself, in functions without an exit, too.
  */
-static bool is_early(const struct verifier *v, const struct recover_point *point, uint32_t stated,
+static bool is_early(const struct verifier *v, const struct flow_point *point, uint32_t stated,
 		     const struct agree_result *r)
 {
 	struct flow *flow = v->flow;
@@ -167,7 +167,7 @@ static bool is_early(const struct verifier *v, const struct recover_point *point
 }
 
 /* The row counts from a register that this very instruction makes the stack pointer: __builtin_eh_return. */
-static bool is_switch(const struct verifier *v, const struct recover_point *point, uint32_t stated)
+static bool is_switch(const struct verifier *v, const struct flow_point *point, uint32_t stated)
 {
 	const struct insn *insn = flow_insn(v->flow, point->insn);
 	const struct effect *e = &insn->effect[0];
@@ -178,8 +178,8 @@ static bool is_switch(const struct verifier *v, const struct recover_point *poin
 	       r->cfa_reg != v->functions->isa->fp;
 }
 
-static enum verify_cause find_cause(const struct verifier *v, const struct recover_point *point,
-				    uint32_t stated, const struct agree_result *r)
+static enum verify_cause find_cause(const struct verifier *v, const struct flow_point *point, uint32_t stated,
+				    const struct agree_result *r)
 {
 	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
 
@@ -194,7 +194,7 @@ static enum verify_cause find_cause(const struct verifier *v, const struct recov
 	return is_proven ? CAUSE_UNKNOWN : CAUSE_ANALYSIS;
 }
 
-static void remember(struct verifier *v, const struct recover_point *point, uint32_t stated,
+static void remember(struct verifier *v, const struct flow_point *point, uint32_t stated,
 		     const struct agree_result *r, enum verify_cause cause)
 {
 	const struct insn *insn = &v->flow->insns.at[point->insn];
@@ -273,7 +273,7 @@ static uint32_t stated_at(struct verifier *v, uint64_t vaddr)
 	return stated;
 }
 
-static void compare_point(void *context, const struct recover_point *point)
+static void compare_point(void *context, const struct flow_point *point)
 {
 	struct verifier *v = context;
 	const struct isa *isa = v->functions->isa;
@@ -322,7 +322,7 @@ static void compare_function(struct verifier *v, uint32_t function, struct flow 
 	for (size_t part = 0; part < flow->parts.n; part++) {
 		v->last_own = RECIPE_NONE;
 		if (is_own_part(v, function, part))
-			recover_walk(flow, part, compare_point, v);
+			flow_walk(flow, part, compare_point, v);
 	}
 	v->flow = NULL;
 	result->functions++;

@@ -380,24 +380,24 @@ struct symbol_wish {
 
 static bool symbols_table_has(const struct image *image, struct table table, const struct symbol_wish *wish)
 {
-	struct reader r = reader_of(table.entries);
-	unsigned n = 0;
+	size_t n = table.entries.len / sizeof(Elf64_Sym), n_candidates = 0;
+	Elf64_Sym symbol;
 
-	while (n < CANDIDATES_MOST && reader_left(&r) >= sizeof(Elf64_Sym)) {
-		uint32_t name = read_u32(&r);
-		uint8_t info = read_u8(&r);
-		reader_skip(&r, 1);
-		uint16_t section = read_u16(&r);
-		uint64_t value = read_u64(&r);
-		reader_skip(&r, 8);
-		if (value != wish->vaddr || !symbols_is_kind(section, ELF64_ST_TYPE(info)) ||
-		    !symbols_is_code(image, table.file, section, value))
+	for (size_t i = 0; i < n && n_candidates < CANDIDATES_MOST; i++) {
+		const uint8_t *entry = table.entries.at + i * sizeof(symbol);
+		uint64_t value;
+		memcpy(&value, entry + offsetof(Elf64_Sym, st_value), sizeof(value));
+		if (value != wish->vaddr) /* all but a few of a hundred thousand */
 			continue;
-		struct bytes rest = bytes_from(table.strings, name);
+		n_candidates++;
+		memcpy(&symbol, entry, sizeof(symbol));
+		if (!symbols_is_kind(symbol.st_shndx, ELF64_ST_TYPE(symbol.st_info)) ||
+		    !symbols_is_code(image, table.file, symbol.st_shndx, value))
+			continue;
+		struct bytes rest = bytes_from(table.strings, symbol.st_name);
 		struct reader s =
 			reader_of((struct bytes){ rest.at, rest.len < NAME_MOST ? rest.len : NAME_MOST });
 		const char *text = read_cstr(&s);
-		n++;
 		if (!s.failed && !symbols_is_marker(text) &&
 		    wish->is_wanted(wish->context, text, symbols_plain_len(text, strlen(text))))
 			return true;

@@ -26,6 +26,8 @@ enum function_source { /* bits: what says that a function starts here */
 		       FROM_POINTER = 32, /* a pointer in data: weak, it may be an entry of a jump table */
 		       FROM_GAP = 64,     /* inferred */
 		       FROM_STUB = 128,   /* PLT */
+		       FROM_TRAPS = 256,  /* inferred: traps fill the space in front of it, so nothing runs
+					     into it */
 };
 #define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
 
@@ -45,7 +47,8 @@ struct function {
 	uint64_t clobbers; /* registers a call to it may change; 0 = not computed */
 	uint64_t writes;   /* registers its own instructions write; 0 = not computed */
 	uint32_t parent;   /* of a part */
-	uint8_t kind, sources, returns;
+	uint16_t sources;
+	uint8_t kind, returns;
 	bool is_analysed;
 	bool holds_return; /* the survey saw a return, or a jump with unknown target, in it */
 };

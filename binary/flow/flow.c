@@ -336,3 +336,24 @@ void flow_analyse_range(struct flow *flow, uint64_t start, uint64_t end)
 	flow->is_inferred = true;
 	flow_analyse_code(flow, start, end);
 }
+
+void flow_walk(struct flow *flow, size_t part, flow_point_visitor visit, void *context)
+{
+	const struct flow_part *p = &flow->parts.at[part];
+	struct state state;
+	bool is_running = false;
+
+	for (uint32_t i = p->first; i < p->first + p->n; i++) {
+		uint16_t flags = flow->flags.at[i];
+		const struct state *own = flags & INSN_LEADER ? flow_state(flow, i) : NULL;
+
+		if (own)
+			state_copy(&state, own);
+		is_running = (own || is_running) && (flags & INSN_REACHED);
+		visit(context, &(struct flow_point){ i, is_running ? &state : NULL, flags & INSN_GUESS });
+		if (is_running)
+			flow_step(flow, i, &state);
+		if (flow->insns.at[i].flow == FLOW_JUMP || flow->insns.at[i].flow == FLOW_RETURN)
+			is_running = false;
+	}
+}

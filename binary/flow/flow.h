@@ -159,3 +159,15 @@ const uint64_t *flow_jump_targets(const struct flow *flow, uint32_t i, size_t *r
 uint64_t flow_landing_pad(const struct flow *flow, uint64_t call);
 /* May control come back behind this call? */
 bool flow_call_returns(const struct flow *flow, uint32_t i);
+
+/*
+ * Walks the instructions of a part in order with the state before each; state is NULL where nothing
+ * reaches. For rows, comparison and display alike.
+ */
+struct flow_point {
+	uint32_t insn; /* its index */
+	const struct state *state;
+	bool is_guess;
+};
+typedef void (*flow_point_visitor)(void *context, const struct flow_point *point);
+void flow_walk(struct flow *flow, size_t part, flow_point_visitor visit, void *context);

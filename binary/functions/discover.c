@@ -71,7 +71,7 @@ static bool discover_is_free(const struct discovery *d, uint64_t vaddr)
 	       (function_is_inferred(&d->functions->at[index]) && d->functions->at[index].start != vaddr);
 }
 
-static void discover_add(struct discovery *d, uint64_t vaddr, uint8_t source)
+static void discover_add(struct discovery *d, uint64_t vaddr, uint16_t source)
 {
 	vec_push(&d->found.list, ((struct function_start){ .vaddr = vaddr,
 							   .kind = FUNCTION_WHOLE,
@@ -296,7 +296,7 @@ static void discover_find_behind_traps(struct discovery *d)
 				continue;
 			}
 			if (discover_is_behind_traps(d, at, start))
-				discover_add(d, at, FROM_GAP);
+				discover_add(d, at, FROM_GAP | FROM_TRAPS);
 		}
 	}
 }

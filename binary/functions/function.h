@@ -53,7 +53,7 @@ void functions_free(struct functions *functions);
 /* What flow_init (binary/flow/flow.h) wants: always up to date, valid as long as the functions. */
 const struct code_facts *functions_facts(const struct functions *functions);
 
-#define FUNCTION_PACK_VERSION 2
+#define FUNCTION_PACK_VERSION 3
 /*
  * Serializes what functions_new has just made, so that it can be had again without reading symbols, which
  * takes longest. Empty if it is too large.
@@ -87,6 +87,12 @@ uint64_t functions_next_start(const struct functions *functions, uint64_t vaddr)
 /* The end of the last function before vaddr, or the start of the text that holds it. vaddr must be in no
  * function. */
 uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr);
+/*
+ * Narrows [*start, *end), in which no function is known, to the code around vaddr that stands between long
+ * runs of traps. False, and nothing is changed, if no traps precede it.
+ */
+bool functions_between_traps(const struct functions *functions, uint64_t vaddr, uint64_t *start,
+			     uint64_t *end);
 /*
  * Where jumps into [start, end) from other intervals come from. Returns how many there are; writes at
  * most max. Empty before there is evidence.

@@ -18,7 +18,8 @@ struct packed_header {
 struct packed_function {
 	uint64_t start;
 	uint32_t size, name; /* where it is in the text + 1; 0 = none */
-	uint8_t kind, sources, returns, reserved[5];
+	uint16_t sources;
+	uint8_t kind, returns, reserved[4];
 };
 _Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_function) == 24,
 	       "the layout is stored: raise FUNCTION_PACK_VERSION");

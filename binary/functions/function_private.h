@@ -50,8 +50,9 @@ bool evidence_has(const struct functions *functions, enum evidence what, uint64_
 struct function_start {
 	uint64_t vaddr, end; /* end 0 = up to the next start */
 	const char *name;
-	uint8_t kind, sources,
-		preference; /* of two at one address the lower preference keeps its end and name */
+	uint8_t kind;
+	uint16_t sources;
+	uint8_t preference; /* of two at one address the lower preference keeps its end and name */
 };
 enum { PREFER_STUB, PREFER_FRAME, PREFER_SYMBOL, PREFER_LABEL, PREFER_OTHER };
 struct function_starts {

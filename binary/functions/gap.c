@@ -158,6 +158,46 @@ static struct vaddr_range gap_window_around(const struct functions *functions, s
 	return window;
 }
 
+/* ---- between traps ------------------------------------------------------------------------------- */
+
+#define LONG_RUN 8              /* traps: a constant in code has at most seven such bytes */
+#define MAX_BETWEEN (64u << 10) /* bytes that are looked at on either side */
+
+/* Is it aligned, and do traps, one byte each, fill the space in front of it? */
+static bool gap_is_behind_traps(const struct functions *functions, uint64_t vaddr, uint64_t low)
+{
+	struct insn insn;
+
+	if (vaddr % 16 || vaddr < low + LONG_RUN)
+		return false;
+	for (uint64_t at = vaddr - LONG_RUN; at < vaddr; at++)
+		if (functions->isa->decode(image_code(functions->image, at), at, &insn) < 0 ||
+		    insn.len != 1 || insn.flow != FLOW_STOP || !insn.is_padding)
+			return false;
+	return functions->isa->decode(image_code(functions->image, vaddr), vaddr, &insn) == 0 &&
+	       !insn.is_padding;
+}
+
+bool functions_between_traps(const struct functions *functions, uint64_t vaddr, uint64_t *start,
+			     uint64_t *end)
+{
+	uint64_t at = vaddr & ~UINT64_C(15);
+
+	if (functions->isa->min_insn != 1)
+		return false;
+	while (!gap_is_behind_traps(functions, at, *start)) {
+		if (at < *start + 16 || vaddr - at > MAX_BETWEEN)
+			return false;
+		at -= 16;
+	}
+	uint64_t next = (vaddr & ~UINT64_C(15)) + 16;
+	while (next < *end && next - vaddr < MAX_BETWEEN && !gap_is_behind_traps(functions, next, at))
+		next += 16;
+	*start = at;
+	*end = next < *end ? next : *end;
+	return true;
+}
+
 /* .init and .fini are one function each, and end where it does. */
 static bool gap_is_one_function(const struct functions *functions, const struct text_range *text)
 {

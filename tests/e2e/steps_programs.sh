@@ -173,7 +173,7 @@ program dav1d 'libdav1d' 20000 100 dav1d -q --threads 1 -i "$source/tests/data/s
 sound luajit 0 'luajit|libgcc|libc|\[jit' 400000 400 luajit "$work/fib.lua"
 sound luajit-joff 99.99 'luajit' 400000 400 luajit -joff "$work/fib.lua"
 sound ocaml 99.99 'ocaml|libc' 400000 200 "$work/ocaml"
-sound ruby 99.9 'libruby' 400000 200 ruby "$source/tests/stacks/runtimes/work.rb"
+sound ruby 99.9 'libruby|libc' 400000 200 ruby "$source/tests/stacks/runtimes/work.rb"
 sound php 80 'php|libc|\[jit' 400000 200 php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing "$source/tests/stacks/runtimes/work.php"
 
 mkdir "$work/copies"

@@ -58,6 +58,16 @@ verified_programs() {
 }
 export -f verified_programs
 
+# Code that is compiled while it runs is read when the first stacks are unwound. The analysis of these runtimes takes so long here that
+# it would be gone by then: it is done before, and kept.
+compiled_stacks() {
+	(cd /tmp && javac -d . "$SOURCE/tests/bench/src/Bench.java") || return 1
+	"$CPPROF" record -q --no-resolve -o /tmp/first.data -- java -Xmx512m -cp /tmp Bench 2
+	"$CPPROF" record -q --no-resolve -o /tmp/first.data -- node "$SOURCE/tests/bench/src/node.js" 2
+	python3 "$SOURCE/tests/stacks/run.py" java node
+}
+export -f compiled_stacks
+
 switch_off() {
 	sync
 	echo o >/proc/sysrq-trigger
@@ -96,6 +106,7 @@ case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
 case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php
+case_of stacks.compiled bash -c compiled_stacks
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
 case_of unit.collector "$BUILD/tests/test_collector"

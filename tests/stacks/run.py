@@ -94,9 +94,9 @@ FULL = [
     # The clock functions work on the thread's stack; the goroutine's is copied, too.
     Case("go-clock", ["go"], GO.replace("{flags}", "").replace("program.go", "clock.go"), "./{name}", 99.7,
          bare=Bare(99, ("complete", "bad_read", "snapshot_ended"))),
-    Case("node", ["node"], "true", f"node {BENCH}/node.js 80", 99),  # 99.75 seen
+    Case("node", ["node"], "true", f"node {BENCH}/node.js 80", 99 if ARM else 99.9),  # 99.75 seen; x86-64: 99.99
     Case("node-map", ["node"], "true", f"node --perf-basic-prof {BENCH}/node.js 80", 99),
-    Case("java", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", "java -Xmx512m -cp . Bench 60", 99.5),  # 99.9 seen
+    Case("java", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", "java -Xmx512m -cp . Bench 60", 99.5 if ARM else 99.8),  # 99.9 seen
     Case("java-interpreted", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", "java -Xint -Xmx512m -cp . Bench 2", 96),
     Case("java-map", ["javac", "java"], f"javac -d . {BENCH}/Bench.java",
          "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -Xmx512m -cp . Bench 60", 97),

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine code of an image as a witness, on small AArch64 programs that have neither symbols nor
- * unwind entries.
+ * The machine code of an image as a witness, on small programs, most of them AArch64, that have neither
+ * symbols nor unwind entries.
  */
 #include "recipes/analysis.h"
+
+#include <string.h>
+
 #include "tests/elf_maker.h"
 #include "tests/frame_maker.h"
 #include "tests/test.h"
@@ -15,18 +18,24 @@ struct scene {
 	struct frames *frames; /* NULL = none */
 	struct recipes recipes;
 	struct analysis *analysis;
+	uint16_t machine;
 };
 
-static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_t entry)
+static void scene_make_of(struct scene *s, uint16_t machine, struct bytes code, uint64_t entry)
 {
-	struct elf_part text = { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 };
-	*s = (struct scene){ .images = images_new() };
+	struct elf_part text = { ".text", TEXT, PF_X | PF_R, code, 0 };
+	*s = (struct scene){ .images = images_new(), .machine = machine };
 	struct image *image =
-		elf_image(s->images, "program", EM_AARCH64, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
+		elf_image(s->images, "program", machine, entry, ELF_WITHOUT_SECTIONS, &text, 1, NULL);
 
 	recipes_init(&s->recipes);
 	s->analysis = analysis_new(image, NULL, &s->recipes);
 	CHECK(s->analysis != NULL);
+}
+
+static void scene_make(struct scene *s, const uint32_t *words, size_t n, uint64_t entry)
+{
+	scene_make_of(s, EM_AARCH64, (struct bytes){ (const uint8_t *)words, n * 4 }, entry);
 }
 
 /* The same with unwind entries that state where two functions are, and nothing else. */
@@ -42,7 +51,7 @@ static void scene_make_stated(struct scene *s, const uint32_t *words, size_t n, 
 	write_u32(&eh, 0);
 	struct elf_part parts[] = { { ".text", TEXT, PF_X | PF_R, { (const uint8_t *)words, n * 4 }, 0 },
 				    { ".eh_frame", eh_vaddr, PF_R, writer_bytes(&eh), 0 } };
-	*s = (struct scene){ .images = images_new() };
+	*s = (struct scene){ .images = images_new(), .machine = EM_AARCH64 };
 	struct image *image =
 		elf_image(s->images, "program", EM_AARCH64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
 	writer_done(&eh);
@@ -68,7 +77,7 @@ static const char *recipe_at(struct scene *s, uint64_t vaddr, uint64_t *ret_func
 
 	if (recipe == RECIPE_NONE)
 		return "none";
-	recipe_format(&s->recipes, recipe, isa_for_machine(EM_AARCH64), text, sizeof(text));
+	recipe_format(&s->recipes, recipe, isa_for_machine(s->machine), text, sizeof(text));
 	return text;
 }
 
@@ -205,5 +214,93 @@ TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
 	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
 	CHECK_STR(recipe_at(&s, 0x100c, &function), "cfa=sp+32 x29=c-32 ra=c-24");
 	CHECK_STR(recipe_at(&s, 0x1014, &function), "cfa=sp+0 ra=same");
+	scene_done(&s);
+}
+
+TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
+{
+	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
+	static const uint8_t handler[] = {
+		0x43, 0x0f, 0xb6, 0x5c, 0x0c, 0x01, /* 1020 movzbl 1(%r12,%r9), %ebx: no caller passes them */
+		0x48, 0x8b, 0x0c, 0xda,             /* 1026 mov (%rdx,%rbx,8), %rcx */
+		0xff, 0xe1,                         /* 102a jmp *%rcx */
+	};
+	static const uint8_t framed[] = { 0x48, 0x83, 0xec, 0x18, /* 1040 sub $24, %rsp */
+					  0x85, 0xff,             /* 1044 test %edi, %edi */
+					  0x75, 0x18,             /* 1046 jne 1060 */
+					  0x48, 0x83, 0xc4, 0x18, /* 1048 add $24, %rsp */
+					  0xc3 };                 /* 104c ret */
+	static const uint8_t cold[] = { 0x48, 0x89, 0xd8,         /* 1060 mov %rbx, %rax */
+					0x48, 0x83, 0xc4, 0x18,   /* 1063 add $24, %rsp */
+					0xc3 };                   /* 1067 ret */
+	uint8_t code[0x80];
+	struct scene s;
+	uint64_t function = 0;
+
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, entry, sizeof(entry));
+	memcpy(code + 0x20, handler, sizeof(handler));
+	memcpy(code + 0x40, framed, sizeof(framed));
+	memcpy(code + 0x60, cold, sizeof(cold));
+	scene_make_of(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1020, &function), "cfa=rsp+8 ra=c-8");
+	CHECK_EQ(function, 0x1020);
+	CHECK_STR(recipe_at(&s, 0x102a, &function), "cfa=rsp+8 rbx=undefined ra=c-8");
+	/* Behind traps, too, but some function jumps there. */
+	CHECK_STR(recipe_at(&s, 0x1063, &function), "cfa=rsp+32 ra=c-8");
+	scene_done(&s);
+}
+
+TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
+{
+	static const uint8_t code[] = {
+		0x85, 0xff,       /* 1000 test %edi, %edi */
+		0x74, 0x0a,       /* 1002 je 100e */
+		0x8b, 0x04, 0x24, /* 1004 mov (%rsp), %eax */
+		0x48, 0x29, 0xf4, /* 1007 sub %rsi, %rsp */
+		0x31, 0xdb,       /* 100a xor %ebx, %ebx */
+		0x66, 0x90,       /* 100c nop */
+		0x48, 0x8b, 0x0a, /* 100e mov (%rdx), %rcx */
+		0x85, 0xc0,       /* 1011 test %eax, %eax */
+		0x75, 0x02,       /* 1013 jne 1017 */
+		0xff, 0xe1,       /* 1015 jmp *%rcx */
+		0x48, 0xff, 0xc1, /* 1017 inc %rcx */
+		0xff, 0xe1,       /* 101a jmp *%rcx */
+	};
+	static const char met[] = "cfa=rsp+8 rbx=undefined rsp=undefined ra=c-8";
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make_of(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1002, &function), "cfa=rsp+8 ra=c-8");
+	/* The address may not have been moved yet. */
+	CHECK_STR(recipe_at(&s, 0x100a, &function), "none");
+	CHECK_STR(recipe_at(&s, 0x100c, &function), "none");
+	CHECK_STR(recipe_at(&s, 0x100e, &function), met);
+	CHECK_STR(recipe_at(&s, 0x1015, &function), met);
+	CHECK_STR(recipe_at(&s, 0x101a, &function), met);
+	scene_done(&s);
+}
+
+TEST(analysis_knows_code_between_traps_that_functions_jump_to)
+{
+	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
+	static const uint8_t shared[] = { 0x49, 0x8b, 0x45, 0x08,              /* 1020 mov 8(%r13), %rax */
+					  0x50,                                /* 1024 push %rax */
+					  0xff, 0xd0,                          /* 1025 call *%rax */
+					  0x58, 0xc3 };                        /* 1027 pop %rax; ret */
+	/* A register that callers rely on has changed: this is no call of another function. */
+	static const uint8_t called[] = { 0x31, 0xdb, 0xeb, 0xdc }; /* 1040 xor %ebx, %ebx; jmp 1020 */
+	uint8_t code[0x80];
+	struct scene s;
+	uint64_t function = 0;
+
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, entry, sizeof(entry));
+	memcpy(code + 0x20, shared, sizeof(shared));
+	memcpy(code + 0x40, called, sizeof(called));
+	scene_make_of(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1027, &function), "cfa=rsp+16 ra=c-8");
+	CHECK_EQ(function, 0x1020);
 	scene_done(&s);
 }

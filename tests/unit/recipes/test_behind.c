@@ -108,3 +108,55 @@ TEST(behind_tells_whether_the_frame_pointer_points_to_the_frame)
 	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PUSH_PAIR, NOP, CALL));
 	CHECK(!POINTS(NOP, NOP, CALL));
 }
+
+/* x86-64: the recipe `at` bytes behind the start of a prologue that V8 makes, and of code that looks like
+ * one. */
+static const char *in_prologue(const uint8_t *bytes, size_t n, size_t at)
+{
+	static char text[256];
+	struct bytes code = { bytes, n };
+	struct recipes recipes;
+
+	recipes_init(&recipes);
+	uint32_t recipe = behind_recipe(&isa_x86_64, code_at, &code, CODE + at, false, &recipes);
+	if (recipe == RECIPE_NONE)
+		strcpy(text, "none");
+	else
+		recipe_format(&recipes, recipe, &isa_x86_64, text, sizeof(text));
+	recipes_done(&recipes);
+	return text;
+}
+
+TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
+{
+	static const uint8_t code[] = {
+		0xe9, 0xb1, 0x44, 0xe5, 0x7f, /* 0 jmp elsewhere */
+		0x55,                         /* 5 push %rbp */
+		0x48, 0x89, 0xe5,             /* 6 mov %rsp, %rbp */
+		0x56,                         /* 9 push %rsi */
+		0x57,                         /* 10 push %rdi */
+		0x48, 0x83, 0xec, 0x08,       /* 11 sub $8, %rsp */
+		0x48, 0x89, 0x75, 0xe0,       /* 15 mov %rsi, -0x20(%rbp) */
+		0xc3,                         /* 19 ret */
+		0x90,                         /* 20 nop */
+	};
+	static const char framed[] = "cfa=rbp+16 rbx=undefined rbp=c-16 rsp=undefined r12=undefined"
+				     " r13=undefined r14=undefined r15=undefined ra=c-8";
+
+	CHECK_STR(in_prologue(code, sizeof(code), 0), "none");
+	CHECK_STR(in_prologue(code, sizeof(code), 5), "cfa=rsp+8 rsp=undefined ra=c-8");
+	CHECK_STR(in_prologue(code, sizeof(code), 6), "cfa=rsp+16 rbp=c-16 rsp=undefined ra=c-8");
+	CHECK_STR(in_prologue(code, sizeof(code), 9), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 11), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 19), framed);
+	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* behind a return */
+	CHECK_STR(in_prologue(code, sizeof(code), 8), "none");  /* inside an instruction */
+	CHECK_STR(in_prologue(code, sizeof(code), 12), "none");
+	/* Behind a call, it may be another function. */
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x90 }, 7, 6), "none");
+	/* The frame pointer is restored. */
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 }, 6, 5), "none");
+	/* The frame pointer is set, but was not saved; it is saved, but not set. */
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x53, 0x48, 0x89, 0xe5, 0x56, 0xc3 }, 6, 5), "none");
+	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe0, 0x56, 0xc3 }, 6, 5), "none");
+}

@@ -8,6 +8,7 @@
 #include "tests/test.h"
 #include "unwinder/hotspot_entry.h"
 #include "unwinder/hotspot_layout.h"
+#include "unwinder/hotspot_stub.h"
 
 #define BASE 0x7f0000000000u
 #define SIZE 0x8000u
@@ -371,4 +372,89 @@ TEST(hotspot_survives_any_memory)
 			CHECK(code.frame_size >= 16 && code.frame_size <= 8 * 65536);
 		hotspot_scene_free(scene);
 	}
+}
+
+/* ---- the same and stubs, x86-64 ------------------------------------------------------------------- */
+
+static struct bytes stub_code_at(void *context, uint64_t pc)
+{
+	const struct bytes *code = context;
+
+	return pc < BASE ? (struct bytes){ 0 } : bytes_from(*code, pc - BASE);
+}
+
+/* "none", "top" (of the stack), or the register that holds the return address. */
+static const char *stub_at(const uint8_t *bytes, size_t n, size_t at)
+{
+	struct bytes code = { bytes, n };
+	struct hotspot_stub stub;
+
+	if (!hotspot_stub_find(&isa_x86_64, stub_code_at, &code, BASE + at, &stub))
+		return "none";
+	if (stub.ra == REG_NONE)
+		return stub.sender == REG_NONE ? "top" : "top, with sp elsewhere";
+	return isa_x86_64.reg_names[stub.ra];
+}
+
+TEST(hotspot_stubs_that_jump_to_a_method_have_the_return_address_on_top)
+{
+	uint8_t code[] = {
+		0x48, 0x8b, 0x5b, 0x10, /* 0 mov 16(%rbx), %rbx */
+		0x48, 0x85, 0xdb,       /* 4 test %rbx, %rbx */
+		0x74, 0x03,             /* 7 je 12 */
+		0xff, 0x63, 0x40,       /* 9 jmp *64(%rbx) */
+		0xc3,                   /* 12 ret */
+	};
+
+	CHECK_STR(stub_at(code, sizeof(code), 0), "top");
+	CHECK_STR(stub_at(code, sizeof(code), 9), "top");
+	CHECK_STR(stub_at(code, sizeof(code), 12), "none");
+	code[8] = 0xf7; /* je 0: each branch is followed once */
+	CHECK_STR(stub_at(code, sizeof(code), 0), "top");
+	code[0] = 0x53; /* push %rbx */
+	code[1] = code[2] = code[3] = 0x90;
+	CHECK_STR(stub_at(code, sizeof(code), 0), "none");
+	/* The interpreter's table: jmp *(%r10,%rbx,8). A method returns: jmp *%r13; an adapter: mov, jmp
+	 * *%r11. */
+	CHECK_STR(stub_at((const uint8_t[]){ 0x41, 0xff, 0x24, 0xda }, 4, 0), "none");
+	CHECK_STR(stub_at((const uint8_t[]){ 0x41, 0xff, 0xe4 }, 3, 0), "none");
+	CHECK_STR(stub_at((const uint8_t[]){ 0x4c, 0x8b, 0x5b, 0x40, 0x41, 0xff, 0xe3 }, 7, 0), "top");
+}
+
+TEST(hotspot_methods_that_make_room_have_the_return_address_in_a_register)
+{
+	uint8_t code[] = {
+		0x7e, 0x06,       /* 0 jle 8 */
+		0x6a, 0x00,       /* 2 push $0 */
+		0xff, 0xca,       /* 4 dec %edx */
+		0x7f, 0xfa,       /* 6 jg 2 */
+		0x50,             /* 8 push %rax */
+		0x55,             /* 9 push %rbp */
+		0x48, 0x89, 0xe5, /* 10 mov %rsp, %rbp */
+		0x41, 0x55,       /* 13 push %r13 */
+	};
+
+	CHECK_STR(stub_at(code, sizeof(code), 0), "rax");
+	CHECK_STR(stub_at(code, sizeof(code), 4), "rax");
+	CHECK_STR(stub_at(code, sizeof(code), 8), "rax");
+	CHECK_STR(stub_at(code, sizeof(code), 9), "none"); /* it is on the stack by then */
+	code[5] = 0xc8; /* dec %eax: what is pushed is something else by then */
+	CHECK_STR(stub_at(code, sizeof(code), 4), "none");
+}
+
+TEST(hotspot_methods_that_are_left_jump_to_the_return_address)
+{
+	uint8_t code[] = {
+		0xc9,             /* 0 leave */
+		0x41, 0x5d,       /* 1 pop %r13 */
+		0x48, 0x89, 0xdc, /* 3 mov %rbx, %rsp */
+		0x41, 0xff, 0xe5, /* 6 jmp *%r13 */
+	};
+
+	CHECK_STR(stub_at(code, sizeof(code), 0), "none"); /* its frame is there */
+	CHECK_STR(stub_at(code, sizeof(code), 1), "top, with sp elsewhere");
+	CHECK_STR(stub_at(code, sizeof(code), 3), "r13");
+	CHECK_STR(stub_at(code, sizeof(code), 6), "r13");
+	code[2] = 0x5c; /* pop %r12: something else */
+	CHECK_STR(stub_at(code, sizeof(code), 1), "none");
 }

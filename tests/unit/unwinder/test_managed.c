@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "unwinder/jit.h"
 #include "unwinder/managed.h"
 
 #include "tests/test.h"
@@ -73,7 +76,7 @@ TEST(managed_asks_an_interrupted_interpreter_for_its_register)
 	struct scene s = interpreted(1);
 
 	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_HOTSPOT_ENTERED);
-	CHECK_EQ(kind_of(&s, &isa_x86_64, true), MANAGED_NONE);
+	CHECK_EQ(kind_of(&s, &isa_x86_64, true), MANAGED_HOTSPOT_ENTERED); /* if the code uses the frame */
 	s.regs.value[24] = FP + 40;
 	s.regs.known |= 1ull << 24;
 	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_HOTSPOT_INTERPRETED);
@@ -137,4 +140,45 @@ TEST(managed_frames_are_left_by_what_they_hold)
 		      sizeof(text));
 	CHECK_STR(text, "cfa=rbp+16 rbp=*(rbp+0) rsp=undefined ra=*(rbp+8)");
 	recipes_done(&recipes);
+}
+
+/* x86-64: the register that tells an interpreted method's frame is used for something else at times. */
+#define USER_CODE 0x7f0000001000u
+
+static ssize_t read_user_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
+{
+	(void)pid;
+	memset(to, 0xcc, len);
+	memcpy(to, context, addr == USER_CODE ? 16 : 0);
+	return (ssize_t)len;
+}
+
+static bool uses_frame(const uint8_t code[16])
+{
+	uint8_t bytes[16];
+	struct recipes recipes;
+
+	memcpy(bytes, code, sizeof(bytes));
+	recipes_init(&recipes);
+	struct code_pages *pages = code_pages_new(read_user_code, bytes);
+	struct jit *jit = jit_new(&isa_x86_64, pages, &recipes);
+	code_pages_tick(pages, 1000000000);
+	bool uses = jit_uses_frame(jit, 1, USER_CODE);
+	jit_free(jit);
+	code_pages_free(pages);
+	recipes_done(&recipes);
+	return uses;
+}
+
+TEST(code_that_reads_below_the_frame_pointer_has_that_frame)
+{
+	/* cmp %r13, %rax; je; mov -64(%rbp), %r13 */
+	CHECK(uses_frame((const uint8_t[16]){ 0x4c, 0x39, 0xe8, 0x74, 0x02, 0x4c, 0x8b, 0x6d, 0xc0 }));
+	/* above it is what the caller has left; jmp over two traps, then below it */
+	CHECK(!uses_frame((const uint8_t[16]){ 0x4c, 0x8b, 0x6d, 0x10 }));
+	CHECK(uses_frame((const uint8_t[16]){ 0xeb, 0x02, 0xcc, 0xcc, 0x4c, 0x8b, 0x6d, 0xc0 }));
+	/* it is set first: push %rbp; mov %rsp, %rbp; mov. A call comes first; it returns first. */
+	CHECK(!uses_frame((const uint8_t[16]){ 0x55, 0x48, 0x89, 0xe5, 0x4c, 0x8b, 0x6d, 0xc0 }));
+	CHECK(!uses_frame((const uint8_t[16]){ 0xff, 0xd0, 0x4c, 0x8b, 0x6d, 0xc0 }));
+	CHECK(!uses_frame((const uint8_t[16]){ 0xc3, 0x4c, 0x8b, 0x6d, 0xc0 }));
 }

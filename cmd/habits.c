@@ -53,7 +53,6 @@ static const struct habit habit_commands[] = {
 	{ "stat ", NULL, "events are sampled, not just counted; try: cpprof record -- COMMAND" },
 	{ "script ", NULL,
 	  "single samples are not stored, only their counts; for flame graphs: cpprof export -f folded" },
-	{ "list ", NULL, "events have libpfm4's names; try: cpprof record -e cache-misses -- COMMAND" },
 	{ "archive buildid-cache inject ", NULL,
 	  "a profile contains its symbols; no other file has to be kept" },
 	{ "version ", NULL, "try: cpprof --version" },

@@ -20,20 +20,20 @@
 enum managed_kind {
 	MANAGED_NONE,
 	MANAGED_HOTSPOT_INTERPRETED,
-	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method makes its frame: fp is its
-				    caller's still */
+	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method sets up its frame: fp is still
+				    that of its caller */
 	MANAGED_V8,
 	MANAGED_N
 };
 
 /*
- * What the frame that fp points to is. is_interrupted: it made no call. Compiled code may run with its
- * caller's frame pointer then; only HotSpot's interpreter has the address of the local variables in
- * its register. MANAGED_HOTSPOT_ENTERED is a possibility then, to be confirmed by a return address that no
+ * The kind of the frame that fp points to. is_interrupted: it made no call. Compiled code may then run with
+ * its caller's frame pointer; only HotSpot's interpreter has the address of the local variables in its
+ * register. MANAGED_HOTSPOT_ENTERED is then only possible, and must be confirmed by a return address that no
  * call precedes.
  */
 enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted);
-/* The same of the frame's caller, which made a call. */
+/* The same for the frame's caller, which made a call. */
 enum managed_kind managed_caller(const struct isa *isa, struct cursor *cursor);
-/* How to leave such a frame. */
+/* The recipe for such a frame. */
 uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes);

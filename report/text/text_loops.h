@@ -20,7 +20,7 @@ const char *loop_doubt_name(enum loop_doubt doubt);
 
 /* "not vectorised; 1 call inside; 3 threads: 1.0% to 2.0%, ...": shares are of `total`. May be nothing. */
 void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text *ret);
-/* " [1 of 2 on this line] [vector 128 bit] [2 copies] [1,000 times round]"; may be nothing. Counts: NULL if
+/* " [1 of 2 on this line] [vector 128 bit] [2 copies] [1,000 passes]"; may be nothing. Counts: NULL if
  * there are none. */
 void loop_tags_tell(const struct profile *profile, const struct loop_counts *counts,
 		    const struct scope_frame *loop, struct text *ret);

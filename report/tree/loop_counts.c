@@ -95,7 +95,7 @@ void loop_rounds_tell(const struct loop_rounds *rounds, const struct loop_code *
 {
 	unsigned flags = rounds->rounds < 0 ? 0 : loop->structure->scopes.at[loop->scope].flags;
 	bool is_plain = loop->n_copies == 1 && !(flags & (SCOPE_VECTOR | SCOPE_UNROLLED));
-	const char *what = is_plain ? "iterations" : "times round";
+	const char *what = is_plain ? "iterations" : "passes";
 	char text[NUMBER_MAX];
 
 	if (rounds->rounds < 0 || (rounds->is_relative && rounds->each < 0))

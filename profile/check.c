@@ -44,7 +44,7 @@ static int check_metrics(const struct check *check)
 	return 0;
 }
 
-/* Which nodes hang below the root of incomplete stacks. */
+/* Which nodes are below the root of incomplete stacks. */
 static bool *incomplete_nodes(const struct cct *cct)
 {
 	bool *is_incomplete = alloc_zero(cct->nodes.n, sizeof(*is_incomplete));

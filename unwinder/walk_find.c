@@ -13,10 +13,10 @@ static uint64_t walk_find_record(const struct walk *walk, const struct recipe *r
 	const struct rule *fp = recipe_rule(recipes, recipe, walk->walker->isa->fp);
 	const struct rule *ra = recipe_rule(recipes, recipe, walk->walker->isa->ra);
 
-	if (recipe->cfa_kind != CFA_REG || !fp || !ra || fp->kind != RULE_AT_CFA || ra->kind != RULE_AT_CFA ||
-	    ra->offset != fp->offset + (int32_t)sizeof(uint64_t) || recipe->cfa_offset < -fp->offset)
+	if (recipe->cfa_kind != CFA_REG || !fp || !ra || fp->kind != RULE_AT_CFA || ra->kind != RULE_AT_CFA)
 		return 0;
-	return (uint64_t)(recipe->cfa_offset + fp->offset);
+	int64_t fp_at = fp->offset, distance = recipe->cfa_offset + fp_at;
+	return ra->offset == fp_at + (int64_t)sizeof(uint64_t) && distance > 0 ? (uint64_t)distance : 0;
 }
 
 /*

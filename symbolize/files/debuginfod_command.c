@@ -101,6 +101,23 @@ static int command_errno_of(const char *text)
 	return -EIO;
 }
 
+/* "Progress 12 / 34" */
+static bool command_read_progress(const char *line, long *ret_done, long *ret_total)
+{
+	static const char start[] = "Progress ", between[] = " / ";
+	const char *at = line + strlen(start);
+	char *end;
+
+	if (strncmp(line, start, strlen(start)) != 0)
+		return false;
+	*ret_done = strtol(at, &end, 10);
+	if (end == at || strncmp(end, between, strlen(between)) != 0)
+		return false;
+	at = end + strlen(between);
+	*ret_total = strtol(at, &end, 10);
+	return end != at;
+}
+
 /* Reads until the command closes it. Returns the negative errno that it reports; 0 if none. */
 static int command_listen(FILE *err, const struct debuginfod_watch *watch)
 {
@@ -114,7 +131,7 @@ static int command_listen(FILE *err, const struct debuginfod_watch *watch)
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, FAILURE, strlen(FAILURE)) == 0)
 			error = command_errno_of(line + strlen(FAILURE));
-		else if (watch->progress && sscanf(line, "Progress %ld / %ld", &done, &total) == 2)
+		else if (watch->progress && command_read_progress(line, &done, &total))
 			watch->progress(watch->context, done > 0 ? (uint64_t)done : 0,
 					total > 0 ? (uint64_t)total : 0);
 	}

@@ -8,7 +8,7 @@
 
 static void waiting_note(struct perf_live *live, pid_t pid, pid_t tid, uint64_t now_ns)
 {
-	int state = target_state(tid);
+	char state = target_state(tid);
 
 	if (live->source.info.has_run_delays)
 		run_delays_add(&live->run_delays, pid, tid, false);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -167,21 +168,40 @@ static void header_set_start(const struct perf_header *header, struct source_inf
 		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
 }
 
-/* "GenuineIntel,6,143,8", or the main id register of an Arm processor, as live recordings have it. */
+#define VENDOR_MAX 15 /* characters of its name */
+
+/* "GenuineIntel,6,143,8" */
+static char *header_x86_id(const char *text)
+{
+	size_t vendor = strcspn(text, ",");
+	char *end;
+
+	if (!vendor || vendor > VENDOR_MAX || !text[vendor])
+		return NULL;
+	const char *at = text + vendor + 1;
+	unsigned long family = strtoul(at, &end, 10);
+	if (end == at || *end != ',')
+		return NULL;
+	at = end + 1;
+	unsigned long model = strtoul(at, &end, 10);
+	return end == at ? NULL : alloc_printf("%.*s family %lu model %lu", (int)vendor, text, family, model);
+}
+
+/* The main id register: "0x00000000410fd490" */
+static char *header_arm_id(const char *text)
+{
+	char *end;
+	unsigned long long id = strtoull(text, &end, 16);
+
+	return end <= text + 2 ? NULL
+			       : alloc_printf("implementer 0x%x part 0x%x", (unsigned)(id >> 24 & 0xff),
+					      (unsigned)(id >> 4 & 0xfff));
+}
+
+/* As in live recordings. */
 static char *header_cpu_id(const char *text)
 {
-	char vendor[16];
-	unsigned family, model;
-	unsigned long long id;
-
-	if (!text)
-		return NULL;
-	if (sscanf(text, "%15[^,],%u,%u", vendor, &family, &model) == 3)
-		return alloc_printf("%s family %u model %u", vendor, family, model);
-	if (sscanf(text, "0x%llx", &id) == 1)
-		return alloc_printf("implementer 0x%x part 0x%x", (unsigned)(id >> 24 & 0xff),
-				    (unsigned)(id >> 4 & 0xfff));
-	return NULL;
+	return !text ? NULL : strncmp(text, "0x", 2) == 0 ? header_arm_id(text) : header_x86_id(text);
 }
 
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,

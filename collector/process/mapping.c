@@ -158,7 +158,7 @@ static image_id mapping_open_file(void *context, pid_t pid, const struct mapping
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
-		 (unsigned long long)(m->start + m->len));
+		 (unsigned long long)m->start + m->len);
 	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
 	if (id != IMAGE_NONE)
 		return id;

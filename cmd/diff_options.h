@@ -39,6 +39,6 @@ struct diff_request {
 	struct renames renamed;
 };
 
-/* Negative: go on. Otherwise the exit code; the error has been printed. */
+/* Negative: continue. Otherwise the exit code; the error has been printed. */
 int diff_options_parse(struct diff_request *request, int argc, char **argv);
 void diff_options_done(struct diff_request *request);

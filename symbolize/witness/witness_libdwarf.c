@@ -163,8 +163,7 @@ static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute 
 	Dwarf_Rnglists_Head head = NULL;
 	Dwarf_Unsigned n = 0, where = 0, n_tables = 0;
 
-	/* The library cannot look up the list of a split unit by its number: it is looked up in the only
-	 * table. */
+	/* The library cannot find the list of a split unit by its number: it is in the only table. */
 	if (form == DW_FORM_rnglistx && walk->body.dwarf != walk->file.dwarf &&
 	    libdwarf.dwarf_load_rnglists(walk->body.dwarf, &n_tables, &libdwarf.error) == DW_DLV_OK &&
 	    n_tables == 1 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff: what changed between runs before and runs after.
+ * diff: what changed between the runs before and after.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* After comes first: what is in both is shown as it is now. */
+/* The runs after come first: code that is in both is shown as in the newer build. */
 static int diff_cmd_join(const struct diff_request *request, struct run_set *set, struct joint *joint,
 			 uint64_t *durations)
 {
@@ -145,7 +145,7 @@ static struct diff_report diff_cmd_report(const struct diff_request *request, co
 	return report;
 }
 
-/* A rule that fits nothing would never fail: a mistake. */
+/* A rule that matches nothing would never fail: it is a mistake. */
 static int diff_cmd_judge(const struct diff_request *request, const struct diff_report *report)
 {
 	int code = EXIT_OK;

@@ -80,7 +80,7 @@ const char *habits_answer_option(const char *command, const char *option)
 	return NULL;
 }
 
-/* ---- a word that is no command --------------------------------------------------------------- */
+/* ---- a word that is not a command ------------------------------------------------------------ */
 
 static bool habits_starts_with(const char *path, const char *magic, size_t len)
 {
@@ -107,7 +107,7 @@ static bool habits_is_program(const char *word)
 	return false;
 }
 
-/* What to type instead; NULL if nobody knows. Allocated. */
+/* What to type instead; NULL if it is not known. Allocated. */
 static char *habits_guess(const char *word)
 {
 	if (word[0] == '-')

@@ -20,7 +20,7 @@
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-/* As in a URL; nothing of what is left means something in a file name. */
+/* As in a URL; the remaining characters have no special meaning in a file name. */
 static void push_escape(const char *text, struct text *ret)
 {
 	for (; *text; text++)
@@ -134,7 +134,8 @@ static void push_put_labels(struct json *json, const struct push_item *item, con
 	json_end_array(json);
 }
 
-/* Both servers take a list of series, each with labels and profiles; Parca's labels are one level deeper. */
+/* Both servers accept a list of series, each with labels and profiles; in Parca, labels are nested one level
+ * deeper. */
 static void push_put_series(FILE *to, const struct push_item *item, const char *host, const char *base64,
 			    bool is_parca)
 {

@@ -18,7 +18,7 @@ static size_t terminal_width(void)
 	return n > 0 ? (size_t)n : 80;
 }
 
-/* As the C library decides it, without changing our own locale: numbers must look the same everywhere. */
+/* As determined by the C library, without changing our own locale: numbers must look the same everywhere. */
 static bool locale_is_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -86,10 +86,10 @@ double number_share(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Of a share p that n samples found. */
+/* For a share p found by n samples. */
 static struct interval wilson(double p, double n)
 {
-	const double z = 1.959964; /* 95 % of a normal distribution lie within */
+	const double z = 1.959964; /* 95 % of a normal distribution are within */
 	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
 	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 	double low = p <= 0 ? 0 : middle - half, high = p >= 1 ? 1 : middle + half;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_names: processors by the numbers that they give of themselves, as LLVM calls them.
+ * cpu_names: LLVM's names of processors, by their identification numbers.
  */
 #include <stdio.h>
 #include <string.h>

@@ -96,7 +96,7 @@ static int check_ranges(struct json_checker *c)
 	return 0;
 }
 
-/* Every stack ended somehow. */
+/* Every stack has a reason why it ended. */
 static int check_quality(struct json_checker *c)
 {
 	if (c->has_quality && c->complete + c->incomplete != c->samples)
@@ -112,7 +112,7 @@ static int check_quality(struct json_checker *c)
 	return 0;
 }
 
-/* The same costs, told again by thread, and the same samples by time. */
+/* The same costs by thread, and the same samples by time. */
 static int check_other_sums(struct json_checker *c)
 {
 	uint64_t all = 0;

@@ -49,7 +49,7 @@ static const struct header_count *loop_counts_header(const struct loop_counts *c
 	return NULL;
 }
 
-/* Does a loop around it go back to a block of its own? If not, both may go back to one. */
+/* Does a loop around it have a different header? If not, both may jump back to the same block. */
 static bool loop_counts_is_apart(const struct loop_counts *counts, const char *module,
 				 const struct loop_code *loop)
 {

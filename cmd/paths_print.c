@@ -77,7 +77,8 @@ static void shown_init(struct shown *s, const struct paths_print *print,
 	for (size_t i = 0; i < function->counts.n; i++)
 		if (function->counts.at[i].caller_image == function->chosen->image)
 			vec_push(&all, function->counts.at[i].caller - 1);
-	qsort(all.at, all.n, sizeof(*all.at), shown_compare);
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), shown_compare);
 	for (size_t i = 0; i < all.n; i++)
 		if (n == 0 || all.at[n - 1] != all.at[i])
 			all.at[n++] = all.at[i];

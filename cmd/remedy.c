@@ -51,9 +51,8 @@ static bool remedy_lists(const char *list, const char *path)
 	CLEANUP(freep) char *line = NULL;
 	bool is_found = false;
 	size_t size = 0;
-	ssize_t len;
 
-	while (from && !is_found && (len = getline(&line, &size, from)) > 0) {
+	while (from && !is_found && getline(&line, &size, from) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		is_found = strcmp(line, path) == 0 || strcmp(line, short_path) == 0;
 	}

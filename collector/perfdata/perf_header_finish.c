@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_header_finish: from the collected pieces to a recording that can be read, or a reason why not.
+ * perf_header_finish: turns the collected pieces into a recording that can be read, or gives the reason why
+ * it cannot.
  */
 #include <elf.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include "collector/wait/perf_waits.h"
 
 static const struct architecture {
-	const char *name; /* as uname -m says */
+	const char *name; /* as printed by uname -m */
 	uint16_t elf_machine;
 } architectures[] = {
 	{ "x86_64", EM_X86_64 },
@@ -31,7 +32,7 @@ static const struct isa *header_isa_by_name(const char *name)
 	return NULL;
 }
 
-/* Recordings without features (of a killed perf) still tell by the registers they asked for. */
+/* Recordings without features (from a killed perf) can still be told by the registers they asked for. */
 static const struct isa *header_isa_by_regs(const struct perf_header *header)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
@@ -107,7 +108,7 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 	return 0;
 }
 
-/* As it is called in live recordings; perf's name is that of what it counts. */
+/* Named as in live recordings; perf names it after what it counts. */
 static void header_add_waits(struct perf_header *header, struct source_info *info)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
@@ -133,7 +134,7 @@ static void header_add_waits(struct perf_header *header, struct source_info *inf
 	source_info_add_waits(info);
 }
 
-/* Those that sample are numbered in file order; if there is only a dummy, it is the one. */
+/* Sampling events are numbered in file order; a dummy event counts only if there is no other. */
 static void header_number_events(struct perf_header *header, struct source_info *info)
 {
 	bool only_dummies = true;
@@ -160,7 +161,8 @@ static char *header_copy(const char *text)
 	return text ? alloc_text(text) : NULL;
 }
 
-/* At the first sample, or when the clocks were compared, if it is not known; that may be before or after. */
+/* The time of the first sample or, if that is unknown, of the clock comparison, which may be before or after
+ * the start. */
 static void header_set_start(const struct perf_header *header, struct source_info *info)
 {
 	info->start_ns = header->first_sample_ns ? header->first_sample_ns : header->wall_at_ns;
@@ -168,7 +170,7 @@ static void header_set_start(const struct perf_header *header, struct source_inf
 		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
 }
 
-#define VENDOR_MAX 15 /* characters of its name */
+#define VENDOR_MAX 15 /* characters in its name */
 
 /* "GenuineIntel,6,143,8" */
 static char *header_x86_id(const char *text)

@@ -101,7 +101,7 @@ static int check_quality(struct json_checker *c)
 {
 	if (c->has_quality && c->complete + c->incomplete != c->samples)
 		return json_checker_refuse(c, "%llu stacks ended, of %llu samples",
-					   (unsigned long long)(c->complete + c->incomplete),
+					   (unsigned long long)c->complete + c->incomplete,
 					   (unsigned long long)c->samples);
 	if (c->has_truncated && c->truncated != c->snapshot_ended)
 		return json_checker_refuse(c, "%llu stacks are truncated, but %llu ended so",

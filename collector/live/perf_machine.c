@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_machine: one event a CPU, which sees whatever runs there. Nothing is inherited: a process that starts
- * is seen from its first instruction on.
+ * perf_machine: one event per CPU, which sees whatever runs there. Nothing is inherited: a process that
+ * starts is seen from its first instruction on.
  */
 #include <errno.h>
 #include <time.h>
@@ -32,8 +32,8 @@ static int machine_refused(const struct perf_source_options *options, int error,
 }
 
 /*
- * Those that run already are in no record. One whose birth was seen meanwhile is: it has what its parent had,
- * until records say more.
+ * Processes that are already running are in no record. One whose creation was seen meanwhile is: it starts
+ * with its parent's state, until records say more.
  */
 static void machine_learn(struct perf_attach *attach)
 {

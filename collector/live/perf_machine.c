@@ -11,9 +11,8 @@
 #include "collector/process/target.h"
 
 #define KTHREADD 2 /* the parent of every kernel thread */
-#define BIRTH_NS                                                                                   \
-	2000000 /* a process shows in /proc microseconds before the record of its birth is written \
-		 */
+/* A process appears in /proc microseconds before the record of its creation is written. */
+#define BIRTH_NS 2000000
 
 static int machine_refused(const struct perf_source_options *options, int error, struct diag *diag)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/machine.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,20 +111,28 @@ static const char *machine_rule_value(const char *rule, const char *kind)
 	return strncmp(rule, kind, len) == 0 && rule[len] == ':' && rule[len + 1] ? rule + len + 1 : NULL;
 }
 
+/* A user id that ends there; -1 is none. */
+static bool machine_parse_id(const char *text, char end, unsigned *ret)
+{
+	char *rest;
+	unsigned long id = strtoul(text, &rest, 10);
+
+	*ret = (unsigned)id;
+	return isdigit((unsigned char)*text) && *rest == end && id < UINT_MAX;
+}
+
 /* As in /etc/passwd: a static program cannot use the name service. Other users can be given by number. */
 static bool machine_user_id(const char *name, unsigned *ret)
 {
 	CLEANUP(freep) char *text = target_read_file("/etc/passwd", NULL);
 	size_t len = strlen(name);
-	char *end;
 
 	for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (strncmp(line, name, len) == 0 && line[len] == ':') {
 			const char *id = strchr(line + len + 1, ':');
-			return id && sscanf(id + 1, "%u", ret) == 1;
+			return id && machine_parse_id(id + 1, ':', ret);
 		}
-	*ret = (unsigned)strtoul(name, &end, 10);
-	return end != name && !*end;
+	return machine_parse_id(name, '\0', ret);
 }
 
 int machine_check_rule(const char *rule, struct diag *diag)

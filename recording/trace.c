@@ -155,7 +155,7 @@ static char *trace_path(pid_t pid, const struct image *image, const struct mappi
 {
 	char *path = mapping ? alloc_printf("/proc/%d/map_files/%llx-%llx", (int)pid,
 					    (unsigned long long)mapping->start,
-					    (unsigned long long)(mapping->start + mapping->len))
+					    (unsigned long long)mapping->start + mapping->len)
 			     : NULL;
 	struct stat now;
 

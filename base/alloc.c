@@ -15,7 +15,7 @@ void *alloc_checked(void *pointer)
 	if (pointer)
 		return pointer;
 	fputs("cpprof: out of memory\n", stderr);
-	_exit(1); /* a fault of the machine, not of ours: no core */
+	_exit(1); /* the machine's fault, not ours: no core dump */
 }
 
 void *alloc_zero(size_t count, size_t size)

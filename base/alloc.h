@@ -12,7 +12,7 @@
 void *alloc_zero(size_t count, size_t size);
 /* The same, aligned to a cache line. */
 void *alloc_lines(size_t count, size_t size);
-/* Checks memory that a library has allocated: NULL ends the process, too. */
+/* Checks memory that a library has allocated: NULL also ends the process. */
 void *alloc_checked(void *pointer);
 /* Grows or shrinks; the old pointer is invalid afterwards. */
 void *alloc_resize(void *pointer, size_t count, size_t size);

@@ -9,7 +9,7 @@
 
 struct encoder {
 	FILE *to;
-	uint8_t waiting[3]; /* bytes that are no whole group yet */
+	uint8_t waiting[3]; /* bytes that do not yet make a whole group */
 	unsigned n_waiting;
 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 struct channel_header {
-	int32_t kind; /* of an answer: 0 or a negative errno */
+	int32_t kind; /* in an answer: 0 or a negative errno */
 	uint32_t unused;
 	uint64_t len;
 };
@@ -38,7 +38,7 @@ static bool channel_send(int socket, struct bytes bytes)
 	return true;
 }
 
-/* The header carries the file: it is small enough to be sent in one piece. */
+/* The header carries the descriptor: it is small enough to be sent in one piece. */
 static bool channel_send_header(int socket, const struct channel_header *header, int fd)
 {
 	union {
@@ -162,7 +162,7 @@ int channel_receive(int socket, struct writer *ret)
 	if (!channel_read_header(socket, &header, &fd))
 		return 0;
 	if (fd >= 0)
-		close(fd); /* nobody asked for one */
+		close(fd); /* none was asked for */
 	if (header.kind <= 0 || header.kind > CHANNEL_RESULT || header.len > CHANNEL_MAX)
 		return -EPROTO;
 	return channel_read_rest(socket, header.len, ret) ? header.kind : 0;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define STEP 8     /* bytes at a time */
-#define MANY 4096u /* bytes for which tables are worth making */
+#define MANY 4096u /* from this many bytes on, building the tables pays off */
 
 /* What four bits do to the remainder; the polynomial 0x1edc6f41, bits reversed, is entry 8. */
 static const uint32_t nibble[16] = {

@@ -21,14 +21,14 @@
 #include "base/landlock.h"
 
 #define IOPRIO_OF_PROCESS 1
-#define IOPRIO_IDLE (3 << 13) /* of linux/ioprio.h, which is not everywhere */
+#define IOPRIO_IDLE (3 << 13) /* from linux/ioprio.h, which is not installed everywhere */
 #define READ_BYTES 16384
-#define NAP_NS 1000000 /* between two looks at a child whose end cannot be waited for with a deadline */
+#define NAP_NS 1000000 /* between two polls of a child whose end cannot be waited for with a deadline */
 
 /* ---- in the child ------------------------------------------------------------------------------- */
 
-/* CPU and disk time only when they are idle, and killed first when memory runs out. False if that is refused.
- */
+/* Uses CPU and disk only when they are idle, and is killed first when memory runs out. Returns false if the
+ * kernel refuses. */
 static bool child_step_aside(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -46,7 +46,7 @@ static bool child_limit(__rlimit_resource_t resource, uint64_t value)
 
 	if (!value)
 		return true;
-	if (getrlimit(resource, &own) == 0 && own.rlim_max < value) /* only root could have more */
+	if (getrlimit(resource, &own) == 0 && own.rlim_max < value) /* only root may raise it */
 		value = own.rlim_max;
 	return setrlimit(resource, &(struct rlimit){ value, value }) == 0;
 }
@@ -70,13 +70,13 @@ static bool child_drop_privileges(const struct child_options *options)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !child_drop_capabilities(!options->is_fenced))
 		return false;
-	/* An older kernel has no such rules: there the limit on the size of files must do. */
+	/* Older kernels do not have these rules: there the limit on file sizes has to do. */
 	landlock_restrict(
 		&(struct landlock_files){ .executes = options->executes, .connects = options->connects });
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
-/* Only root can be somebody else. */
+/* Only root can become another user. */
 static bool child_become(const struct user *user)
 {
 	if (!user || geteuid() != 0 || user->uid == 0)
@@ -85,7 +85,7 @@ static bool child_become(const struct user *user)
 	       setresuid(user->uid, user->uid, user->uid) == 0;
 }
 
-/* A parent that died before we asked to die with it is not our parent any more. */
+/* If the parent died before the request to die with it took effect, it is no longer our parent. */
 static bool child_dies_with(pid_t parent)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
@@ -97,7 +97,7 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 		return CHILD_REFUSED;
 	if (options->is_fenced && !child_become(options->user))
 		return CHILD_REFUSED;
-	if (!options->outlives_us && !child_dies_with(parent)) /* which another user forgets */
+	if (!options->outlives_us && !child_dies_with(parent)) /* a change of user resets it */
 		return CHILD_REFUSED;
 	if (options->prepare)
 		options->prepare(options->context);
@@ -112,7 +112,7 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 
 /* ---- beginning ---------------------------------------------------------------------------------- */
 
-/* Its end of file says that the child has ended: so a wait for that can have a deadline. */
+/* End of file on this pipe means that the child has ended: so waiting for that can have a deadline. */
 static int child_open_pipe(const struct child_options *options, int *ret_ends)
 {
 	if (!options->has_result && !options->max_ns)
@@ -139,7 +139,7 @@ int child_start(struct child *child, const struct child_options *options)
 	if (error)
 		return error;
 	pid_t parent = getpid(), pid = fork();
-	if (options->leads_group && pid >= 0) /* by both: who comes first cannot be told */
+	if (options->leads_group && pid >= 0) /* in both processes: either may run first */
 		setpgid(pid, pid);
 	if (pid == 0) {
 		child_close(ends[0]);
@@ -179,7 +179,7 @@ static void child_close_pipe(struct child *child)
 	child->has_pipe = false;
 }
 
-/* What there is to read now; behind its end the pipe is closed. */
+/* Reads what is available; closes the pipe at its end. */
 static void child_read(struct child *child)
 {
 	uint8_t piece[READ_BYTES];
@@ -195,8 +195,8 @@ static void child_read(struct child *child)
 		child_close_pipe(child);
 }
 
-/* If it has ended: what it leaves behind ends, too. Before it is reaped, for its number stays its own until
- * then. */
+/* Once it has ended, kills the rest of its process group. This happens before it is reaped: until then its
+ * pid cannot be reused. */
 static bool child_end_group(const struct child *child, int flags)
 {
 	siginfo_t ended = { 0 };
@@ -211,7 +211,7 @@ static bool child_end_group(const struct child *child, int flags)
 	return true;
 }
 
-/* Has it ended? With WNOHANG in flags nobody waits. */
+/* Has it ended? With WNOHANG in flags, does not wait. */
 static bool child_reap(struct child *child, int flags)
 {
 	int status = 0;
@@ -224,7 +224,7 @@ static bool child_reap(struct child *child, int flags)
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
 		return false;
-	child_read(child); /* what it wrote last */
+	child_read(child); /* its last output */
 	child_close_pipe(child);
 	if (child->cause)
 		child->status = child->cause;
@@ -244,7 +244,7 @@ bool child_is_busy(struct child *child)
 	return !child_reap(child, child->cause ? 0 : WNOHANG);
 }
 
-/* Until the pipe says something, or the time is over. */
+/* Waits until the pipe has something to read or the time is up. */
 static void child_await_pipe(struct child *child)
 {
 	struct pollfd pipe = { .fd = child->result, .events = POLLIN };

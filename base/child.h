@@ -42,9 +42,9 @@ struct child_options {
 	/* Runs at idle CPU and disk priority, and is the first to be killed when memory runs out. If the
 	 * system does not allow all of this, it ends at once with CHILD_REFUSED. */
 	bool is_idle;
-	/* Has no capability but that of reading what we may read, and can get none; writes, makes and removes
-	 * no file (before Linux 5.13: writes none); leaves no core. For foreign code that reads foreign
-	 * input. */
+	/* Has no capabilities except for reading what we may read, and cannot get any; cannot write, create
+	 * or remove files (before Linux 5.13: cannot write); leaves no core file. For foreign code that reads
+	 * foreign input. */
 	bool is_unprivileged;
 	bool executes; /* ... but executes another program, which has no more privileges */
 	bool connects; /* ... but connects to a server */

@@ -2,8 +2,8 @@
 /*
  * cleanup: scope guards.
  *
- * CLEANUP(f) calls f(&variable) when the variable goes out of scope; TAKE(variable) hands its
- * value on and leaves NULL behind for the guard.
+ * CLEANUP(f) calls f(&variable) when the variable goes out of scope; TAKE(variable) returns its value and
+ * leaves NULL for the guard.
  */
 #pragma once
 

@@ -13,7 +13,7 @@
 
 #define FIRST_ROOM (64 * 1024)
 
-/* Doubles the room, up to one byte more than the limit, so that "too big" can be told from "full". */
+/* Doubles the buffer, up to one byte more than the limit, so that "too big" can be told from "full". */
 static int more_room(struct buffer *out, size_t *room, size_t limit)
 {
 	if (*room > limit)
@@ -134,9 +134,9 @@ int zstd_stream_unpack(struct zstd_stream *stream, struct bytes in, size_t limit
 	}
 }
 
-#define FRAME_RATIO 64 /* what claims to unpack to more has to show it first */
+#define FRAME_RATIO 64 /* data that claims a higher ratio is unpacked step by step */
 
-/* One frame that says what it unpacks to, as we write them: no buffers in between. */
+/* A single frame that states its unpacked size, as ours do: unpacked without intermediate buffers. */
 static bool unpack_frame(struct bytes in, size_t limit, struct buffer *ret)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(in.at, in.len);
@@ -226,7 +226,7 @@ struct compressor {
 	uint8_t out[STREAM_CHUNK];
 };
 
-/* False if what came out could not be written. */
+/* False if the output could not be written. */
 static bool push_out(struct compressor *c, int flush)
 {
 	int status;
@@ -281,7 +281,7 @@ FILE *compress_stream(FILE *to, enum compress_kind kind)
 struct decompressor {
 	z_stream z;
 	FILE *from;
-	bool is_between; /* members: the input may end here */
+	bool is_between; /* between members: the input may end here */
 	uint8_t in[STREAM_CHUNK];
 };
 

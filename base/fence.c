@@ -105,14 +105,14 @@ static void fence_add(struct sock_fprog *program, struct sock_filter filter)
 	program->filter[program->len++] = filter;
 }
 
-/* If the value at hand equals this, the program ends with that. */
+/* If the loaded value equals this one, the filter ends with that outcome. */
 static void fence_decide(struct sock_fprog *program, uint32_t value, uint32_t outcome)
 {
 	fence_add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1));
 	fence_add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, outcome));
 }
 
-/* A call of another architecture's numbering would be mistaken for one of ours. */
+/* A call with another architecture's numbers would be mistaken for one of ours. */
 static void fence_begin(struct sock_fprog *program)
 {
 	fence_add(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -137,19 +137,19 @@ bool fence_close(void)
 	fence_begin(&program);
 	for (size_t i = 0; i < FENCE_ALLOWED; i++)
 		fence_decide(&program, allowed[i], SECCOMP_RET_ALLOW);
-	/* Limits: its own. Of another process it would be a way to harm that one. */
+	/* Only its own limits: with another process's it could do harm. */
 	fence_add(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4));
 	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 							 offsetof(struct seccomp_data, args[0])));
 	fence_decide(&program, 0, SECCOMP_RET_ALLOW);
 	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
-#ifdef SYS_clone3 /* its arguments cannot be seen here; the library then uses clone */
+#ifdef SYS_clone3 /* a filter cannot see its arguments; the C library then falls back to clone */
 	fence_decide(&program, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);
 #endif
 	return fence_end(&program, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* Ways out of the process. The leak checker of a sanitizer build is one of those who trace. */
+/* Ways out of the process. The leak checker of a sanitizer build needs ptrace. */
 static const uint32_t refused[] = {
 #ifndef __SANITIZE_ADDRESS__
 	SYS_ptrace,
@@ -199,7 +199,7 @@ bool fence_refuse(bool runs_programs)
 	struct sock_fprog program = { 0, filters };
 
 	fence_begin(&program);
-	/* Its own memory: this machine's vdso is read with bounds. */
+	/* It may read its own memory: that is how this machine's vdso is read with bounds. */
 	fence_add(&program,
 		  (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 4));
 	fence_add(&program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,

@@ -11,18 +11,18 @@
 
 #include "base/bytes.h"
 
-/* Looked through by a signal handler, which can be handed nothing: hence static. A slot is taken while start
+/* Searched by a signal handler, which cannot be given an argument: hence static. A slot is in use while start
  * is not 0. */
 static struct guarded {
 	atomic_uintptr_t start;
 	_Atomic size_t len;
 	volatile bool *_Atomic is_changed;
 } guarded[4096];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of taking slots and of the signal's action */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards taking slots and the signal's action */
 static struct sigaction old_action;
 
-/* The flag of the mapping that the address is in; NULL if it is in none. Whoever reads there keeps that
- * mapping alive. */
+/* The flag of the mapping that contains the address; NULL if none does. The reader keeps that mapping alive.
+ */
 static volatile bool *file_map_find(uintptr_t addr)
 {
 	for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
@@ -31,13 +31,13 @@ static volatile bool *file_map_find(uintptr_t addr)
 		if (!start || addr < start || addr - start >= atomic_load(&slot->len))
 			continue;
 		volatile bool *is_changed = atomic_load(&slot->is_changed);
-		if (atomic_load(&slot->start) == start) /* else it was another mapping's by now */
+		if (atomic_load(&slot->start) == start) /* otherwise the slot has been reused meanwhile */
 			return is_changed;
 	}
 	return NULL;
 }
 
-/* Puts an empty page where there is none, so that the read gives zeroes. */
+/* Maps an empty page where there is none, so that the read yields zeroes. */
 static void on_sigbus(int signal, siginfo_t *info, void *context)
 {
 	uintptr_t addr = (uintptr_t)info->si_addr;
@@ -61,7 +61,7 @@ static void handle_sigbus(void)
 	sigaction(SIGBUS, NULL, &present);
 	if (present.sa_sigaction == on_sigbus)
 		return;
-	old_action = present; /* for the first file, or if another handler was installed since */
+	old_action = present; /* the first file, or another handler has been installed since */
 	sigaction(SIGBUS, &action, NULL);
 }
 
@@ -88,15 +88,15 @@ static void unguard(void *at)
 
 	pthread_mutex_lock(&lock);
 	while (atomic_load(&slot->start) != (uintptr_t)at)
-		slot++; /* it is there: it was taken by file_map */
+		slot++; /* always found: file_map took it */
 	atomic_store(&slot->start, 0);
 	pthread_mutex_unlock(&lock);
 }
 
 int file_map(int fd, size_t len, volatile bool *is_changed, void **ret)
 {
-	/* The kernel puts the breakpoints of probes (uprobes) into every private mapping of a file, ours too:
-	 * we would read them for its code. Some file systems have no shared mappings. */
+	/* The kernel puts the breakpoints of uprobes into every private mapping of a file, including ours: we
+	 * would mistake them for the file's code. Some file systems do not support shared mappings. */
 	void *at = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
 
 	if (at == MAP_FAILED)

@@ -36,7 +36,7 @@ static int file_open_ask(const char *path, int flags)
 	return fd;
 }
 
-/* Where the root of a process ends in a path that begins with it; 0 if it does not. */
+/* The length of a "/proc/PID/root" prefix of the path; 0 if it has none. */
 static size_t file_open_root(const char *path)
 {
 	int end = 0;
@@ -55,7 +55,7 @@ static int file_open_inside(const char *path, size_t root, int flags)
 	return fd < 0 ? -1 : (int)syscall(SYS_openat2, fd, path + root + 1, &how, sizeof(how));
 }
 
-/* Looks before it opens: opening a device may already do something. */
+/* Checks before it opens: opening a device may already have an effect. */
 static int file_open_regular(const char *path, int flags)
 {
 	size_t root = file_open_root(path);
@@ -68,13 +68,12 @@ static int file_open_regular(const char *path, int flags)
 	if (seen < 0 || fstat(seen, &st) < 0)
 		return -1;
 	if (!S_ISREG(st.st_mode)) {
-		errno = ENOTBLK; /* nothing else says so */
+		errno = ENOTBLK; /* an errno that nothing else here returns */
 		return -1;
 	}
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", seen);
 	int fd = open(self, FILE_OPEN_FLAGS);
-	return fd < 0 && errno == ENOENT ? open(path, FILE_OPEN_FLAGS | flags)
-					 : fd; /* where there is no /proc */
+	return fd < 0 && errno == ENOENT ? open(path, FILE_OPEN_FLAGS | flags) : fd; /* without /proc */
 }
 
 int file_open(const char *path, int flags)

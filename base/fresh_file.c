@@ -30,7 +30,7 @@ static bool fresh_file_may_follow(const struct stat *folder, const struct stat *
 	       (folder->st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH);
 }
 
-/* One link further; *ret stays NULL if path is none. Owner and target are those of one and the same link. */
+/* Follows one link; *ret stays NULL if path is not a link. Owner and target belong to the same link. */
 static int fresh_file_follow_once(const char *path, char **ret)
 {
 	CLEANUP(freep) char *folder = fresh_file_folder(path);
@@ -42,7 +42,7 @@ static int fresh_file_follow_once(const char *path, char **ret)
 	int fd = folder_fd < 0 || !*name ? -1 : openat(folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &link_stat) < 0 || !S_ISLNK(link_stat.st_mode))
-		return 0; /* whoever writes it will be told why it cannot be */
+		return 0; /* writing the file will report the cause */
 	if (fstat(folder_fd, &folder_stat) < 0 || !fresh_file_may_follow(&folder_stat, &link_stat))
 		return -EACCES;
 	ssize_t len = readlinkat(fd, "", target, sizeof(target));
@@ -71,7 +71,7 @@ int fresh_file_follow(const char *path, char **ret)
 	return 0;
 }
 
-/* A name that was not there before. */
+/* A name that did not exist before. */
 static int fresh_file_make(struct fresh_file *file, mode_t mode)
 {
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
@@ -88,7 +88,7 @@ static int fresh_file_make(struct fresh_file *file, mode_t mode)
 	return -EEXIST;
 }
 
-/* Through the descriptor: a name may be somebody else's file by now. */
+/* Through the descriptor: the name may belong to somebody else's file by now. */
 static int fresh_file_give(const struct fresh_file *file, mode_t mode)
 {
 	struct user user;
@@ -96,7 +96,7 @@ static int fresh_file_give(const struct fresh_file *file, mode_t mode)
 	if (mode != FRESH_BY_UMASK && mode != FRESH_PRIVATE && fchmod(file->fd, mode) < 0)
 		return -errno;
 	if (real_user_find(&user) && fchown(file->fd, user.uid, user.gid) < 0)
-		return 0; /* a file system without owners */
+		return 0; /* a file system that has no owners */
 	return 0;
 }
 
@@ -105,8 +105,8 @@ int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode)
 	struct stat st;
 
 	*file = (struct fresh_file){ .fd = -1, .path = alloc_text(path) };
-	/* /dev/stdout may be a file. O_CREAT: the kernel guards other people's pipes in sticky folders only
-	 * then. */
+	/* /dev/stdout may be a file. O_CREAT: only then does the kernel protect other users' pipes in sticky
+	 * folders. */
 	if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
 		file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		return file->fd < 0 ? -errno : 0;

@@ -37,8 +37,8 @@ uint64_t hash_bulk(struct bytes bytes)
 		memcpy(word, bytes.at + i, sizeof(word));
 		for (size_t k = 0; k < 4; k++) {
 			lane[k] = (lane[k] ^ word[k]) * 0x9e3779b97f4a7c15u;
-			lane[k] ^= lane[k] >>
-				   29; /* high bits must reach the low ones, which a product keeps apart */
+			lane[k] ^= lane[k] >> 29; /* the high bits must affect the low ones, which a
+						     multiplication does not do */
 		}
 	}
 	uint64_t h = hash_bytes(bytes_slice(bytes, i, bytes.len - i));
@@ -101,7 +101,7 @@ void map_remove(struct map *map, uint64_t key)
 	size_t hole = map_slot_of(map, key);
 	size_t mask = map->cap - 1;
 	map->n--;
-	/* Close the gap: an entry further along may move into the hole if its home is not between. */
+	/* Close the gap: a later entry may move into the hole if its home slot is not in between. */
 	for (size_t i = (hole + 1) & mask; map->slots[i].value != MAP_NONE; i = (i + 1) & mask) {
 		size_t home = (size_t)hash_u64(map->slots[i].key) & mask;
 		if (((i - home) & mask) < ((i - hole) & mask))

@@ -2,7 +2,7 @@
 /*
  * hash: mixing functions, and an open-addressing map from u64 to u32.
  *
- * UINT32_MAX is never a value: it marks an empty slot, and map_find's "not there".
+ * UINT32_MAX is never a value: it marks an empty slot, and is what map_find returns for an absent key.
  */
 #pragma once
 

@@ -8,14 +8,15 @@
 #include "base/inflate_table.h"
 
 #define MAX_MATCH 258
-#define COPY_STEP 16 /* bytes copied at a time, the last ones perhaps for nothing */
-#define IN_MARGIN 32 /* bytes of input that one turn of the fast loop may look at */
+#define COPY_STEP 16 /* bytes copied at a time; the last copy may write more than needed */
+#define IN_MARGIN 32 /* bytes of input that one iteration of the fast loop may read */
 #define OUT_MARGIN (MAX_MATCH + 2 * COPY_STEP + 8) /* ... and of output that it may write */
-#define SUM_RUN 5552                               /* bytes whose sums do not wrap round */
+#define SUM_RUN 5552                               /* bytes whose sums do not overflow */
 
 enum place { AT_HEAD, AT_BLOCK, IN_STORED, IN_CODES, AT_SUM, AT_END, BROKEN };
 
-/* They are taken from below. Above n there may be some of the bytes that come next, which are added again. */
+/* Bits are taken from the low end. Above n there may be bits of the following bytes, which a refill adds
+ * again. */
 struct bits {
 	uint64_t bits;
 	uint64_t n;
@@ -26,7 +27,7 @@ struct inflater {
 	struct bits b;
 	enum place place;
 	bool is_last;    /* block */
-	size_t n_stored; /* bytes left of a stored block */
+	size_t n_stored; /* bytes that remain of a stored block */
 	uint8_t *room;
 	size_t n, size;
 	struct code_table literals, distances;
@@ -61,7 +62,7 @@ static void inflate_refill(struct inflater *z)
 		z->b.bits |= (uint64_t)*z->in++ << z->b.n;
 }
 
-/* At most 16 bits. Past the end of the stream they mean nothing, and it is broken. */
+/* At most 16 bits. Past the end of the stream they mean nothing, and the stream is marked as broken. */
 static uint32_t inflate_take(struct inflater *z, unsigned n)
 {
 	inflate_refill(z);
@@ -75,7 +76,7 @@ static uint32_t inflate_take(struct inflater *z, unsigned n)
 	return value;
 }
 
-/* Back to whole bytes: those that were taken in advance are given back. */
+/* Back to a byte boundary: whole bytes that were read ahead are given back. */
 static void align(struct inflater *z)
 {
 	z->in -= z->b.n / 8;
@@ -118,7 +119,7 @@ static void begin_fixed(struct inflater *z)
 	z->place = IN_CODES;
 }
 
-/* The lengths of codes, themselves coded: 16 repeats the last, 17 and 18 are runs of zeroes. False if they
+/* The code lengths, themselves coded: 16 repeats the last one, 17 and 18 are runs of zeroes. False if there
  * are too many. */
 static bool read_lengths(struct inflater *z, struct code_table *codes, uint8_t *lengths, unsigned n)
 {
@@ -152,8 +153,7 @@ static void begin_dynamic(struct inflater *z)
 
 	for (unsigned i = 0; i < n_lengths; i++)
 		lengths[order[i]] = (uint8_t)inflate_take(z, 3);
-	bool is_good =
-		code_table_lengths(&z->distances, lengths, N_LENGTHS); /* room that is free right now */
+	bool is_good = code_table_lengths(&z->distances, lengths, N_LENGTHS); /* unused so far */
 	memset(lengths, 0, sizeof(lengths));
 	is_good = is_good && n_literals <= N_LITERALS - 2 && n_distances <= N_DISTANCES - 2 &&
 		  read_lengths(z, &z->distances, lengths, n_literals + n_distances) && lengths[256] &&
@@ -199,7 +199,7 @@ static void copy_stored(struct inflater *z)
 	end_block(z);
 }
 
-/* A sum of the bytes and a sum of those sums, sixteen bytes at a time, which is for a compiler to do at once.
+/* A sum of the bytes and a sum of those sums, sixteen bytes at a time, so that a compiler can vectorize it.
  */
 static uint32_t adler(const uint8_t *at, size_t n)
 {
@@ -237,7 +237,7 @@ static void check_sum(struct inflater *z)
 
 /* ---- codes ----------------------------------------------------------------------------------- */
 
-/* What a link leads to; the bits that led to it are dropped. */
+/* The entry that a link leads to; drops the bits that led there. */
 static inline uint32_t inflate_follow(const uint32_t *entries, uint32_t link, unsigned root, struct bits *b)
 {
 	b->bits >>= root;
@@ -252,7 +252,7 @@ static inline uint32_t look_up(const uint32_t *entries, unsigned root, struct bi
 	return __builtin_expect(entry & ENTRY_LINK, 0) ? inflate_follow(entries, entry, root, b) : entry;
 }
 
-/* Drops a code with its extra bits. What it stands for, those added: a length or a distance. */
+/* Drops a code with its extra bits. Returns its value with the extra bits added: a length or a distance. */
 static inline uint32_t drop_code(struct bits *b, uint32_t entry)
 {
 	uint64_t bits = b->bits;
@@ -263,7 +263,7 @@ static inline uint32_t drop_code(struct bits *b, uint32_t entry)
 	       (uint32_t)((bits & ((1ull << entry_bits(entry)) - 1)) >> entry_code_bits(entry));
 }
 
-/* May write two steps more than the copy needs. */
+/* May write two steps more than the match needs. */
 static inline void copy_match(uint8_t *to, size_t distance, size_t len)
 {
 	const uint8_t *from = to - distance, *end = to + len;
@@ -284,11 +284,11 @@ static inline void copy_match(uint8_t *to, size_t distance, size_t len)
 	}
 }
 
-/* One code with care: the input or the room ends near here. */
+/* Decodes one code with all checks: the input or the output ends nearby. */
 static void inflate_step(struct inflater *z)
 {
 	inflate_refill(z);
-	struct bits b = { z->b.bits, z->b.n + 64 }; /* the number of bits says how many are missing */
+	struct bits b = { z->b.bits, z->b.n + 64 }; /* 64 more: if fewer than 64 remain, bits were missing */
 	uint32_t entry = look_up(z->literals.entries, LITERAL_BITS, &b), code = 0, distance = 0;
 	uint32_t len = drop_code(&b, entry);
 
@@ -322,9 +322,9 @@ static inline void refill_fast(struct bits *b, const uint8_t **in)
 }
 
 /*
- * Codes as long as there is plenty of input and room. After a refill there are 56 bits at least: two literals
- * and a length with its extra bits need 50; the distance gets a refill of its own. The next entry is looked
- * up before a copy is made, which need not be waited for.
+ * Decodes as long as there is plenty of input and output. A refill gives at least 56 bits: two literals and a
+ * length with its extra bits need 50; the distance gets a refill of its own. The next entry is looked up
+ * before a copy is made, so that the two overlap.
  */
 static void run_fast(struct inflater *z, size_t wanted)
 {
@@ -386,7 +386,7 @@ static void run_codes(struct inflater *z, size_t wanted)
 
 size_t inflater_run(struct inflater *z, size_t wanted)
 {
-	/* The checksum follows the last byte: it is checked when that byte is asked for. */
+	/* The checksum follows the last byte: it is checked when that byte is requested. */
 	while (z->place != AT_END && z->place != BROKEN && (z->n < wanted || z->n == z->size)) {
 		switch (z->place) {
 		case AT_HEAD:

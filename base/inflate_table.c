@@ -5,7 +5,7 @@
 
 #define FIRST_LENGTH 257
 
-/* Of a symbol; the bits of its code are yet to be added. */
+/* For a symbol; the bits of its code are added later. */
 static uint32_t inflate_table_entry_of(uint32_t value, unsigned extra)
 {
 	return value << 10 | extra;
@@ -46,7 +46,7 @@ static uint32_t distance_entry(unsigned symbol)
 	return inflate_table_entry_of(symbol < 4 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1, extra);
 }
 
-/* Codes are packed from their highest bit, which so comes first. */
+/* Codes are packed from their highest bit, which therefore comes first. */
 static unsigned reversed(unsigned code, unsigned n_bits)
 {
 	unsigned result = 0;
@@ -56,9 +56,9 @@ static unsigned reversed(unsigned code, unsigned n_bits)
 	return result;
 }
 
-/* What a table is made from: symbols in the order of their codes. */
+/* The input of a table: symbols in the order of their codes. */
 struct codes {
-	unsigned n_of[MAX_CODE + 1]; /* codes of so many bits */
+	unsigned n_of[MAX_CODE + 1]; /* number of codes of each length */
 	uint16_t symbols[N_LITERALS];
 	unsigned n, longest;
 };
@@ -66,12 +66,12 @@ struct codes {
 struct builder {
 	struct codes codes;
 	uint32_t *entries;
-	unsigned root; /* bits to look a code up with */
-	unsigned used; /* entries */
+	unsigned root; /* bits that index the first table */
+	unsigned used; /* number of entries in use */
 };
 
-/* False if the codes leave something without meaning, or do not fit. A single one of a bit may: no others are
- * needed then. */
+/* False if some bit sequence would have no meaning, or if the codes do not fit. An incomplete code is allowed
+ * if it is a single code of one bit: no others are needed then. */
 static bool sort_codes(const uint8_t *lengths, unsigned n, struct codes *ret)
 {
 	unsigned first[MAX_CODE + 2] = { 0 }, left = 1;
@@ -101,7 +101,7 @@ static void inflate_table_fill(uint32_t *entries, unsigned first, unsigned step,
 		entries[i] = entry;
 }
 
-/* A code that is longer than the root: into the table that its first bits link to. */
+/* Enters a code longer than the root: into the table that its first bits link to. */
 static void add_long(struct builder *b, unsigned code, unsigned n_bits, uint32_t entry)
 {
 	unsigned rest = b->codes.longest - b->root;
@@ -123,7 +123,7 @@ static bool build(struct code_table *table, unsigned root, const uint8_t *length
 
 	if (!sort_codes(lengths, n, &b.codes))
 		return false;
-	if (b.codes.n <= 1 || b.codes.longest > root) /* not all will be filled, or links are looked for */
+	if (b.codes.n <= 1 || b.codes.longest > root) /* some stay empty, or links are searched for */
 		inflate_table_fill(b.entries, 0, 1, b.used, ENTRY_SPECIAL);
 	for (unsigned bits = 1; bits <= b.codes.longest; bits++, code <<= 1)
 		for (unsigned i = 0; i < b.codes.n_of[bits]; i++, code++) {

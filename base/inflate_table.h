@@ -41,8 +41,8 @@ static inline uint32_t entry_value(uint32_t entry)
 }
 
 /*
- * Codes are complete, so that behind every link there are two at least: of 288 literals with 11 bits to start
- * with, 144 times 16 entries; of 32 distances with 8, 16 times 128.
+ * Codes are complete, so every link leads to at least two of them: for 288 literals with 11 bits in the first
+ * table, at most 144 times 16 entries; for 32 distances with 8 bits, 16 times 128.
  */
 #define TABLE_SIZE (2048 + 144 * 16)
 struct code_table {

@@ -22,5 +22,5 @@ void intern_done(struct intern *intern);
 /* text may contain any byte except zero. */
 uint32_t intern_add(struct intern *intern, const char *text);
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len);
-/* "" for an id that is not there. */
+/* "" if there is no such id. */
 const char *intern_text(const struct intern *intern, uint32_t id);

@@ -20,7 +20,7 @@ void json_init(struct json *json, FILE *to)
 	json->error = 0;
 }
 
-/* The first error is the one to tell: a stream forgets its own. */
+/* Keeps the first error: a stream forgets its own. */
 static void pass_on(struct json *json, const char *bytes, size_t n)
 {
 	if (n && fwrite_unlocked(bytes, 1, n, json->to) != n && !json->error)
@@ -180,7 +180,8 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* Eight bytes at once: the top bit of a byte is set in the result if it, or one below it, is not plain. */
+/* Eight bytes at once: the top bit of a byte is set in the result if that byte, or a lower one, is not plain.
+ */
 static uint64_t plain_word(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101u, tops = ones * 0x80;
@@ -190,7 +191,7 @@ static uint64_t plain_word(uint64_t word)
 	return (is_low | is_quote | is_backslash | word | (word + ones)) & tops;
 }
 
-/* How many bytes at text can be written as they are: printable ASCII and nothing to escape. */
+/* How many bytes at text can be written unchanged: printable ASCII with nothing to escape. */
 static size_t plain_run(const char *text, size_t left)
 {
 	size_t n = 0;

@@ -16,12 +16,12 @@ void json_reader_init(struct json_reader *r, struct bytes bytes, bool is_stream)
 /* ---- the window ---------------------------------------------------------------------------------- */
 
 #define WINDOW (256u << 10)
-#define WINDOW_MAX (64u << 20) /* no name is that long */
-#define CUT 8                  /* bytes: a word or a character is shorter, one that is cut ends so near */
-#define LOW 4096               /* bytes left at which more is read: longer values are tried again */
+#define WINDOW_MAX (64u << 20) /* no string is that long */
+#define CUT 8                  /* bytes: a value cut off by the window ends less than this before its end */
+#define LOW 4096               /* when fewer bytes are left, more is read; longer values are tried again */
 
-/* Reads on until the window is full; it grows if what is in it is one value. False if there is no more, or no
- * room. */
+/* Reads until the window is full; the window grows if a single value fills it. False if there is no more
+ * input, or no room. */
 static bool json_reader_refill(struct json_reader *r)
 {
 	size_t left = reader_left(&r->input);
@@ -255,7 +255,8 @@ static enum json_event json_reader_read_event(struct json_reader *r)
 	return json_reader_read_value(r);
 }
 
-/* What reaches the end of the window may go on behind it: it is read again with more of it. */
+/* A value that reaches the end of the window may continue beyond it: it is then read again with a fuller
+ * window. */
 enum json_event json_reader_next(struct json_reader *r)
 {
 	if (!r->from)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_tree: the only file that knows cJSON. A node is one of cJSON's under another name.
+ * json_tree: the only file that uses cJSON. A node is a cJSON item under another name.
  */
 #include "base/json_tree.h"
 
@@ -36,12 +36,12 @@ static bool json_tree_has_zero(struct bytes text)
 			continue;
 		if (text.len - i >= 6 && memcmp(text.at + i, "\\u0000", 6) == 0)
 			return true;
-		i++; /* what is escaped escapes nothing */
+		i++; /* an escaped character does not start an escape */
 	}
 	return false;
 }
 
-/* Line and column say more than an offset does to somebody with an editor. */
+/* Line and column are more helpful than an offset to somebody with an editor. */
 static int json_tree_refuse(struct bytes text, uint64_t offset, int error, const char *name, const char *why,
 			    struct diag *diag)
 {
@@ -56,7 +56,7 @@ static int json_tree_refuse(struct bytes text, uint64_t offset, int error, const
 	return error;
 }
 
-/* Before cJSON sees it: is it sound, and not too deep? */
+/* Before cJSON sees it: is it well-formed, and not nested too deeply? */
 static int json_tree_check(struct bytes text, const char *name, struct diag *diag)
 {
 	struct json_reader reader;
@@ -80,7 +80,7 @@ static int json_tree_check(struct bytes text, const char *name, struct diag *dia
 	}
 }
 
-/* The name that occurs twice in one object of the tree; NULL if none does. As deep as the tree is. */
+/* A name that occurs twice in one object of the tree; NULL if none does. Recurses as deep as the tree. */
 static const char *json_tree_find_double(const cJSON *item)
 {
 	for (const cJSON *a = item->child; a; a = a->next) {

@@ -35,7 +35,7 @@ bool json_tree_is_there(void);
 /* `name` is used in error messages. -EINVAL invalid, -E2BIG too large or too deep, -ENOSYS built without
  * cJSON. */
 int json_tree_parse(struct bytes text, const char *name, struct json_node **ret_root, struct diag *diag);
-/* Takes NULL, too. */
+/* root may be NULL. */
 void json_tree_free(struct json_node *root);
 
 enum json_kind json_node_kind(const struct json_node *node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_tree, in a build without cJSON: there is never a tree, so nobody can ask for what is in it.
+ * json_tree in a build without cJSON: there is never a tree, so no function that reads one is ever called.
  */
 #include <errno.h>
 #include <stdlib.h>

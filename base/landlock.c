@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-/* Of linux/landlock.h, which is not everywhere, and not everywhere new. */
+/* From linux/landlock.h, which is not installed everywhere, or is old. */
 #define LANDLOCK_CREATE 444
 #define LANDLOCK_ADD 445
 #define LANDLOCK_RESTRICT 446
@@ -25,9 +25,9 @@
 #define FOLDER_MAKE_FOLDER (1u << 7)
 #define FOLDER_MAKE_FILE (1u << 8)
 #define FILE_TRUNCATE (1u << 14)
-#define FILES_VERSION_1 0x1fffu /* all rights that the first version knows */
-#define CONNECTIONS 3u          /* to bind, to connect: TCP */
-#define SCOPES 3u               /* abstract sockets and signals, of and to others */
+#define FILES_VERSION_1 0x1fffu /* all rights that the first version has */
+#define CONNECTIONS 3u          /* TCP: bind and connect */
+#define SCOPES 3u               /* abstract sockets of, and signals to, others */
 
 struct landlock_rights {
 	uint64_t files, connections, scopes;
@@ -38,7 +38,7 @@ struct landlock_beneath {
 	int32_t folder;
 } __attribute__((packed));
 
-/* What rules can speak of: each version knows more. */
+/* The rights that this version of Landlock has: each version adds some. */
 static struct landlock_rights landlock_known(long version, const struct landlock_files *files)
 {
 	struct landlock_rights known = { FILES_VERSION_1, 0, 0 };
@@ -56,8 +56,8 @@ static struct landlock_rights landlock_known(long version, const struct landlock
 	return known;
 }
 
-/* A path that is not there gets no rule: whoever opens it later is told so. False: it is there, and would be
- * refused. */
+/* A path that does not exist gets no rule: opening it later fails with the right error. False: it exists, and
+ * would be refused. */
 static bool landlock_allow(int rules, const char *path, uint64_t rights, uint64_t known)
 {
 	CLEANUP(close_fd) int fd = open(path, O_PATH | O_CLOEXEC);
@@ -68,15 +68,14 @@ static bool landlock_allow(int rules, const char *path, uint64_t rights, uint64_
 	if (!S_ISDIR(st.st_mode))
 		rights &= FILE_WRITE | FILE_READ | FILE_TRUNCATE;
 	struct landlock_beneath rule = { rights & known, fd };
-	/* A pipe in no folder has no rules, and needs none. */
+	/* A pipe outside all folders cannot have a rule, and needs none. */
 	return !rule.allowed || syscall(LANDLOCK_ADD, rules, LANDLOCK_BENEATH, &rule, 0) == 0 ||
 	       errno == EBADFD;
 }
 
 bool landlock_restrict(const struct landlock_files *files)
 {
-	/* The size says which version of the structure it is: the kernel refuses unknown ones that are not 0.
-	 */
+	/* The size tells the version of the structure: the kernel refuses unknown members that are not 0. */
 	static const size_t sizes[] = { 8, 8, 8, 8, 16, 16, 24 };
 	long version = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_GET_VERSION);
 

@@ -18,7 +18,7 @@ static inline uint32_t log_scale_class(uint64_t number)
 	return (high - 3) * LOG_SCALE_PARTS + (uint32_t)(number >> (high - 4) & (LOG_SCALE_PARTS - 1));
 }
 
-/* The least number of a class. */
+/* The lowest number of a class. */
 static inline uint64_t log_scale_start(uint32_t class)
 {
 	if (class < LOG_SCALE_PARTS)

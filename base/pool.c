@@ -50,7 +50,7 @@ static int pool_start_threads(pthread_t *ret, void *(*run)(void *), void *argume
 	sigset_t all, old;
 
 	sigfillset(&all);
-	sigdelset(&all, SIGBUS); /* of truncated files; it comes to the thread that read */
+	sigdelset(&all, SIGBUS); /* truncated files: it is delivered to the thread that read */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	int error = pthread_create(ret, NULL, run, argument);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -33,7 +33,7 @@ bool real_user_find(struct user *ret)
 	       real_user_number("SUDO_GID", &ret->gid);
 }
 
-/* The library's setgroups would change all threads. */
+/* The C library's setgroups would change all threads. */
 static int real_user_set_groups(size_t n, const gid_t *groups)
 {
 	return (int)syscall(SYS_setgroups, n, groups);
@@ -50,7 +50,7 @@ int real_user_open_by(const struct user *user, int (*open_file)(const char *path
 	if (n < 0 || (n > 0 && getgroups(n, groups) < 0) || real_user_set_groups(1, &user->gid) < 0)
 		return -1;
 	int own_gid = setfsgid(user->gid), own_uid = setfsuid(user->uid);
-	/* Neither call can fail visibly: asked again, they say what is so. */
+	/* Neither call reports failure: calling them again returns the IDs now in effect. */
 	bool is_taken = (uid_t)setfsuid((uid_t)-1) == user->uid && (gid_t)setfsgid((gid_t)-1) == user->gid;
 	int fd = is_taken ? open_file(path, flags) : -1, error = is_taken ? errno : EPERM;
 	setfsuid((uid_t)own_uid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort: a radix sort of (number, place) pairs, from the lowest byte in which numbers differ to the highest,
- * and one move of each record to its place.
+ * sort: a radix sort of (key, position) pairs, from the lowest byte in which keys differ to the highest; each
+ * record is then moved once.
  */
 #include "base/sort.h"
 
@@ -89,7 +89,7 @@ void sort_by_u64(void *records, size_t n, size_t size)
 	free(items);
 }
 
-/* Most that have company have one. */
+/* Most runs of equal keys have two records. */
 static void sort_run(uint8_t *at, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
 	if (n == 2 && compare(at, at + size) <= 0)

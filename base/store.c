@@ -23,19 +23,19 @@
 #define MAGIC 0x31657a6970706370u /* changes when the header does */
 #define MAX_ENTRY (1ull << 30)
 #define MAX_NAME 128
-#define UNFINISHED ".new"    /* how the name of a file ends that is still being written */
+#define UNFINISHED ".new"    /* suffix of a file that is still being written */
 #define ABANDONED_S 3600     /* older temporary files were left by a killed process */
-#define IN_REALM 0x80000000u /* in the version of a key: it belongs to a realm; no format has that many */
+#define IN_REALM 0x80000000u /* in the version of a key: it belongs to a realm; never a real version */
 
 struct store {
-	int directory;           /* -1: the channel has it */
-	struct channel *channel; /* of a fenced child; else NULL */
-	uint64_t realm;          /* of the child */
+	int directory;           /* -1: reached through the channel */
+	struct channel *channel; /* in a fenced child; otherwise NULL */
+	uint64_t realm;          /* the child's */
 	uint64_t limit;
 	bool has_written;
 };
 
-/* In front of every entry; the key is repeated so that a renamed file gives nothing away. */
+/* Precedes every entry; it repeats the key, so that a renamed file gives nothing away. */
 struct header {
 	uint64_t magic, version, id[2], len, hash;
 	char kind[16];
@@ -50,7 +50,7 @@ static bool is_ours(const struct stat *st, mode_t type)
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Root with the environment of another user (sudo -E) must not make folders in that user's home. */
+/* Root with another user's environment (sudo -E) must not create folders in that user's home. */
 static bool may_make(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -61,7 +61,7 @@ static bool may_make(const char *path)
 	return stat(parent, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0);
 }
 
-/* Opens, and makes if necessary, a directory that no other user can write. */
+/* Opens, and creates if necessary, a directory that no other user can write to. */
 static int open_directory(const char *path)
 {
 	struct stat st;
@@ -82,7 +82,7 @@ static int open_default(void)
 	CLEANUP(freep) char *parent = NULL;
 	CLEANUP(freep) char *path = NULL;
 
-	/* The specification ignores relative paths; we do so all the more. */
+	/* The specification ignores relative paths; we have even more reason to. */
 	if (cache && cache[0] == '/')
 		parent = alloc_text(cache);
 	else if (home && home[0] == '/')
@@ -152,7 +152,7 @@ static void store_write_key(const struct store_key *key, struct writer *ret)
 	write_u64(ret, key->id[1]);
 }
 
-/* The realm is all of the first number, so that no choice of the others leads out of it. */
+/* The realm takes up the whole first number, so that no choice of the others leads out of it. */
 static struct store_key store_confine(const struct store_key *key, uint64_t realm)
 {
 	struct store_key plain = { key->kind, key->version & ~IN_REALM, { key->id[0], key->id[1] } };
@@ -163,7 +163,7 @@ static struct store_key store_confine(const struct store_key *key, uint64_t real
 	return realm ? confined : plain;
 }
 
-/* The file of an entry; -1 if there is none that is ours. */
+/* Opens the file of an entry; -1 if there is none that we own. */
 static int store_open_entry(struct store *store, const struct store_key *key)
 {
 	char name[MAX_NAME];
@@ -172,7 +172,7 @@ static int store_open_entry(struct store *store, const struct store_key *key)
 	format_name(key, name);
 	int fd = openat(store->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0 && fstat(fd, &st) == 0 && is_ours(&st, S_IFREG)) {
-		futimens(fd, NULL); /* used: stays longer */
+		futimens(fd, NULL); /* recently used: kept longer */
 		return fd;
 	}
 	if (fd >= 0)
@@ -252,8 +252,8 @@ static bool store_write_entry(int fd, const struct header *header, struct bytes 
 	return store_write_all(fd, header, sizeof(*header)) && store_write_all(fd, bytes.at, bytes.len);
 }
 
-/* The entry has no name before it is whole, so a process that is killed leaves nothing behind. False where
- * the file system or the fence around this process does not allow it. */
+/* The entry has no name before it is complete, so a killed process leaves nothing behind. False where the
+ * file system or the fence around this process does not allow this. */
 static bool store_put_unnamed(struct store *store, const char *name, const struct header *header,
 			      struct bytes bytes)
 {
@@ -263,7 +263,7 @@ static bool store_put_unnamed(struct store *store, const char *name, const struc
 	if (fd < 0 || !store_write_entry(fd, header, bytes))
 		return false;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	unlinkat(store->directory, name, 0); /* a link replaces nothing */
+	unlinkat(store->directory, name, 0); /* linkat does not replace a file */
 	return linkat(AT_FDCWD, path, store->directory, name, AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST;
 }
 
@@ -273,7 +273,7 @@ static void store_put_named(struct store *store, const char *name, const struct 
 	char temporary[MAX_NAME + 32];
 
 	snprintf(temporary, sizeof(temporary), "%s.%d" UNFINISHED, name, (int)getpid());
-	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our number */
+	unlinkat(store->directory, temporary, 0); /* left by a process that died and had our pid */
 	CLEANUP(close_fd)
 	int fd = openat(store->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -303,7 +303,7 @@ void store_put(struct store *store, const struct store_key *key, struct bytes by
 
 /* ---- for a fenced child ---------------------------------------------------------------------- */
 
-/* Kinds are parts of names of files. */
+/* A kind is part of a file name. */
 static bool store_read_key(struct reader *r, struct store_key *ret)
 {
 	ret->kind = read_cstr(r);
@@ -355,7 +355,7 @@ static int compare_age(const void *left, const void *right)
 	return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
-/* Whoever was writing it was killed. */
+/* The process that was writing it was killed. */
 static bool is_abandoned(const char *name, const struct stat *st)
 {
 	size_t len = strlen(name), end = strlen(UNFINISHED);

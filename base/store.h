@@ -2,7 +2,7 @@
 /*
  * store: a cache on disk that keeps results between runs.
  *
- * It is a directory of the user ($XDG_CACHE_HOME/cpprof, else ~/.cache/cpprof) with one file per entry. A
+ * It is a directory of the user ($XDG_CACHE_HOME/cpprof, or ~/.cache/cpprof) with one file per entry. A
  * directory or file that belongs to another user, or that others can write to, is not used. Entries are
  * written atomically, so any number of processes may use the store at once; an entry that is damaged, of
  * another version or of another key is treated as absent. The least recently used entries are removed when

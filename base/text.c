@@ -85,7 +85,7 @@ size_t text_distance(const char *a, const char *b)
 
 const char *text_nearest(const char *wanted, const char *const *names, size_t n)
 {
-	size_t best = strlen(wanted) > 4 ? 3 : 2; /* first distance that is no longer close */
+	size_t best = strlen(wanted) > 4 ? 3 : 2; /* the first distance that is not close any more */
 	const char *found = NULL;
 
 	for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotate: one function's source and instructions with what each costs.
+ * annotate: one function's source and instructions with their costs.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "report/names.h"
 #include "report/shorten.h"
 
-#define MOST_TOLD 8 /* candidates that a message lists */
+#define MOST_TOLD 8 /* candidates listed in a message */
 
 struct annotate_request {
 	struct annotate_text_options options;
@@ -32,10 +32,10 @@ struct annotate_request {
 	const char *metric, *path, *function;
 	bool inlined;
 	struct habits habits;
-	const char *input; /* the profile, as perf takes it */
+	const char *input; /* the profile, given by -i as in perf */
 };
 
-/* " f(int) [app], 12.3%": the others that a name may mean. */
+/* " f(int) [app], 12.3%": the other functions that match a name. */
 static void list(const struct profile *profile, const annotate_choices *choices, size_t from)
 {
 	uint64_t all = profile->quality.samples;
@@ -72,7 +72,7 @@ static int complain(const struct profile *profile, const char *path, const char 
 	return EXIT_FAULT;
 }
 
-/* Only what was inlined, if that is what is asked for. */
+/* Keeps only inlined copies, if requested. */
 static void keep_inlined(annotate_choices *choices)
 {
 	size_t n = 0;
@@ -93,7 +93,7 @@ static void annotate_cmd_print(const struct profile *profile, const struct annot
 	text_done(&text);
 }
 
-/* Below the source, the ways through it, if they were counted. */
+/* The counted execution paths, printed below the source. */
 static int annotate_cmd_print_ways(const struct profile *profile, const struct annotation *annotation,
 				   const struct annotate_request *request)
 {
@@ -161,7 +161,7 @@ static int annotate_cmd_show(const struct profile *profile, const struct annotat
 	return code;
 }
 
-/* The one asked for, or every event's, the first in front. */
+/* The requested one, or those of all events, the first one first. */
 static uint32_t *choose_metrics(const struct profile *profile, uint32_t first, bool has_all, size_t *ret_n)
 {
 	uint32_t *metrics = alloc_zero(profile->metrics.n + 1, sizeof(*metrics));

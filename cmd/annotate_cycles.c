@@ -28,7 +28,7 @@ struct cycles_job {
 
 /* ---- the code ----------------------------------------------------------------------------------------- */
 
-/* The file that was recorded: another one has other blocks at the same addresses. */
+/* The file that was recorded: another build has other blocks at the same addresses. */
 static int job_open_file(struct cycles_job *job, struct diag *diag)
 {
 	const struct profile_image *image = &job->profile->images.at[job->annotation->map->image];
@@ -87,7 +87,7 @@ uint32_t annotate_cycles_metric(const struct profile *profile)
 	return 0;
 }
 
-/* How many cycles one of the metric stands for. */
+/* The number of cycles per unit of the metric. */
 static int job_find_unit(struct cycles_job *job, struct diag *diag)
 {
 	const struct profile_metric *metric = &job->profile->metrics.at[job->options->metric];
@@ -116,7 +116,7 @@ static int job_find_unit(struct cycles_job *job, struct diag *diag)
 
 /* ---- best cases --------------------------------------------------------------------------------------- */
 
-/* No best case is no fault: the rest is worth showing. */
+/* A missing best case is not an error: the rest is worth showing. */
 static void job_open_mca(struct cycles_job *job)
 {
 	const char *recorded = intern_text(&job->profile->strings, job->profile->run.cpu_id);

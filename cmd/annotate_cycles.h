@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotate_cycles: annotate --cycles: the function's code read again, and where best cases and counts come
- * from.
+ * annotate_cycles: annotate --cycles: reads the function's code again, and gets best cases and counts.
  */
 #pragma once
 
@@ -11,15 +10,15 @@
 struct annotate_cycles {
 	bool asked, all;
 	const char *counts; /* a file of `cpprof paths --format json`; NULL = none */
-	const char *cpu;    /* as LLVM calls it; NULL = as recorded */
+	const char *cpu;    /* LLVM's name; NULL = the recorded one */
 	uint64_t clock_mhz; /* 0 = as recorded */
 	int format;         /* 0 = text, 1 = JSON */
 	uint32_t metric;    /* a time, or cycles */
 	struct style style;
 };
 
-/* The first metric that is a time, or counts cycles; 0 = there is none. */
+/* The first metric that is a time or counts cycles; 0 = none. */
 uint32_t annotate_cycles_metric(const struct profile *profile);
-/* An exit code. */
+/* Returns an exit code. */
 int annotate_cycles_show(const struct profile *profile, const struct annotation *annotation,
 			 const struct annotate_cycles *options);

@@ -6,8 +6,8 @@
 
 #include "cmd/later.h"
 
-/* By $BROWSER or xdg-open; says so if there is none. */
+/* With $BROWSER or xdg-open; prints a message if there is none. */
 void browser_open(const char *path);
-/* The same in two steps, for a command that can start no program in between. */
+/* The same in two steps, for a command that cannot start programs in between. */
 void browser_prepare(const char *path, struct later *browser);
 void browser_open_later(const char *path, struct later *browser);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check: is a profile whole, and does it add up?
+ * check: is a profile complete and consistent?
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,8 +44,8 @@ static int check_json(const char *path, FILE *file)
 }
 
 /*
- * The first bytes, which stay where they are: what follows must find them again. A pipe with a name must be
- * opened once, and that is left to who reads profiles.
+ * The first bytes, without consuming them. A named pipe can be opened only once, so it is left to the reader
+ * of profiles.
  */
 static struct bytes check_cmd_peek(const char *path, int fd, uint8_t start[JSON_CHECK_START])
 {
@@ -87,7 +87,7 @@ static int check_profile(const char *path)
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
-/* -1 if that is left to who reads profiles. */
+/* -1 if it is left to the reader of profiles. */
 static int check_cmd_open_file(const char *path)
 {
 	struct stat st;
@@ -107,7 +107,7 @@ static int check_file(const char *path)
 	CLEANUP(fclosep) FILE *file = fdopen(fd, "r");
 	if (!file)
 		return check_profile(path);
-	fd = -1; /* the file's */
+	fd = -1; /* owned by the stream */
 	return check_json(path, file);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd: what all commands need: how one ends badly (a message in house form, the exit code that fits) and what
- * was typed.
+ * cmd: shared by all commands: error messages with the matching exit code, and the command line as typed.
  */
 #include "cmd/cmd.h"
 
@@ -37,7 +36,7 @@ void cmd_print_name(FILE *to, const char *name)
 	fputs(safe.at ? safe.at : "", to);
 }
 
-/* Faults name files and what stands in them. Lines stay lines. */
+/* Messages contain names of files and their contents. Line breaks are kept. */
 static void print_safe(const char *text)
 {
 	while (*text) {

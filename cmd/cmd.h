@@ -31,22 +31,22 @@ struct command {
 /* Commands that share a first word. */
 struct command_group {
 	const char *name;               /* "cpprof inspect" */
-	const char *word;               /* what stands for one of them: "PRODUCT" */
+	const char *word;               /* placeholder for one of them: "PRODUCT" */
 	const char *about;              /* one sentence */
 	const struct command *commands; /* ended by a NULL name */
-	/* To a word that is none of them; negative = nothing to say. NULL = never. */
+	/* Answers an unknown word; negative = no answer. NULL = none. */
 	int (*answer)(const char *word);
 };
 
-/* Names come from files that others made: what a terminal would obey is printed as something else. */
+/* Names may come from foreign files: escape sequences are made harmless. */
 void cmd_print_name(FILE *to, const char *name);
-/* "cpprof: ..." on standard error: a sentence that may name such things. */
+/* Prints "cpprof: ..." on standard error; the sentence may contain such names. */
 void cmd_say(const char *sentence);
-/* Prints the diag once, in house form, and returns the exit code that fits its errno. */
+/* Prints the diag in the standard form, and returns the exit code for its errno. */
 int cmd_fail(const struct diag *diag);
-/* "cpprof record: ..." and where to look; returns EXIT_USAGE. */
+/* Prints "cpprof record: ..." and where to find help; returns EXIT_USAGE. */
 __attribute__((format(printf, 2, 3))) int cmd_usage(const char *command, const char *format, ...);
-/* What the user typed, as one line; allocated. To be taken before parsing rearranges it. */
+/* The command line as typed, in one line; allocated. Must be called before parsing, which rearranges it. */
 char *cmd_command_line(int argc, char **argv);
 
 /* The commands, each in its own file, each with a row in main.c. */

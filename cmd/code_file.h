@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_file: an ELF file opened for its code, as `inspect` and `verify` need it.
+ * code_file: an ELF file opened for its code, for `inspect` and `verify`.
  */
 #pragma once
 
@@ -18,9 +18,10 @@ struct code_file {
 	const struct isa *isa;
 };
 
-/* -ENOEXEC, and why, for a file of a machine we do not know. */
+/* -ENOEXEC, with the reason, for a file of an unsupported machine. */
 int code_file_open(struct code_file *file, const char *path, struct diag *diag);
 void code_file_close(struct code_file *file);
 
-/* Index of the function of that name (any symbol of it), or at that hexadecimal address; FUNCTION_NONE. */
+/* Index of the function of that name (any of its symbols), or at that hexadecimal address, or FUNCTION_NONE.
+ */
 uint32_t code_file_function(const struct code_file *file, struct functions *functions, const char *name);

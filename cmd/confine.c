@@ -12,7 +12,8 @@
 #include "base/vec.h"
 #include "cmd/database.h"
 
-/* A file is written beside its place first: its folder. A device is opened as it is. */
+/* A file is first written under a temporary name in its directory, so that must be writable. A device is
+ * opened directly. */
 static char *confine_output(const char *path)
 {
 	CLEANUP(freep) char *place = NULL;
@@ -25,7 +26,7 @@ static char *confine_output(const char *path)
 	return !end ? alloc_text(".") : alloc_text_n(place, end > place ? (size_t)(end - place) : 1);
 }
 
-/* For dates; and its own state, which the leak checker of a sanitizer build reads. */
+/* For dates; and the process's own state, which the leak checker of a sanitizer build reads. */
 static const char *const always_read[] = { "/etc/localtime", "/usr/share/zoneinfo", "/proc/self" };
 
 static void confine_files(const struct confine_options *options)
@@ -57,7 +58,7 @@ void confine(const struct confine_options *options)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return;
-	if (!options->runs_programs) /* which have files of their own */
+	if (!options->runs_programs) /* which need files of their own */
 		confine_files(options);
 	fence_refuse(options->runs_programs);
 }

@@ -11,13 +11,13 @@
 #include <stddef.h>
 
 struct confine_options {
-	const char *const *inputs; /* profiles, "-", or stretches of a database (cmd/database.h) */
+	const char *const *inputs; /* profiles, "-", or time ranges of a database (cmd/database.h) */
 	size_t n_inputs;
-	bool reads_all;     /* sources, binaries: they can be anywhere */
+	bool reads_all;     /* source files, binaries: they can be anywhere */
 	const char *output; /* NULL or "-": standard output */
 	const char *store;  /* NULL: none is used */
 	bool runs_programs; /* debuginfod's */
 };
 
-/* Must be called before any thread is started; the pager and the browser, before that. */
+/* Must be called before any thread is started; pager and browser must be prepared before that. */
 void confine(const struct confine_options *options);

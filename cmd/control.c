@@ -20,7 +20,7 @@ static int control_watch(struct control *control, int fd)
 	return epoll_ctl(control->wake_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* For reading and writing, so that it does not end when the first who wrote has left. */
+/* Opened for reading and writing, so that it does not end when the first writer closes it. */
 static int control_open_fifo(struct control *control, const char *path, struct diag *diag)
 {
 	struct stat file;
@@ -73,7 +73,7 @@ void control_close(struct control *control)
 
 /* ---- lines -------------------------------------------------------------------------------------------- */
 
-/* Is the first word of the line this one, or its beginning, of at least so many letters? */
+/* Is the first word of the line this one, or a prefix of it with at least this many letters? */
 static bool control_says(const char *line, size_t len, const char *word, size_t least)
 {
 	return len >= least && len <= strlen(word) && strncmp(line, word, len) == 0;
@@ -133,7 +133,7 @@ static void control_read(struct control *control, struct control_input *input, s
 
 	while (input->fd >= 0 && control_is_readable(control, input->fd) &&
 	       (n = read(input->fd, bytes, sizeof(bytes))) != -1) {
-		if (n == 0) { /* the end of the terminal's input */
+		if (n == 0) { /* end of input on the terminal */
 			epoll_ctl(control->wake_fd, EPOLL_CTL_DEL, input->fd, NULL);
 			input->fd = -1;
 			return;

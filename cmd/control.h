@@ -8,7 +8,7 @@
  *   write          write the profile so far
  *   quit           end
  *
- * The first letter of a word is enough; a reset must be spelt as far as "res".
+ * The first letter of a command is enough, but reset needs at least "res".
  */
 #pragma once
 
@@ -24,16 +24,16 @@ struct control_input {
 };
 
 struct control {
-	int wake_fd; /* can be read while something else is pending, or somebody has told something */
+	int wake_fd; /* readable if something else is pending, or a command has arrived */
 	struct control_input fifo, terminal;
 	const char *path; /* of the FIFO; NULL = none */
-	bool is_made;     /* by us: it goes with us */
+	bool is_made;     /* created by us: removed at the end */
 	bool is_over;
 };
 
-/* other: a descriptor that is waited for besides. path: NULL = none. with_terminal: lines are read from it.
+/* other: another descriptor to wait for. path: NULL = none. with_terminal: also read lines from the terminal.
  */
 int control_open(struct control *control, int other, const char *path, bool with_terminal, struct diag *diag);
 void control_close(struct control *control);
-/* Does what has been told since. */
+/* Executes the commands that have arrived. */
 void control_obey(struct control *control, struct recording *recording);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon: the whole machine, for ever: one recording, cut into epochs, which go into a database. Whatever
- * does not end it is said and counted, and it goes on.
+ * daemon: the whole machine, continuously: one recording, divided into epochs, which are stored in a
+ * database. Errors that do not end it are reported and counted, and it continues.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -28,22 +28,22 @@
 
 #define MS 1000000u /* nanoseconds in a millisecond */
 #define PUSH_NS CLOCK_NS_PER_S
-#define PUSH_LAST_NS (10 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
+#define PUSH_LAST_NS (10 * CLOCK_NS_PER_S) /* the daemon must end in reasonable time */
 #define SHOW_NS (10 * CLOCK_NS_PER_S)
 #define FUNCTIONS_MAX (4u << 20)
 
 struct daemon {
 	struct daemon_options *options;
 	struct epochs *epochs;
-	char *open_path; /* of the present epoch's checkpoints */
+	char *open_path; /* of the current epoch's checkpoints */
 	sigset_t signals;
 	int signal_fd;
 	struct daemon_metrics metrics;
 	struct utsname host;
-	struct push *push;         /* NULL = nothing is sent */
-	struct metrics_port *port; /* NULL = nobody can ask */
-	char *outbox, *functions;  /* what waits to be sent; the last epoch for Prometheus */
-	uint64_t push_ns, show_ns; /* when it was looked after last */
+	struct push *push;         /* NULL = profiles are not sent */
+	struct metrics_port *port; /* NULL = no port */
+	char *outbox, *functions;  /* directory of the push queue; the last epoch for Prometheus */
+	uint64_t push_ns, show_ns; /* when they were last processed */
 };
 
 static uint64_t daemon_now_ms(void)
@@ -54,7 +54,7 @@ static uint64_t daemon_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / MS;
 }
 
-/* What the port answers. */
+/* Updates the texts of the port. */
 static void daemon_show(struct daemon *daemon)
 {
 	CLEANUP(text_done) struct text functions = { 0 };
@@ -71,7 +71,7 @@ static void daemon_show(struct daemon *daemon)
 	port_set(daemon->port, PORT_METRICS, daemon_metrics_text(&daemon->metrics));
 }
 
-/* Asked some times a second: what else is to be done now and then. */
+/* Called several times a second: does periodic work. */
 static void daemon_look_after(struct daemon *daemon)
 {
 	uint64_t now = clock_now_ns();
@@ -115,7 +115,7 @@ static struct epochs_limits daemon_limits(const struct daemon *daemon)
 				       .days_after_s = (uint64_t)o->days_after };
 }
 
-/* A disk that is full costs the oldest epochs first, and this one if there are none. */
+/* If the disk is full, the oldest epochs are deleted first, and this one is lost if there are none. */
 static void daemon_put(struct daemon *daemon, const struct profile *profile)
 {
 	struct diag diag = { 0 };
@@ -132,7 +132,7 @@ static void daemon_put(struct daemon *daemon, const struct profile *profile)
 	daemon->metrics.n_epochs += error == 0 && profile->quality.samples > 0;
 }
 
-/* Limits hold at any time: they are not left to a child that may not get to run. */
+/* Limits are always enforced here: they are not left to a child that may not get to run. */
 static void daemon_keep_limits(struct daemon *daemon)
 {
 	struct epochs_limits limits = daemon_limits(daemon);

@@ -31,7 +31,7 @@ static struct daemon_service *metrics_service(struct daemon_metrics *metrics, co
 	return &metrics->services.at[metrics->services.n - 1];
 }
 
-/* Metric 1 is time, unless something else was asked for. */
+/* Metric 1 is time, unless another event was requested. */
 static bool metrics_has_time(const struct profile *profile)
 {
 	return profile->metrics.n > 1 &&
@@ -65,7 +65,7 @@ static void metrics_print(FILE *to, const char *name, const char *kind, const ch
 		name, value);
 }
 
-/* As the format wants it between quotes. */
+/* Escaped for a quoted label value. */
 static void metrics_print_label(FILE *to, const char *text)
 {
 	for (; *text; text++)
@@ -92,7 +92,7 @@ static double metrics_seconds(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Of the process that asks, and of its children that have ended. */
+/* Of this process, and of its children that have ended. */
 static void metrics_print_own(FILE *to)
 {
 	struct rusage own = { 0 }, children = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * daemon_metrics: what a daemon has done so far and who used the CPUs, as a text file for Prometheus.
+ * daemon_metrics: the state of a daemon, and CPU time by process name, as a text file for Prometheus.
  */
 #pragma once
 
@@ -23,9 +23,9 @@ struct daemon_metrics {
 };
 
 void daemon_metrics_done(struct daemon_metrics *metrics);
-/* An epoch has ended. */
+/* To be called when an epoch has ended. */
 void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *profile);
-/* As text, allocated: how it stands now. */
+/* The current state as text; allocated. */
 char *daemon_metrics_text(const struct daemon_metrics *metrics);
-/* Replaces the file, which everybody may read that the umask lets. */
+/* Replaces the file, whose permissions depend on the umask. */
 int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag);

@@ -27,7 +27,7 @@ static uint64_t database_now_ms(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* "90m": so long ago. */
+/* "90m": that long ago. */
 static bool database_parse_age(const char *text, uint64_t now_ms, uint64_t *ret)
 {
 	static const struct {
@@ -49,7 +49,7 @@ static bool database_parse_age(const char *text, uint64_t now_ms, uint64_t *ret)
 	return false;
 }
 
-/* By the clock on the wall. */
+/* In local time. */
 static bool database_parse_date(const char *text, uint64_t *ret)
 {
 	static const char *const formats[] = { "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
@@ -104,7 +104,7 @@ int database_choose(const struct database_choice *choice, const char *command, b
 	return GO_ON;
 }
 
-/* Is it the name of a stretch? Its parts are cut out of `path`. */
+/* Is it the name of a time range? Its parts are cut out of `path`. */
 static bool database_split(char *path, struct database_choice *ret)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epochs: what a database holds.
+ * epochs: lists the contents of a database.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void epochs_cmd_time(uint64_t ms, char ret[32])
 	strftime(ret, 32, "%Y-%m-%d %H:%M:%S", &when);
 }
 
-/* Quality is in the file itself. */
+/* The quality is in the file itself. */
 static bool epochs_cmd_read(const char *directory, const struct epoch *epoch, struct profile **ret)
 {
 	CLEANUP(freep) char *path = alloc_printf("%s/epochs/%s", directory, epoch->name);

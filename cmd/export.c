@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export: a profile in another form, for dashboards and other tools; and schema, which prints what the
- * JSON form looks like.
+ * export: converts a profile to other formats, for dashboards and other tools; and schema, which prints the
+ * JSON Schema of the json format.
  */
 #include "cmd/export.h"
 
@@ -38,7 +38,7 @@ int cmd_schema(int argc, char **argv)
 	return EXIT_OK; /* main checks whether standard output could be written */
 }
 
-/* Not every format has a place for it. */
+/* Not every format can contain such a note. */
 int export_to(const struct exporter *exporter, struct profile *profile, const struct export_choice *choice,
 	      const char *path, struct diag *diag)
 {
@@ -98,7 +98,7 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 	return error < 0 ? cmd_fail(&diag) : EXIT_OK;
 }
 
-/* As it was typed. */
+/* As typed. */
 struct export_request {
 	const char *file, *format, *path, *metric;
 	uint64_t max_nodes, limit;
@@ -109,7 +109,7 @@ struct export_request {
 	struct database_choice database;
 };
 
-/* As Prometheus wants the name before the '='; OpenTelemetry's have dots, too. */
+/* A valid label name of Prometheus before the '='; names of OpenTelemetry may also contain dots. */
 static bool export_is_label(const char *text, const struct exporter *exporter)
 {
 	size_t len = strcspn(text, "="), n = 0;

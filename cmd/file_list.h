@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * file_list: names of files that are read from a file, one a line: command lines end at 2 MB.
+ * file_list: reads file names from a file, one per line, because command lines are limited to 2 MB.
  */
 #pragma once
 
@@ -18,5 +18,5 @@ void file_names_done(file_names *names);
 			" from FILE, one per line; - is standard input" \
 	}
 
-/* Adds what the file at path names; "-" is standard input. Empty lines do not count. 0 or -errno. */
+/* Adds the names in the file at path; "-" is standard input. Empty lines are ignored. 0 or -errno. */
 int file_list_read(file_names *names, const char *path, struct diag *diag);

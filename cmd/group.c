@@ -48,7 +48,7 @@ int group_run(const struct command_group *group, int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "--help";
 
-	if (strcmp(name, "help") == 0 && argc > 2) { /* as if --help had come last */
+	if (strcmp(name, "help") == 0 && argc > 2) { /* as if --help were the last argument */
 		char *turned[] = { argv[0], argv[2], (char[]){ "--help" }, NULL };
 		return group_run(group, 3, turned);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group: commands that share a first word: cpprof itself, `cpprof inspect`, `cpprof verify`. Finds the
- * one that was asked for; prints their list, their manual page and what a shell may complete.
+ * group: commands that share a first word: cpprof itself, `cpprof inspect`, `cpprof verify`. Runs the given
+ * one; prints their list, their manual page and words for shell completion.
  */
 #pragma once
 

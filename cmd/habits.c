@@ -53,7 +53,6 @@ static const struct habit habit_commands[] = {
 	{ "stat ", NULL, "events are sampled, not just counted; try: cpprof record -- COMMAND" },
 	{ "script ", NULL,
 	  "single samples are not stored, only their counts; for flame graphs: cpprof export -f folded" },
-	{ "list ", NULL, "events have libpfm4's names; try: cpprof record -e cache-misses -- COMMAND" },
 	{ "archive buildid-cache inject ", NULL,
 	  "a profile contains its symbols; no other file has to be kept" },
 	{ "version ", NULL, "try: cpprof --version" },
@@ -81,7 +80,7 @@ const char *habits_answer_option(const char *command, const char *option)
 	return NULL;
 }
 
-/* ---- a word that is no command --------------------------------------------------------------- */
+/* ---- a word that is not a command ------------------------------------------------------------ */
 
 static bool habits_starts_with(const char *path, const char *magic, size_t len)
 {
@@ -108,7 +107,7 @@ static bool habits_is_program(const char *word)
 	return false;
 }
 
-/* What to type instead; NULL if nobody knows. Allocated. */
+/* What to type instead; NULL if it is not known. Allocated. */
 static char *habits_guess(const char *word)
 {
 	if (word[0] == '-')

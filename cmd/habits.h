@@ -7,7 +7,7 @@
 
 #include "cmd/command_line.h"
 
-/* Where options go that ask for what is done anyway. */
+/* Variables for options that request what is done anyway. */
 struct habits {
 	bool flag;
 	const char *text;
@@ -29,10 +29,10 @@ struct habits {
 		'n', "show-nr-samples", OPTION_FLAG, &(habits).flag, NULL, NULL \
 	}
 
-/* An option as it was typed ("-a", "--all-cpus") that the command does not have; NULL if there is nothing to
- * say. */
+/* The answer to an option as typed ("-a", "--all-cpus") that the command does not have; NULL if there is
+ * none. */
 const char *habits_answer_option(const char *command, const char *option);
 
-/* A word that is no command: prints what was probably meant. Negative if there is nothing to say, else the
- * exit code. */
+/* For a word that is not a command: prints what was probably meant. Negative if there is no answer, otherwise
+ * the exit code. */
 int habits_answer_command(const char *word);

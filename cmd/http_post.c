@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define LIBRARY "libcurl.so.4"
-#define CONNECT_S 10L /* a server that is not there is found out by then */
-#define ANSWER_S 30L  /* and one that does not answer */
+#define CONNECT_S 10L /* timeout for an unreachable server */
+#define ANSWER_S 30L  /* timeout for a server that does not answer */
 
-/* The numbers that libcurl promises not to change. */
+/* Numbers that libcurl guarantees not to change. */
 enum {
 	OPT_ERRORBUFFER = 10010,
 	OPT_TIMEOUT = 13,
@@ -42,7 +42,7 @@ struct curl {
 
 static int curl_load(struct curl *curl)
 {
-#ifdef CPPROF_STATIC /* such a program loads no library */
+#ifdef CPPROF_STATIC /* a static program loads no libraries */
 	(void)curl;
 	return -ENOPKG;
 #else
@@ -71,7 +71,7 @@ bool http_is_there(void)
 	return curl_load(&curl) == 0;
 }
 
-/* What a server says besides its status is for nobody. */
+/* The body of the answer is ignored. */
 static size_t curl_ignore(const void *at, size_t size, size_t n, void *context)
 {
 	(void)at;
@@ -107,7 +107,8 @@ int http_post(const char *url, const char *const *headers, struct bytes body, st
 		snprintf(ret->why, sizeof(ret->why), "%s is not usable", LIBRARY);
 		return error ? error : -ENOMEM;
 	}
-	void *list = curl.append(NULL, "Expect:"); /* asking first costs a second with some servers */
+	void *list = curl.append(NULL,
+				 "Expect:"); /* waiting for "100 Continue" costs a second with some servers */
 	for (; *headers; headers++)
 		list = curl.append(list, *headers);
 	curl_prepare(&curl, easy, url, list, body, ret->why);

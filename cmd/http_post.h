@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_post: bytes sent to a server, by libcurl where it is installed. It is loaded when it is first needed,
- * and only by who needs it; no header is needed to build.
+ * http_post: sends bytes to a server with libcurl, if it is installed. The library is loaded on first use; no
+ * header is needed to build.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 #include "base/bytes.h"
 
 struct http_answer {
-	long status;   /* of HTTP; 0 = there was no answer */
-	char why[256]; /* what went wrong, for people */
+	long status;   /* of HTTP; 0 = no answer */
+	char why[256]; /* the error, as text */
 };
 
 /* Can libcurl be loaded? */
 bool http_is_there(void);
-/* Headers: lines of the request, ended by NULL. 0 if there was an answer, whatever it says. */
+/* headers: lines of the request, ended by NULL. 0 if there was an answer, whatever its status. */
 int http_post(const char *url, const char *const *headers, struct bytes body, struct http_answer *ret);

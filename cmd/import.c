@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import: a profile from a perf.data, perf's or our own: the same pipeline as record, at another source.
+ * import: creates a profile from a perf.data file of perf or cpprof: the same pipeline as record, with
+ * another source.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static int import_finish(const struct import *import, struct recording *recordin
 	return recording_save(recording, diag) < 0 ? cmd_fail(diag) : code;
 }
 
-/* Binaries and debug files are looked for in many places, and debuginfod runs programs. */
+/* Binaries and debug files are searched in many places, and debuginfod runs programs. */
 static void import_confine(const struct import *import)
 {
 	const char *output = import->recording.output, *urls = getenv("DEBUGINFOD_URLS");
@@ -84,7 +85,7 @@ static int import_run(struct import *import)
 	if (error < 0)
 		return cmd_fail(&diag);
 
-	/* Damage in the middle does not cost what came before it. */
+	/* Damage in the middle does not discard what came before. */
 	int fault = recording_run(recording, &diag) < 0 ? cmd_fail(&diag) : 0;
 	int code = import_finish(import, recording, &diag);
 	recording_close(recording);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspect: any intermediate product of the pipeline, as text a person can read and a test compare.
- * Each product has its own file and a row here.
+ * inspect: prints any intermediate product of the pipeline as readable text, which tests can compare. Each
+ * product has its own file and a row here.
  */
 #include "cmd/inspect.h"
 #include "cmd/group.h"

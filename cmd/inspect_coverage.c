@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspect coverage: what share of the text is known, and from what.
+ * inspect coverage: how much of the text is known, and from which source.
  */
 #include <stdio.h>
 

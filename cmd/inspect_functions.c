@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspect functions: where functions and their parts start and end, and what says so.
+ * inspect functions: where functions and their parts start and end, and the evidence.
  */
 #include <stdio.h>
 #include <string.h>

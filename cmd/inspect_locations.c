@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inspect locations: what stands at given addresses of an ELF file, one JSON object a line.
+ * inspect locations: functions, files and lines at given addresses of an ELF file, one JSON object per line.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "symbolize/locator.h"
 #include "symbolize/witness/witness_image.h"
 
-/* An address, and the how manieth it was. */
+/* An address, and its position in the input. */
 struct question {
 	uint64_t vaddr;
 	uint32_t position;
@@ -32,8 +32,8 @@ struct answer {
 
 struct addresses {
 	VEC(struct question) sorted;
-	VEC(uint64_t) distinct;     /* the same without repetitions */
-	VEC(struct answer) answers; /* in the order they were asked */
+	VEC(uint64_t) distinct;     /* the same without duplicates */
+	VEC(struct answer) answers; /* in the order of the input */
 	VEC(struct location) chains;
 };
 
@@ -86,7 +86,7 @@ static int read_addresses(FILE *from, struct addresses *addresses, struct diag *
 	return 0;
 }
 
-/* In the order of addresses, so that what lies together is read together, however they were asked for. */
+/* In the order of addresses, so that adjacent code is read together, whatever the order of the input. */
 static void answer_all(const struct locator *locator, struct addresses *addresses)
 {
 	struct location chain[LOCATION_MAX_DEPTH];
@@ -142,7 +142,7 @@ static int inspect_locations_print_all(const struct locator *locator, const stru
 	return error;
 }
 
-/* A name as the user wants to see it. */
+/* A name, demangled if the user wants that. */
 static void print_witness_name(struct json *json, const char *name, bool demangles)
 {
 	CLEANUP(text_done) struct text text = { 0 };
@@ -172,7 +172,7 @@ static void print_testimony(struct json *json, const struct testimony *testimony
 	json_line(json);
 }
 
-/* The same by a library instead of our reader. It knows debug information only: no symbols. */
+/* The same with a library instead of our reader. It only uses debug information, not symbols. */
 static int print_by_witness(enum library_kind kind, struct image *image,
 			    const struct symbolizer_options *options, const struct addresses *addresses,
 			    struct diag *diag)

@@ -16,7 +16,7 @@ static void print_rows(const struct recipes *recipes, const struct isa *isa, uin
 		const struct recipe_row *row = &rows->rows.at[i];
 		char text[512] = "none";
 
-		printf("  %llx ", (unsigned long long)(start + row->start));
+		printf("  %llx ", (unsigned long long)start + row->start);
 		if (row->recipe == RECIPE_NONE) {
 			printf("none\n");
 			continue;

@@ -19,7 +19,7 @@ struct stacks {
 	struct unwinder *unwinder;
 	struct stack stack; /* reused */
 	struct json json;
-	uint64_t only; /* the sample wanted, or NO_SAMPLE for all */
+	uint64_t only; /* the requested sample, or NO_SAMPLE for all */
 	uint64_t n_samples;
 	bool explains;
 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOT_RUN 127 /* as a shell says it */
+#define NOT_RUN 127 /* the same as in a shell */
 
 static void later_wait_and_run(int input, const char *const *argv)
 {

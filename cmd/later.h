@@ -10,11 +10,11 @@
 #include <sys/types.h>
 
 struct later {
-	int input; /* write to it; 0 = there is no such program */
+	int input; /* write to it; 0 = no program */
 	pid_t child;
 };
 
-/* Program and arguments, to be found in PATH. False: it cannot be. */
+/* argv: program and arguments; searched in PATH. False if it cannot be found. */
 bool later_fork(struct later *later, const char *const *argv);
-/* Closes its input and waits for it. Its status as of waitpid. 0 if it was never forked. */
+/* Closes its input and waits for it. Returns its status as from waitpid, 0 if it was never forked. */
 int later_end(struct later *later);

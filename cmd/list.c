@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list: what this machine can count, what it cannot, and why.
+ * list: which events this machine can count, which it cannot, and why.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void list_put(const struct event_row *row, const struct style *style, str
 	line_end(&line);
 }
 
-/* What would be there with other rights, or on another machine. */
+/* What would be available with other privileges, or on another machine. */
 static void list_put_hints(const struct event_list *list, const char *pattern, struct text *to)
 {
 	bool is_denied = false;
@@ -131,7 +131,7 @@ static int list_print_json(const struct event_list *list)
 	return json_done(&json);
 }
 
-/* For completion: names that -e takes as they stand. */
+/* For shell completion: names that -e accepts. */
 static int list_print_names(const struct event_list *list)
 {
 	for (size_t i = 0; i < list->rows.n; i++)

@@ -14,7 +14,7 @@
 #include "cmd/group.h"
 #include "cmd/habits.h"
 
-/* In the order a user meets them. */
+/* In the order in which a user needs them. */
 static const struct command commands[] = {
 	{ "record", cmd_record, "run a command and profile it" },
 	{ "attach", cmd_attach, "profile a running process" },
@@ -47,7 +47,7 @@ static void print_version(void)
 	printf("targets: x86-64, AArch64; x86-64 decoder: %s\n", x86_decoder_name());
 }
 
-/* What was printed counts only if it arrived; a reader that has seen enough is no fault. */
+/* Output counts only if it was written; a reader that closes the pipe early is not an error. */
 static int main_end(int code)
 {
 	errno = 0;
@@ -68,8 +68,8 @@ static void do_nothing(int number)
 }
 
 /*
- * A write beyond ulimit -f is an error to be told and tidied up after, not the end of us. Handled, not
- * ignored: that would be passed on to the commands we run.
+ * A write beyond ulimit -f is an error to be reported, and must not kill the process. The signal is handled,
+ * not ignored: ignoring would be inherited by commands that we run.
  */
 static void outlive_file_limit(void)
 {
@@ -92,8 +92,8 @@ int main(int argc, char **argv)
 		habits_answer_command,
 	};
 
-	/* Large arrays go back to the system when they are freed; left alone, malloc keeps ever larger ones
-	 * for later. */
+	/* Large arrays are returned to the system when they are freed; by default, malloc keeps larger and
+	 * larger ones. */
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	outlive_file_limit();
 	if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {

@@ -47,7 +47,7 @@ static const char files[] =
 	"user\n"
 	"and that nobody else can write to. \\-\\-no\\-config ignores it.\n";
 
-/* Text that troff prints as it stands. */
+/* Text escaped for troff. */
 static void manual_put(const char *text)
 {
 	bool at_start = true;
@@ -65,8 +65,8 @@ static void manual_put(const char *text)
 	}
 }
 
-/* The first sentence, on one line: what `man -k` shows. A full stop within a name, as in cpprof.data, ends
- * nothing. */
+/* The first sentence, on one line, for `man -k`. A full stop within a name, as in cpprof.data, does not end
+ * it. */
 static void manual_put_summary(const char *about)
 {
 	for (const char *c = about; *c; c++) {

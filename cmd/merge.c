@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge: several profiles as one.
+ * merge: merges several profiles into one.
  */
 #include "profile/merge.h"
 

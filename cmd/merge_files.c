@@ -14,9 +14,9 @@
 #include "cmd/options.h"
 #include "recording/output.h"
 
-#define HEAP_KEPT (64 << 20) /* free memory that is not given back */
-#define HEAP_PIECE (4 << 20) /* what is larger is had from the kernel, and can grow without a copy */
-#define NOTES_MAX 16         /* so many of the files that were left out are named in the result */
+#define HEAP_KEPT (64 << 20) /* free memory that is not returned to the kernel */
+#define HEAP_PIECE (4 << 20) /* larger allocations come from the kernel, and can grow without a copy */
+#define NOTES_MAX 16         /* at most this many skipped files are listed in the result */
 
 static const char merge_about[] =
 	"Merges profiles: runs of one program, programs of one run, or ranks of one job. Code is matched by\n"
@@ -31,7 +31,7 @@ static const char merge_examples[] =
 	"  cpprof merge --reduce -o all.data rank-*.data         how the ranks of a job differ\n"
 	"  find . -name 'rank-*.data' | cpprof merge -o all.data --files-from -\n";
 
-/* ---- what is asked for -------------------------------------------------------------------------- */
+/* ---- the request -------------------------------------------------------------------------------- */
 
 int merge_request_parse(struct merge_request *request, const char *command, int argc, char **argv)
 {
@@ -101,8 +101,8 @@ static uint64_t merge_file_id(const char *path)
 	return hash_u64((uint64_t)st.st_dev) ^ (uint64_t)st.st_ino;
 }
 
-/* Thousands of profiles come and go. What one gave back to the kernel, the next would have to ask for again.
- */
+/* Thousands of profiles are read and freed. Memory that is returned to the kernel would have to be requested
+ * again for the next one. */
 static void merge_keep_heap(void)
 {
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
@@ -124,7 +124,7 @@ void merge_files_add(const struct merge_request *request, size_t first, size_t s
 	}
 }
 
-/* Also by another name. */
+/* Also under different names. */
 static void merge_say_twice(const struct merge_request *request, const struct merge_tally *tally)
 {
 	CLEANUP(map_done) struct map seen = { 0 };
@@ -147,7 +147,7 @@ static void merge_say_twice(const struct merge_request *request, const struct me
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-/* The name decides: a profile, or an export. */
+/* The name determines the format: a profile, or an export. */
 static int merge_write(struct profile *all, const struct merge_request *request, struct diag *diag)
 {
 	const struct exporter *exporter = exporter_instead_of_profile(request->output);
@@ -175,7 +175,7 @@ static int merge_compare_notes(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first few in the order of texts. */
+/* The first few in the order of their texts. */
 static void merge_add_notes(struct merger *merger, const char *const *notes, size_t n)
 {
 	VEC(const char *) sorted = { 0 };

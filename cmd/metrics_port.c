@@ -21,7 +21,7 @@
 
 #define WAITING_MAX 16
 #define REQUEST_MAX 4096
-#define PATIENCE_MS 2000 /* with who asks nothing, or does not read the answer */
+#define PATIENCE_MS 2000 /* for a client that sends no request, or does not read the answer */
 #define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define PROMETHEUS "text/plain; version=0.0.4; charset=utf-8"
 
@@ -33,7 +33,7 @@ static const struct port_page {
 };
 
 struct metrics_port {
-	int socket, end; /* end: can be read when it is over */
+	int socket, end; /* end: readable when the port is closed */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	char *texts[PORT_TEXT_N];
@@ -88,7 +88,7 @@ int port_check(const char *address, struct diag *diag)
 
 /* ---- answers ------------------------------------------------------------------------------------ */
 
-/* Up to the empty line that ends its head. */
+/* Up to the empty line that ends the header. */
 static bool port_read(int fd, char *request)
 {
 	size_t len = 0;

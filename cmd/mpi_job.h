@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_job: what the parts of cpprof-mpi share.
+ * mpi_job: declarations shared by the parts of cpprof-mpi.
  */
 #pragma once
 
@@ -13,10 +13,11 @@ struct mpi_job {
 	struct merger *merger;
 };
 
-/* mpi_main.c: the first's tally is that of all afterwards. */
+/* mpi_main.c: afterwards the tally of the first process is that of all. */
 void mpi_gather_tallies(struct mpi_job *job);
-/* A process whose merge cannot be added: said, counted, noted. */
+/* Reports, counts and notes a process whose merge cannot be added. */
 void mpi_leave_out(struct mpi_job *job, const char *name, const struct diag *diag);
 
-/* mpi_share.c: one merge of all the files, which each process has a share of. The exit code, of the first. */
+/* mpi_share.c: merges all files; each process has a share of them. Returns the exit code, in the first
+ * process. */
 int mpi_merge_shares(struct mpi_job *job);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpprof-mpi: `cpprof merge` by many processes. A program of its own, for MPI libraries do not agree on what
- * programs are linked with, and cpprof itself runs where there is none.
+ * cpprof-mpi: `cpprof merge` in many processes. It is a separate program, because MPI libraries are not
+ * binary compatible, and cpprof itself must run without MPI.
  *
- * The first process reads the command line and tells the others. Each merges its share of the files. What is
- * reduced is small: half of them send what they have, a profile as it stands in a file, to the other half,
- * and so on, until the first has all. What is not is merged by all to the end (mpi_share.c). As it does not
- * matter in which order profiles are merged, the result is that of `cpprof merge`, byte by byte.
+ * The first process reads the command line and sends it to the others. Each merges its share of the files.
+ * Reduced profiles are small: half of the processes send theirs, as in a file, to the other half, and so on,
+ * until the first has everything. Without --reduce, all processes take part up to the end (mpi_share.c). The
+ * order of merging does not matter, so the result is identical to that of `cpprof merge`.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "cmd/mpi_job.h"
 #include "cmd/mpi_message.h"
 
-/* ---- what is asked for -------------------------------------------------------------------------- */
+/* ---- the request -------------------------------------------------------------------------------- */
 
 static int mpi_parse(struct mpi_job *job, int argc, char **argv)
 {
@@ -41,7 +41,7 @@ static int mpi_parse(struct mpi_job *job, int argc, char **argv)
 	return merge_request_parse(&job->request, "merge", argc - 1, argv + 1);
 }
 
-/* Only the first has the terminal, and a list of files that comes from standard input. */
+/* Only the first process has the terminal, and a list of files from standard input. */
 static int mpi_agree(struct mpi_job *job, int argc, char **argv)
 {
 	CLEANUP(writer_done) struct writer told = { 0 };
@@ -76,7 +76,7 @@ void mpi_leave_out(struct mpi_job *job, const char *name, const struct diag *dia
 	vec_push(&job->tally.notes, alloc_printf("%s was not merged: %s", name, diag->why));
 }
 
-/* How many, the ids of our files, and the sentences, each with its zero. */
+/* The number of skipped files, the ids of our files, and the sentences, each zero-terminated. */
 static void mpi_give_tally(const struct mpi_job *job)
 {
 	CLEANUP(writer_done) struct writer mine = { 0 };
@@ -113,7 +113,7 @@ void mpi_gather_tallies(struct mpi_job *job)
 		mpi_take_tally(job, from);
 }
 
-/* ---- one tree of many --------------------------------------------------------------------------- */
+/* ---- merging the trees -------------------------------------------------------------------------- */
 
 static void mpi_give(struct mpi_job *job, int to)
 {
@@ -155,7 +155,7 @@ static void mpi_join(struct mpi_job *job)
 	}
 }
 
-/* Nobody is let go, which would be to wait in MPI_Finalize, before the first has written its file. */
+/* No process ends, which would mean to wait in MPI_Finalize, before the first has written its file. */
 static void mpi_end(const struct mpi_job *job)
 {
 	CLEANUP(writer_done) struct writer nothing = { 0 };
@@ -173,7 +173,7 @@ static int mpi_merge_reduced(struct mpi_job *job)
 	return job->rank == 0 ? merge_files_finish(&job->request, TAKE(job->merger), &job->tally) : EXIT_OK;
 }
 
-/* start: when MPI was ready. */
+/* start: when MPI was initialised. */
 static int mpi_merge(struct mpi_job *job, double start)
 {
 	job->merger = merger_new(&(struct merge_options){ .reduces = job->request.reduces });

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define CHUNK (UINT64_C(1) << 30) /* counts of MPI are ints */
+#define CHUNK (UINT64_C(1) << 30) /* MPI counts are ints */
 #define WAIT_NS 50000
 
 static int mpi_chunk(uint64_t left)
@@ -22,7 +22,7 @@ void mpi_send(struct bytes bytes, int to)
 		MPI_Send(bytes.at + at, mpi_chunk(len - at), MPI_BYTE, to, 0, MPI_COMM_WORLD);
 }
 
-/* MPI libraries wait by asking again and again, which takes a CPU from who packs a profile with several
+/* MPI libraries wait by polling, which would take a CPU from a process that packs a profile with several
  * threads. */
 static void mpi_await(int from)
 {
@@ -59,7 +59,7 @@ void mpi_tell(struct writer *bytes, int rank)
 
 struct mpi_sending {
 	VEC(MPI_Request) requests;
-	VEC(uint64_t *) lengths; /* each where it is until it has been sent */
+	VEC(uint64_t *) lengths; /* must not move until it has been sent */
 };
 
 struct mpi_sending *mpi_sending_new(void)

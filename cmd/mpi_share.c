@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of cpprof-mpi that merges without reducing. The result is as large as all files together, so that
- * one process alone must not write it: trees go up to the first, numbers come down, and the tables of values
- * are made by all (profile/merge.h, profile/value_blocks.h).
+ * The part of cpprof-mpi that merges without reducing. The result is as large as all files together, so a
+ * single process must not write it alone: trees are sent up to the first, numbers are sent back, and the
+ * tables of values are made by all (profile/merge.h, profile/value_blocks.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "cmd/mpi_message.h"
 #include "profile/value_blocks.h"
 
-/* Somebody whose merge was added to ours. */
+/* A process whose merge was added to ours. */
 struct mpi_child {
 	int rank;
 	struct merge_numbers numbers;
@@ -25,7 +25,7 @@ struct mpi_shares {
 	int parent;
 	VEC(struct mpi_child) children;
 	struct merge_numbers mine;
-	struct profile *all; /* of the first: the result, if there is one */
+	struct profile *all; /* in the first process: the result, if there is one */
 };
 
 static void mpi_shares_done(struct mpi_shares *shares)
@@ -85,7 +85,8 @@ static void mpi_shares_down(struct mpi_shares *shares)
 	if (shares->job->rank != 0) {
 		mpi_receive(&numbers, shares->parent);
 		if (merge_numbers_parse(writer_bytes(&numbers), &shares->mine) < 0)
-			merge_numbers_done(&shares->mine); /* so that the first misses our values */
+			merge_numbers_done(
+				&shares->mine); /* so that the first process does not expect our values */
 	}
 	for (size_t i = 0; i < shares->children.n; i++) {
 		struct mpi_child *child = &shares->children.at[i];
@@ -105,7 +106,7 @@ static void mpi_writers_done(struct writer *writers, int n)
 	free(writers);
 }
 
-/* To each what we have of its nodes; returns what each has of ours. */
+/* Sends each process our values of its nodes; returns what each has of ours. */
 static struct writer *mpi_values_exchange(const struct mpi_job *job, const struct value_deal *deal,
 					  const struct packed_values *values)
 {
@@ -128,7 +129,7 @@ static struct writer *mpi_values_exchange(const struct mpi_job *job, const struc
 	return dealt;
 }
 
-/* The first has the tables of the result afterwards; false if they are not whole. */
+/* Afterwards the first process has the tables of the result; false if they are not complete. */
 static bool mpi_values_write(struct mpi_shares *shares)
 {
 	struct mpi_job *job = shares->job;
@@ -141,7 +142,7 @@ static bool mpi_values_write(struct mpi_shares *shares)
 	packed_values_done(values);
 	free(values);
 	if (value_blocks_encode(&deal, (uint32_t)job->rank, dealt, &encoded[job->rank]) < 0)
-		writer_clear(&encoded[job->rank]); /* the first misses them */
+		writer_clear(&encoded[job->rank]); /* the first process does not get them */
 	mpi_writers_done(dealt, job->size);
 	if (job->rank != 0)
 		mpi_send(writer_bytes(&encoded[job->rank]), 0);
@@ -159,7 +160,7 @@ static bool mpi_values_write(struct mpi_shares *shares)
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-/* An export wants values, not tables of them. */
+/* An export needs values, not tables of them. */
 static int mpi_shares_write(struct mpi_shares *shares)
 {
 	const struct merge_request *request = &shares->job->request;

@@ -129,7 +129,7 @@ static bool option_parse_choice(const char *text, const char *words, int *ret)
 	return false;
 }
 
-/* Up to the next comma that is not between braces. */
+/* Up to the next comma that is not inside braces. */
 static size_t option_part(const char *text)
 {
 	size_t len = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option_value: what an option is given, as text, checked and put where the option keeps it. A command only
- * sees sound values, wherever they were written down.
+ * option_value: checks the value of an option, given as text, and stores it in the option's variable. A
+ * command only sees valid values, wherever they come from.
  */
 #pragma once
 
 #include "cmd/command_line.h"
 
 bool option_takes_value(const struct option_spec *spec);
-/* False if this is no such value. Texts are borrowed, the values of lists copied. */
+/* False if the value is not valid. Texts are borrowed, the values of lists copied. */
 bool option_value_set(const struct option_spec *spec, const char *text);
-/* "a number above 0"; of a choice, what stands before its words. */
+/* "a number above 0"; for a choice, the text before its words. */
 const char *option_value_wants(const struct option_spec *spec);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options: parsing by table.
+ * options: parses options according to a table.
  */
 #include "cmd/options.h"
 
@@ -18,7 +18,7 @@
 #define GO_ON (-1)
 #define HELP_COLUMN 28
 #define HELP_WIDTH 96
-#define MAX_NAME 64 /* longest option name that a message repeats */
+#define MAX_NAME 64 /* longest option name that is repeated in a message */
 
 static bool is_end(const struct option_spec *spec)
 {
@@ -91,7 +91,7 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
 
 /* ---- help ----------------------------------------------------------------------------------- */
 
-/* Broken where a line is full; `indent` columns of the first are taken, and of the others left free. */
+/* Wraps lines; `indent` columns of the first line are already used, and stay empty in the others. */
 static void print_words(const char *text, size_t indent)
 {
 	size_t used = indent;
@@ -228,7 +228,7 @@ static int parse_letters(const struct command_line *line, struct cursor *cursor,
 static int parse_words(struct command_line *line, struct cursor *cursor)
 {
 	char **argv = cursor->argv;
-	int n = 0; /* operands so far, kept in argv[1..n]: never ahead of the cursor */
+	int n = 0; /* operands so far, stored in argv[1..n]: never ahead of the cursor */
 
 	while (cursor->at < cursor->argc) {
 		char *word = argv[cursor->at++];
@@ -258,7 +258,7 @@ static int parse_words(struct command_line *line, struct cursor *cursor)
 	}
 	while (cursor->at < cursor->argc)
 		argv[1 + n++] = argv[cursor->at++];
-	argv[1 + n] = NULL; /* argv[argc] is NULL already if nothing was taken out */
+	argv[1 + n] = NULL; /* argv[argc] is already NULL if nothing was removed */
 	line->operands = argv + 1;
 	line->n_operands = n;
 	return GO_ON;

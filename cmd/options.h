@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options: a command's options as one table, from which parsing and --help both come.
+ * options: a command's options as one table, which is used for parsing and --help.
  *
  *     struct option_spec specs[] = {
  *             { 'F', "frequency", OPTION_POSITIVE, &frequency, "HZ", "samples a second" },
@@ -12,15 +12,15 @@
  *     if (code >= 0)
  *             return code;
  *
- * Variables hold their defaults before parsing. -h, --help and --no-config are always there. `--name VALUE`,
- * `--name=VALUE`, `-nVALUE`, `-n VALUE` and clustered flags work; every flag has its `--no-name`. What is not
- * given is taken from the user's settings (settings.h).
+ * Variables must have their default values before parsing. -h, --help and --no-config always exist. `--name
+ * VALUE`, `--name=VALUE`, `-nVALUE`, `-n VALUE` and clustered flags work; every flag has a `--no-name`.
+ * Options that are not given are taken from the user's settings (settings.h).
  */
 #pragma once
 
 #include "cmd/command_line.h"
 
-/* The rights of what is written; mode_t, 0 = the owner's alone. */
+/* The permissions of the output file; mode_t, 0 = only the owner. */
 #define MODE_SPEC(variable)                                                                \
 	{                                                                                  \
 		0, "mode", OPTION_MODE, &(variable), "OCTAL",                              \
@@ -36,7 +36,7 @@
 			"call paths are folded into <other>"                                              \
 	}
 
-/* What a profile must be for the exit code to be 0; struct quality_bar. */
+/* The quality that a profile must have for exit code 0; struct quality_bar. */
 #define MIN_QUALITY_SPEC(variable)                                                                          \
 	{                                                                                                   \
 		0, "min-quality", OPTION_QUALITY, &(variable), "N",                                         \
@@ -46,6 +46,6 @@
 
 void option_list_done(struct option_list *list);
 
-/* Negative: go on. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after a mistake that was
+/* Negative: continue. Otherwise the exit code to return: 0 after --help, EXIT_USAGE after an error that was
  * printed. */
 int options_parse(struct command_line *line, int argc, char **argv);

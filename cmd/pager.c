@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* NULL = none is wanted. */
+/* NULL = no pager. */
 static const char *pager_command(void)
 {
 	static const char *const names[] = { "CPPROF_PAGER", "PAGER" };
@@ -20,7 +20,7 @@ static const char *pager_command(void)
 		if (value)
 			return *value ? value : NULL;
 	}
-	/* Colours as they are, and the screen left as it was. */
+	/* With colours, and without clearing the screen. */
 	return access("/usr/bin/less", X_OK) == 0 ? "less -RX" : NULL;
 }
 
@@ -36,12 +36,12 @@ static bool fits_screen(const struct text *text)
 	return n_lines < size.ws_row;
 }
 
-#define NOT_RUN 126 /* or above: what a shell exits with if it could not run its command */
+#define NOT_RUN 126 /* or above: exit status of a shell that could not run its command */
 
 /* False if the command could not be run. */
 static bool print_through(struct later *pager, const struct text *text)
 {
-	/* Whoever quits early has seen enough. */
+	/* A user who quits early has seen enough. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	size_t done = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths: the ways that a process takes through chosen functions, counted.
+ * paths: counts the execution paths of a process through chosen functions.
  */
 #include <errno.h>
 #include <signal.h>
@@ -18,19 +18,19 @@
 #include "recording/bursts.h"
 #include "report/number.h"
 
-/* Setting probes takes up to 30 ms, removing them up to 130: stretches are not short. */
+/* Setting probes takes up to 30 ms, removing them up to 130: windows must not be too short. */
 #define STRETCH_MS 50
 #define HIT_NS 1000        /* what a probe costs, rounded up */
 #define PAUSE_MAX 60000    /* ms */
-#define BURSTS_LOOK_MS 200 /* how often is looked at what the target has mapped */
+#define BURSTS_LOOK_MS 200 /* how often the mappings of the target are read */
 
 struct paths_command {
 	struct option_list functions;
 	uint64_t pid, limit;
-	double seconds, max_overhead; /* max_overhead: negative = not asked for */
+	double seconds, max_overhead; /* max_overhead: negative = not given */
 	int format, by;
 	bool bursts, is_dry;
-	const char *profile; /* that tells where the probes will be hit */
+	const char *profile; /* to estimate where probes will be hit */
 	const char *input;   /* perf.data with branches */
 	uint64_t rate;
 	const char *output;
@@ -55,7 +55,7 @@ static void watch_begin(struct paths_watch *watch)
 	sigprocmask(SIG_BLOCK, &watch->signals, &watch->old_signals);
 }
 
-/* False when it is over: the process is gone, the time is up, or somebody asked for it. */
+/* False when it is over: the process has ended, the time is up, or the user interrupted. */
 static bool watch_wait(struct paths_watch *watch, struct paths *paths, uint64_t ms)
 {
 	struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
@@ -65,7 +65,7 @@ static bool watch_wait(struct paths_watch *watch, struct paths *paths, uint64_t 
 	       (!watch->end_ns || clock_now_ns() < watch->end_ns);
 }
 
-/* How long to rest after a stretch in which that many probes were hit. */
+/* How long to pause after a window with this many probe hits. */
 static uint64_t watch_pause_ms(uint64_t hits, double max_overhead)
 {
 	double used_ms = (double)hits * HIT_NS / 1e6, wanted = used_ms * 100 / max_overhead - STRETCH_MS;
@@ -89,7 +89,7 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 		if (!watch_wait(watch, paths, pause))
 			break;
 		error = paths_resume(paths, diag);
-		if (error && paths_is_over(paths)) /* there is nothing left to set them on */
+		if (error && paths_is_over(paths)) /* the process has ended */
 			return 0;
 	}
 	return error;
@@ -97,13 +97,13 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 
 /* ---- before ------------------------------------------------------------------------------------------ */
 
-/* How long the probes will take for each second of the program, in seconds; negative = not known. */
+/* The expected cost of the probes per second of the program, in seconds; negative = not known. */
 static double paths_cost(const struct paths *paths)
 {
 	return paths->hits < 0 ? -1 : paths->hits * HIT_NS / 1e9;
 }
 
-/* Nothing has been set yet. */
+/* To be called before probes are set. */
 static bool paths_needs_stretches(const struct paths_command *c, const struct paths *paths)
 {
 	return c->max_overhead > 0 && 100 * paths_cost(paths) > c->max_overhead;
@@ -217,7 +217,7 @@ static int paths_run(struct paths_command *c)
 	return code;
 }
 
-/* Until the process is gone, the time is up, or somebody asks for it. */
+/* Until the process has ended, the time is up, or the user interrupts. */
 static int paths_run_bursts(struct paths_command *c)
 {
 	struct paths_watch watch = { 0 };
@@ -291,7 +291,7 @@ static int paths_check(struct paths_command *c, const struct command_line *line)
 		return cmd_usage("paths", "give either a process (-p PID) or a command");
 	if ((c->profile || c->is_dry) && c->bursts)
 		return cmd_usage("paths", "--profile and --dry-run apply to probes (-f), not to --bursts");
-	if (c->max_overhead < 0) /* somebody's process is not to be slowed down; a command is ours */
+	if (c->max_overhead < 0) /* a running process must not be slowed down; a command may be */
 		c->max_overhead = c->pid ? 5 : 0;
 	if (c->pid && target_state((pid_t)c->pid) == 0) {
 		diag_set(&diag, -ESRCH, "there is no process %llu", (unsigned long long)c->pid);

@@ -11,9 +11,9 @@
 #include "report/number.h"
 #include "symbolize/locator.h"
 
-#define LINES_MAX 24 /* of a way, on a screen */
+#define LINES_MAX 24 /* of a path, on a screen */
 
-/* One function, with what is known of its source. */
+/* One function, with what is known about its source. */
 struct shown {
 	const struct paths_print *print;
 	const struct paths_function *function;
@@ -77,7 +77,8 @@ static void shown_init(struct shown *s, const struct paths_print *print,
 	for (size_t i = 0; i < function->counts.n; i++)
 		if (function->counts.at[i].caller_image == function->chosen->image)
 			vec_push(&all, function->counts.at[i].caller - 1);
-	qsort(all.at, all.n, sizeof(*all.at), shown_compare);
+	if (all.n)
+		qsort(all.at, all.n, sizeof(*all.at), shown_compare);
 	for (size_t i = 0; i < all.n; i++)
 		if (n == 0 || all.at[n - 1] != all.at[i])
 			all.at[n++] = all.at[i];
@@ -92,7 +93,7 @@ static void shown_done(struct shown *s)
 	free(s->block_counts);
 }
 
-/* The function's own line, also where something was inlined; 0 = not known. */
+/* The function's own line, also in inlined code; 0 = not known. */
 static uint32_t shown_line(const struct shown *s, uint64_t vaddr, const char **ret_file)
 {
 	struct location chain[LOCATION_MAX_DEPTH];
@@ -121,7 +122,7 @@ static void shown_add_line(void *context, uint64_t vaddr)
 		vec_push(search->lines, line);
 }
 
-/* Each line once, in the order of the way. */
+/* Each line once, in the order of the path. */
 static void shown_lines(const struct shown *s, const struct way *way, line_list *ret)
 {
 	struct line_search search = { s, ret };

@@ -20,13 +20,13 @@
 #include "profile/keep_process.h"
 #include "recording/export_file.h"
 
-#define SEND_NS (60 * CLOCK_NS_PER_S) /* one child, however much there is to send */
+#define SEND_NS (60 * CLOCK_NS_PER_S) /* time limit of one child, however much there is to send */
 #define AGAIN_FIRST_NS (5 * CLOCK_NS_PER_S)
 #define AGAIN_LAST_NS (300 * CLOCK_NS_PER_S)
-#define FILE_MAX (64u << 20) /* a larger one is none of ours */
+#define FILE_MAX (64u << 20) /* larger files are not ours */
 #define LOOK_NS 20000000
 
-/* What children have to say besides files. */
+/* Data that children share with the daemon besides files. */
 struct push_shared {
 	_Atomic uint64_t n_unmade;
 };
@@ -36,12 +36,12 @@ struct push {
 	struct push_shared *shared;
 	struct child sender;
 	bool is_sending, is_failing;
-	uint64_t again_ns, wait_ns; /* not before; how long it was waited last */
+	uint64_t again_ns, wait_ns; /* time of the next attempt; the last waiting time */
 	struct push_counts counts;
-	VEC(char *) files; /* those that wait, oldest first */
+	VEC(char *) files; /* the queue, oldest first */
 };
 
-/* ---- what waits --------------------------------------------------------------------------------- */
+/* ---- the queue ---------------------------------------------------------------------------------- */
 
 static char *push_path(const struct push *push, const char *name)
 {
@@ -73,7 +73,7 @@ static bool push_is_wanted(const struct push *push, const struct push_item *item
 	return item->is_otlp ? push->options.otlp != NULL : push->options.pprof != NULL;
 }
 
-/* Those for a server that is not pushed to any more are given up. */
+/* Files for a server that is no longer configured are removed. */
 static void push_list(struct push *push)
 {
 	DIR *dir = opendir(push->options.folder);
@@ -137,13 +137,14 @@ static bool push_read(const struct push *push, const char *name, struct text *re
 	return ret->len > 0 && ret->len < FILE_MAX;
 }
 
-/* Will the same request ever be taken? */
+/* Is the request refused permanently? */
 static bool push_is_refusal(long status)
 {
 	return status >= 400 && status < 500 && status != 408 && status != 429;
 }
 
-/* A line each: what became of it, 's'ent, 'r'efused or 'f'ailed, its file, and why. False: try no more. */
+/* Reports one line: the result, 's'ent, 'r'efused or 'f'ailed, the file, and the reason. False: stop trying.
+ */
 static bool push_send(const struct push *push, const char *name, int result)
 {
 	const char *url, *headers[PUSH_HEADERS_MAX + 2] = { NULL };
@@ -174,7 +175,7 @@ static bool push_send(const struct push *push, const char *name, int result)
 	return is_sent || is_refused;
 }
 
-/* A server that fails is left alone until the next time; the other one is not. */
+/* A server that fails is skipped until the next time; the other one is not. */
 static int push_run(void *context, int result)
 {
 	const struct push *push = context;
@@ -187,7 +188,7 @@ static int push_run(void *context, int result)
 	return has_failed[0] || has_failed[1];
 }
 
-/* ---- what became of it -------------------------------------------------------------------------- */
+/* ---- results of the child ----------------------------------------------------------------------- */
 
 static void push_say(struct push *push, const char *name, const char *what, const char *why)
 {
@@ -270,7 +271,7 @@ void push_finish(struct push *push, uint64_t max_ns)
 {
 	uint64_t end_ns = clock_now_ns() + max_ns;
 
-	push->again_ns = 0; /* once more, whatever came before */
+	push->again_ns = 0; /* try again at once */
 	push_tick(push);
 	while ((push->is_sending || push->files.n) && clock_now_ns() < end_ns) {
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
@@ -341,7 +342,7 @@ static int push_try_library(void *context, int result)
 	return http_is_there() ? 0 : 1;
 }
 
-/* By a child: the daemon itself never needs it. */
+/* Checked in a child process: the daemon itself never needs the library. */
 static bool push_has_library(void)
 {
 	struct child child = { 0 };

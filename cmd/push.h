@@ -12,30 +12,31 @@
 #define PUSH_HEADERS_MAX 16
 
 struct push_options {
-	const char *folder;       /* where they wait; made if it is not there */
+	const char *folder;       /* of the queue; created if it does not exist */
 	const char *pprof, *otlp; /* URLs; NULL = none */
-	char *const *headers;     /* more lines of every request */
+	char *const *headers;     /* additional lines of every request */
 	size_t n_headers;
-	uint64_t max_bytes; /* of what waits */
+	uint64_t max_bytes; /* of the queue */
 	const char *host;   /* whose profiles these are */
 	void (*say)(const char *sentence);
 };
 
 struct push_counts {
 	uint64_t sent, failed, refused, dropped; /* requests; failed ones are tried again */
-	uint64_t queued, queued_bytes;           /* files that wait */
+	uint64_t queued, queued_bytes;           /* files in the queue */
 };
 
 struct push;
-/* Options are copied; what they point to must stay. */
+/* Options are copied; what they point to must remain valid. */
 int push_open(const struct push_options *options, struct push **ret, struct diag *diag);
-/* Takes NULL, too. */
+/* push may be NULL. */
 void push_close(struct push *push);
 
-/* One file for each process name and server, of a profile with names. May be called in a child. */
+/* Adds one file for each process name and server, from a profile with names. May be called in a child
+ * process. */
 void push_add(struct push *push, const struct profile *profile);
-/* About once a second: takes note of what was sent, keeps the bound, sends on. */
+/* To be called about once a second: processes what was sent, enforces the limit, continues sending. */
 void push_tick(struct push *push);
-/* Until all is sent or something fails, and no longer than that. */
+/* Waits until everything was sent or something fails, at most max_ns. */
 void push_finish(struct push *push, uint64_t max_ns);
 struct push_counts push_counts(const struct push *push);

@@ -20,7 +20,7 @@
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-/* As in a URL; nothing of what is left means something in a file name. */
+/* As in a URL; the remaining characters have no special meaning in a file name. */
 static void push_escape(const char *text, struct text *ret)
 {
 	for (; *text; text++)
@@ -35,11 +35,15 @@ static bool push_unescape(const char *text, size_t len, char *ret, size_t size)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len && n + 1 < size; i++) {
-		unsigned byte = (unsigned char)text[i];
-		if (text[i] == '%' && (len - i < 3 || sscanf(text + i + 1, "%2x", &byte) != 1))
+		if (text[i] != '%') {
+			ret[n++] = text[i];
+			continue;
+		}
+		if (len - i < 3 || !isxdigit((unsigned char)text[i + 1]) ||
+		    !isxdigit((unsigned char)text[i + 2]))
 			return false;
-		i += text[i] == '%' ? 2 : 0;
-		ret[n++] = (char)byte;
+		ret[n++] = (char)strtoul((const char[]){ text[i + 1], text[i + 2], '\0' }, NULL, 16);
+		i += 2;
 	}
 	ret[n] = '\0';
 	return n > 0;
@@ -52,21 +56,30 @@ void push_item_name(const struct push_item *item, struct text *ret)
 	text_printf(ret, "%s", item->is_otlp ? SUFFIX_OTLP : SUFFIX_PPROF);
 }
 
+/* A number that ends with '-', and moves *at behind that. */
+static bool push_parse_number(const char **at, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	*ret = strtoull(*at, &end, 10);
+	*at = end + 1;
+	return errno == 0 && *end == '-';
+}
+
 bool push_item_parse(const char *name, struct push_item *ret)
 {
-	size_t len = strlen(name);
 	const char *suffix = strrchr(name, '.');
-	int at = 0;
 
 	*ret = (struct push_item){ .is_otlp = suffix && strcmp(suffix, SUFFIX_OTLP) == 0 };
 	if (!suffix || (!ret->is_otlp && strcmp(suffix, SUFFIX_PPROF) != 0))
 		return false;
-	if (!isdigit((unsigned char)name[0]) ||
-	    sscanf(name, "%20" SCNu64 "-%20" SCNu64 "-%n", &ret->start_ms, &ret->end_ms, &at) != 2 || at == 0)
+	if (!push_parse_number(&name, &ret->start_ms) || !push_parse_number(&name, &ret->end_ms))
 		return false;
-	len = (size_t)(suffix - name);
-	return (size_t)at < len &&
-	       push_unescape(name + at, len - (size_t)at, ret->service, sizeof(ret->service));
+	return name < suffix &&
+	       push_unescape(name, (size_t)(suffix - name), ret->service, sizeof(ret->service));
 }
 
 /* ---- places ------------------------------------------------------------------------------------- */
@@ -134,7 +147,8 @@ static void push_put_labels(struct json *json, const struct push_item *item, con
 	json_end_array(json);
 }
 
-/* Both servers take a list of series, each with labels and profiles; Parca's labels are one level deeper. */
+/* Both servers accept a list of series, each with labels and profiles; in Parca, labels are nested one level
+ * deeper. */
 static void push_put_series(FILE *to, const struct push_item *item, const char *host, const char *base64,
 			    bool is_parca)
 {

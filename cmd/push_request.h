@@ -3,9 +3,8 @@
  * push_request: the requests to servers that accept profiles. The protocol is determined by the path of the
  * URL:
  *
- *     .../push.v1.PusherService/Push    Pyroscope, as its own clients talk to it
- *     .../profiles/writeraw             Parca
- *     any other                         Pyroscope's POST /ingest, which is added if it is not there
+ * .../push.v1.PusherService/Push Pyroscope, like its own clients .../profiles/writeraw Parca any other
+ * Pyroscope's POST /ingest, which is added if it is not there
  */
 #pragma once
 
@@ -22,13 +21,13 @@ struct push_item {
 	bool is_otlp;
 };
 
-/* The name of its file; and back: false, if the name is not one of ours. */
+/* The name of its file; and the reverse: false if the name is not one of ours. */
 void push_item_name(const struct push_item *item, struct text *ret);
 bool push_item_parse(const char *name, struct push_item *ret);
 
 /* Is it a URL that can be pushed to? */
 int push_check_url(const char *url, struct diag *diag);
-/* For people: without what may be a password. */
+/* For messages: without a possible password. */
 void push_place(const char *url, struct text *ret);
 
 struct push_request {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record, attach: the two names of one recording, run for somebody at a terminal: signals end it, progress
- * and results are words on standard error, the command's exit status is ours.
+ * record, attach: one recording under two names, for a user at a terminal: signals end it, progress and
+ * results are printed on standard error, and the command's exit status is passed on.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,23 +29,23 @@
 #include "report/number.h"
 #include "report/quality.h"
 
-#define DRY_NS 500000000u /* calls are counted for so long, to know how many there are */
-#define LOOK_MS 500       /* how long the end of the command is waited for at a time */
+#define DRY_NS 500000000u /* how long calls are counted for --dry-run */
+#define LOOK_MS 500       /* interval of checking whether the command has ended */
 
 struct record {
 	struct record_options *options;
 	sigset_t signals, old_signals;
-	int signal_fd; /* can be read while one of them is pending */
+	int signal_fd; /* readable while one of them is pending */
 	struct control control;
-	int forwarded;               /* a signal sent to us alone, to be passed on to the command; 0 = none */
-	const char *saved;           /* where the profile is, while names are looked up */
+	int forwarded;     /* a signal that was sent only to us, to be passed on to the command; 0 = none */
+	const char *saved; /* where the profile is, while names are looked up */
 	struct relatives *relatives; /* of the targets of attach; NULL for a command and the whole machine */
 	pthread_t watcher;
 	bool is_watched;
 	atomic_bool is_named; /* then the watcher has nothing left to do */
 	bool shows_progress;
-	int status;       /* of the command, as waitpid gives it */
-	int fault;        /* the exit code of one that did not end the recording; 0 = none */
+	int status;       /* of the command, as from waitpid */
+	int fault;        /* exit code of an error that did not end the recording; 0 = none */
 	bool was_stopped; /* by a signal, not by the end of the command */
 };
 
@@ -56,7 +56,7 @@ static uint64_t record_ns(double seconds)
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
-/* Blocked, and asked for between events: nothing is ever interrupted halfway. */
+/* Blocked, and checked between events: nothing is interrupted halfway. */
 static void record_block_signals(struct record *r)
 {
 	struct sigaction hangup;
@@ -64,20 +64,20 @@ static void record_block_signals(struct record *r)
 	sigemptyset(&r->signals);
 	sigaddset(&r->signals, SIGINT);
 	sigaddset(&r->signals, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* else: nohup */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* otherwise: nohup */
 		sigaddset(&r->signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &r->signals, &r->old_signals);
 	r->signal_fd = signalfd(-1, &r->signals, SFD_CLOEXEC);
 }
 
-/* Is there a signal that asks us to end? One that a terminal sent has reached the command as well. */
+/* Has a signal asked us to end? One from a terminal has also reached the command. */
 static bool record_is_over(void *context)
 {
 	struct record *r = context;
 	siginfo_t info;
 	int number = sigtimedwait(&r->signals, &info, &(struct timespec){ 0 });
 
-	if (number > 0 && info.si_code <= 0) /* by kill, not by the kernel */
+	if (number > 0 && info.si_code <= 0) /* sent by kill, not by the kernel */
 		r->forwarded = number;
 	return number > 0 || r->control.is_over;
 }
@@ -90,8 +90,9 @@ static void record_between(void *context, struct recording *recording)
 }
 
 /*
- * Signals while names are looked up, which can take as long as debug information is large: the thread that
- * looks them up asks nobody. What was recorded is in a file by then, so the first signal ends us.
+ * Handles signals while names are looked up, which may take long with large debug information: the thread
+ * that looks them up does not check for signals. The recording is already in a file, so the first signal ends
+ * the process.
  */
 static void *record_watch(void *context)
 {
@@ -123,12 +124,12 @@ static void record_named(void *context)
 	if (!r->is_watched)
 		return;
 	atomic_store(&r->is_named, true);
-	pthread_kill(r->watcher, SIGTERM); /* it waits for a signal, or is about to end us */
+	pthread_kill(r->watcher, SIGTERM); /* it waits for a signal, or is about to end the process */
 	pthread_join(r->watcher, NULL);
 	r->is_watched = false;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static void record_progress(void *context, uint64_t elapsed_ns, const struct profile_quality *quality)
 {
@@ -164,7 +165,7 @@ static void record_fault(void *context, enum recording_part part, const struct d
 	struct record *r = context;
 	int code = cmd_fail(diag);
 
-	if (part == RECORDING_RAW) /* what was asked for is not there; of live exports the next may be */
+	if (part == RECORDING_RAW) /* a requested output is missing; the next live export may succeed */
 		r->fault = code;
 }
 
@@ -205,8 +206,8 @@ static void record_say_result(const struct record *r, const struct recording *re
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* It goes on after the recording has ended; a signal meant for it is passed on, a second one ends the wait. A
- * crash is the first thing to know of a run; one that we were asked to pass on is no news. */
+/* The command continues after the recording has ended; a signal for it is passed on, and a second one ends
+ * the wait. A crash is reported first, unless it is a signal that we passed on. */
 static void record_await_command(struct record *r, struct recording *recording)
 {
 	bool is_stopped = recording_was_stopped(recording), is_told = r->options->is_quiet;
@@ -333,7 +334,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 	};
 }
 
-/* Also after a fault: what was recorded is written, always. */
+/* Also after an error: what was recorded is always written. */
 static int record_finish(struct record *r, struct recording *recording, struct diag *diag)
 {
 	int code = 0;
@@ -377,8 +378,8 @@ static int record_run(struct record *r, const struct recording_options *options)
 
 	if (recording_open(options, &recording, &diag) < 0)
 		return cmd_fail(&diag);
-	signal(SIGPIPE, SIG_IGN); /* a reader of our output that leaves is an error to report; the command
-				     keeps its own */
+	signal(SIGPIPE, SIG_IGN); /* if a reader of our output closes the pipe, that is an error to report;
+				     the command keeps its own setting */
 	record_say_session(r, recording);
 	if (!r->options->argv && !r->options->is_machine)
 		r->relatives = relatives_watch(&r->options->pids, &r->options->tids, r->options->inherits);
@@ -393,7 +394,7 @@ static int record_run(struct record *r, const struct recording_options *options)
 	return r->fault ? r->fault : code;
 }
 
-/* As before, for the next run: its command has the signals that we were started with. */
+/* Restores the signals for the next run: its command gets those that we were started with. */
 static int record_start(struct record_options *options, const char *mode, const char *command_line,
 			bool *ret_was_stopped)
 {
@@ -449,7 +450,7 @@ static int record_number(const struct record_options *options, uint64_t run, con
 	return record_start(&one, mode, command_line, ret_was_stopped);
 }
 
-/* One run after the other, until one fails: what went wrong once is not what is to be compared. */
+/* One run after the other, until one fails: a failed run is not comparable. */
 static int record_repeat(const struct record_options *options, const char *mode, const char *command_line)
 {
 	uint64_t n = options->n_repeats ? options->n_repeats : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record_clock: whose time lies between two samples of a command: each thread's own, or that of the CPU.
+ * record_clock: which time determines the samples of a command: each thread's own, or that of the CPU.
  */
 #pragma once
 
@@ -8,5 +8,5 @@
 
 enum record_clock { RECORD_CLOCK_THREAD, RECORD_CLOCK_CPU, RECORD_CLOCK_AUTO };
 
-/* That of the CPU if it may be had, and is_plain: it sees all that is asked for. */
+/* That of the CPU if it is permitted and is_plain: it supports everything that is requested. */
 enum record_clock record_clock_choose(bool is_plain);

@@ -14,11 +14,11 @@
 #include "recording/workers.h"
 
 #define GO_ON (-1)
-#define NO_SIZE UINT64_MAX /* of the stack: not said */
+#define NO_SIZE UINT64_MAX /* of the stack: not given */
 #define TRACE_OVERHEAD 5
 #define TRACE_EVERY (512u << 10)
 #define TRACE_EVERY_MAX (1024u << 20)
-#define TRACE_STACK_SIZE 8192 /* calls come in bursts: more of them fit into the rings */
+#define TRACE_STACK_SIZE 8192 /* calls come in bursts: with this, more of them fit into the rings */
 
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID\n"
 				   "       cpprof record -a [options] [-d SEC | [--] COMMAND [ARGS]]";
@@ -93,7 +93,7 @@ static bool record_parse_ids(const struct option_list *texts, struct pid_list *r
 	return true;
 }
 
-/* Every process of each name; several matches are listed, because the user may have meant one. */
+/* All processes of each name; several matches are listed, because the user may have meant one. */
 static int record_find_names(struct record_options *options, const char *command)
 {
 	for (size_t i = 0; i < options->names.values.n; i++) {
@@ -218,7 +218,7 @@ static int record_check(const struct record_options *options, const char *comman
 	return GO_ON;
 }
 
-/* A name that two runs or two ranks have in common would leave the profile of one of them. */
+/* A name that two runs or two ranks share would overwrite the profile of one of them. */
 static int record_check_names(struct record_options *options, const struct command_line *line)
 {
 	const char *const names[] = { options->output, options->raw, options->watch };
@@ -253,7 +253,7 @@ static int record_check_names(struct record_options *options, const struct comma
 /* clang-format on */
 
 /* clang-format off */
-/* Exports while the recording goes on. */
+/* Exports during the recording. */
 #define RECORD_LIVE_SPECS(options)                                                                          \
 	{ 0, "stream", OPTION_DURATION, &(options)->stream, "SEC",                                          \
 	  "write ndjson to standard output, one profile per interval" },                                  \
@@ -265,8 +265,8 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "seconds between two writes of --watch (10)" }
 /* clang-format on */
 
-/* Waits; and without a word of help the former name of --deep-stack, and what shows that random periods help.
- */
+/* Waits; and, not listed in --help, the former name of --deep-stack, and an option that shows why random
+ * periods are used. */
 #define RECORD_WAIT_SPECS(options)                                                              \
 	{ 0,           "wall",                                                                  \
 	  OPTION_FLAG, &(options)->wall,                                                        \
@@ -287,7 +287,7 @@ static int record_check_names(struct record_options *options, const struct comma
 	}
 
 /* clang-format off */
-/* The whole machine; and a command seen as a part of it. */
+/* The whole machine; and a command as part of it. */
 #define RECORD_MACHINE_SPECS(options)                                                                      \
 	{ 'a', "all-cpus", OPTION_FLAG, &(options)->is_machine, NULL,                                      \
 	  "profile everything that runs on this machine, until Ctrl-C, --duration or the end of\nCOMMAND; needs root" },  \

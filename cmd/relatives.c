@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "cmd/cmd.h"
 
-#define BUSY_PERCENT 5 /* of a CPU, from here on */
-#define IDLE_PERCENT 1 /* of a CPU, below that; a server's master wakes up now and then */
+#define BUSY_PERCENT 5 /* of a CPU, or more */
+#define IDLE_PERCENT 1 /* of a CPU, or less; the master process of a server wakes up from time to time */
 
 struct relative {
 	pid_t pid, tid;   /* tid 0: the process */
@@ -31,7 +31,7 @@ static void relatives_add(struct relatives *all, pid_t pid, pid_t tid, const cha
 	vec_push(&all->of, ((struct relative){ pid, tid, what, target_cpu_ns(pid, tid) }));
 }
 
-/* Processes beside the target that have its name. */
+/* Other processes with the name of the target. */
 static void relatives_add_siblings(struct relatives *all, pid_t pid)
 {
 	CLEANUP(freep) char *name = target_comm(pid, pid);
@@ -99,7 +99,7 @@ void relatives_free(struct relatives *relatives)
 	free(relatives);
 }
 
-/* CPU time since then; all of it where the process is newer. */
+/* CPU time since then; all of it if the process is newer. */
 static uint64_t relatives_used(const struct relatives *before, const struct relative *now)
 {
 	for (size_t i = 0; i < before->of.n; i++) {
@@ -110,7 +110,7 @@ static uint64_t relatives_used(const struct relatives *before, const struct rela
 	return now->cpu_ns;
 }
 
-/* NULL if the targets themselves worked, or nobody did. */
+/* NULL if the targets themselves were busy, or nothing was. */
 static const struct relative *relatives_busiest(const struct relatives *before, const struct relatives *now)
 {
 	const struct relative *best = NULL;

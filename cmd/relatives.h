@@ -9,11 +9,11 @@
 
 struct relatives;
 
-/* Notes the CPU time of the targets and of their relatives; relatives_free() it. `inherits`: children are
- * recorded, so they are targets, too. */
+/* Records the CPU time of the targets and of their relatives; relatives_free() it. `inherits`: children are
+ * recorded, so they are also targets. */
 struct relatives *relatives_watch(const struct pid_list *pids, const struct pid_list *tids, bool inherits);
 void relatives_free(struct relatives *relatives);
 
-/* On standard error, after a recording: if the targets were idle since relatives_watch(), the busiest
- * relative and what to type. Nothing if nobody was busy. */
+/* After a recording, prints on standard error: if the targets were idle since relatives_watch(), the busiest
+ * relative and what to type. Nothing if none was busy. */
 void relatives_say_busy(const struct relatives *before);

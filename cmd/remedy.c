@@ -12,11 +12,11 @@
 #include "report/number.h"
 #include "structure/fuse.h"
 
-#define MIN_PERCENT 5                            /* of all: less is not worth a sentence */
-#define SERVER "https://debuginfod.elfutils.org" /* it knows the servers of the distributions */
+#define MIN_PERCENT 5                            /* of the total: less is not worth a sentence */
+#define SERVER "https://debuginfod.elfutils.org" /* it forwards to the servers of the distributions */
 #define PACKAGES "/var/lib/dpkg/info"
 
-/* ---- what has no names ------------------------------------------------------------------------- */
+/* ---- code without names -------------------------------------------------------------------------- */
 
 static bool remedy_is_nameless(const struct scope_tree *tree, uint32_t scope)
 {
@@ -26,7 +26,7 @@ static bool remedy_is_nameless(const struct scope_tree *tree, uint32_t scope)
 			 (scope_frame(tree, scope)->flags & SCOPE_RECOVERED_NAME));
 }
 
-/* By image, what was spent in its code that has no name. */
+/* By image, the cost of its code without names. */
 static uint64_t *remedy_sum(const struct profile *profile, const struct scope_tree *tree,
 			    const struct costs *costs, uint32_t metric)
 {
@@ -41,9 +41,9 @@ static uint64_t *remedy_sum(const struct profile *profile, const struct scope_tr
 	return sums;
 }
 
-/* ---- whose file it is -------------------------------------------------------------------------- */
+/* ---- the package of a file ----------------------------------------------------------------------- */
 
-/* Whether the list has the file, which lists of before the merge of / and /usr have without /usr. */
+/* Does the list contain the file? Lists from before the merge of / and /usr have it without /usr. */
 static bool remedy_lists(const char *list, const char *path)
 {
 	const char *short_path = strncmp(path, "/usr/", 5) == 0 ? path + 4 : path;
@@ -51,9 +51,8 @@ static bool remedy_lists(const char *list, const char *path)
 	CLEANUP(freep) char *line = NULL;
 	bool is_found = false;
 	size_t size = 0;
-	ssize_t len;
 
-	while (from && !is_found && (len = getline(&line, &size, from)) > 0) {
+	while (from && !is_found && getline(&line, &size, from) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		is_found = strcmp(line, path) == 0 || strcmp(line, short_path) == 0;
 	}
@@ -62,7 +61,7 @@ static bool remedy_lists(const char *list, const char *path)
 	return is_found;
 }
 
-/* The Debian package that a file belongs to; NULL if none is known. */
+/* The Debian package that a file belongs to; NULL if it is not known. */
 static char *remedy_package(const char *path)
 {
 	DIR *folder = access(path, F_OK) == 0 ? opendir(PACKAGES) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report: a profile as text.
+ * report: shows a profile as text.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 	return code;
 }
 
-/* Negative: go on. */
+/* Negative: continue. */
 static int check_request(const struct command_line *line, const struct report_request *request)
 {
 	if (line->n_operands + (request->input != NULL) > 1)
@@ -117,7 +117,7 @@ static int check_request(const struct command_line *line, const struct report_re
 	return -1;
 }
 
-/* Programs that it will need are started first, to wait. */
+/* Programs that will be needed are started first, and wait. */
 static void report_cmd_confine(const char *file, const struct report_request *request)
 {
 	if (request->html && request->opens)

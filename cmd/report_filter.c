@@ -13,7 +13,7 @@
 
 /* ---- threads and processes ---------------------------------------------------------------------- */
 
-/* By number, or all of a name. */
+/* By number, or all with a name. */
 static bool report_filter_fits(const char *wanted, int32_t id, const char *name)
 {
 	char *end;
@@ -34,7 +34,7 @@ static bool report_filter_fits_thread(const struct profile *profile, size_t inde
 				  intern_text(&profile->strings, is_process ? process->comm : thread->comm));
 }
 
-/* Those that none of the words fits are taken out. */
+/* Removes those that match none of the words. */
 static int report_filter_keep(const struct profile *profile, const struct option_list *wanted,
 			      bool is_process, bool *is_kept, struct diag *diag)
 {
@@ -82,7 +82,7 @@ static bool report_filter_has_module(const struct option_list *modules, const ch
 	return modules->values.n == 0;
 }
 
-/* By scope, whether samples in it count; NULL = all do. -EINVAL for a module that no code is of. */
+/* By scope, whether samples in it are kept; NULL = all. -EINVAL for a module without code. */
 static int report_filter_places(const struct report_filter *filter, const struct profile *profile,
 				const struct scope_tree *tree, bool **ret, struct diag *diag)
 {

@@ -37,14 +37,14 @@ struct report_filter {
 			"leave matching functions out of the stacks"                                           \
 	}
 
-/* In words; NULL if everything is shown. Allocated. */
+/* A description; NULL if everything is shown. Allocated. */
 char *report_filter_describe(const struct report_filter *filter);
-/* By thread, whether it was asked for; NULL = all. -ENOENT if the profile has no such thread or process. */
+/* By thread, whether it was selected; NULL = all. -ENOENT if the profile has no such thread or process. */
 int report_filter_threads(const struct report_filter *filter, const struct profile *profile, bool **ret,
 			  struct diag *diag);
-/* Leaves the tree as it is, or replaces it by what is asked about. -EINVAL with a diag. */
+/* Replaces the tree by the selected part, if there is a filter. -EINVAL with a diag. */
 int report_filter_apply(const struct report_filter *filter, const struct profile *profile,
 			struct scope_tree *tree, struct diag *diag);
 void report_filter_done(struct report_filter *filter);
-/* Says that no samples match what was described; the exit code of that. */
+/* Prints that no samples match the description; returns the exit code. */
 int report_filter_say_nothing_left(const char *filter);

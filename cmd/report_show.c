@@ -18,8 +18,8 @@
 #include "report/tree/loop_facts.h"
 #include "structure/fuse.h"
 
-#define ROUNDS_NODES_MAX 200000 /* of the tree: with more, intervals go by the number of samples alone */
-#define CALLERS_DEPTH 8         /* callers shown unless more are asked for */
+#define ROUNDS_NODES_MAX 200000 /* with more, intervals are based only on the number of samples */
+#define CALLERS_DEPTH 8         /* callers shown by default */
 
 static enum text_view report_show_view(const struct report_request *request)
 {
@@ -60,7 +60,7 @@ static struct text_options text_options_of(const struct report_request *request)
 	if (request->max_depth == REPORT_NO_DEPTH)
 		options.max_depth = options.view == TEXT_CALLERS ? CALLERS_DEPTH : 0;
 	if (request->filter.focus && options.view == TEXT_CALLERS && request->sort == 0) {
-		options.sort = VIEW_BY_INCLUSIVE; /* of the one function: it may do nothing itself */
+		options.sort = VIEW_BY_INCLUSIVE; /* for a single function, which may have no self cost */
 		return options;
 	}
 	options.sort = request->sort == 0 ? request->children ? text_default_sort(options.view, options.group)
@@ -96,7 +96,7 @@ static int print_report(const struct text_input *input, const struct text_option
 										       : -EIO;
 }
 
-/* The exit code, once the report is printed. */
+/* The exit code after the report was printed. */
 static int report_show_judge(const struct profile *profile, const struct report_request *request)
 {
 	CLEANUP(text_done) struct text why = { 0 };
@@ -123,8 +123,8 @@ static int no_metric(const struct profile *profile, const char *wanted)
 			 names.len ? names.at : "none");
 }
 
-/* Where only derived columns are asked for, beside the usual ones; or ratios that everybody wants, if the
- * profile has their events. The summary is as it is, unless it is asked for others. */
+/* If only derived columns are requested, they are added to the usual ones; or common ratios, if the profile
+ * has their events. The summary does not change, unless columns are requested for it. */
 static void report_show_usual_columns(const struct profile *profile, const struct report_request *request,
 				      struct columns *ret)
 {
@@ -143,7 +143,7 @@ static void report_show_usual_columns(const struct profile *profile, const struc
 		vec_clear(&ret->of);
 }
 
-/* -1, or the exit code of a complaint. */
+/* -1, or an exit code after an error message. */
 static int choose_columns(const struct profile *profile, const struct report_request *request,
 			  struct columns *ret)
 {
@@ -161,7 +161,7 @@ static int choose_columns(const struct profile *profile, const struct report_req
 	return -1;
 }
 
-/* How threads share rows, if a column says so. -1, or the exit code of a complaint. */
+/* The distribution over threads, if a column shows it. -1, or an exit code after an error message. */
 static int report_show_spread(const struct columns *columns, const struct text_input *input,
 			      struct text_options *options, struct thread_spreads *spreads)
 {
@@ -192,7 +192,7 @@ struct source_search report_sources(const struct report_request *request, const 
 	return sources;
 }
 
-/* What the rows of a report are made from. */
+/* The input for the rows of a report. */
 struct report_data {
 	struct scope_tree tree;
 	struct costs costs;
@@ -208,7 +208,8 @@ static void report_data_done(struct report_data *data)
 	scope_tree_done(&data->tree);
 }
 
-/* Of loops, more is known with the addresses of samples; the rows are without. Threads: NULL = all. */
+/* With the addresses of samples, more is known about loops; the rows do not have them. Threads: NULL = all.
+ */
 static int report_data_measure(struct report_data *data, const struct profile *profile,
 			       const struct report_request *request, const bool *is_kept,
 			       uint32_t *ret_metric)

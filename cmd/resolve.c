@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve: adds names, lines and loops to a profile that was recorded without, or looks them up
- * again now that debug information is there.
+ * resolve: adds names, lines and loops to a profile that was recorded without, or looks them up again when
+ * debug information has become available.
  */
 #include "profile/resolve_apart.h"
 
@@ -24,7 +24,7 @@ static void images_freep(struct images **images)
 	images_free(*images);
 }
 
-/* Which images have code in the tree: what was mapped and never sampled need not be looked at. */
+/* Which images have code in the tree: those that were mapped but never sampled need not be read. */
 static bool *sampled_images(const struct profile *profile)
 {
 	bool *is_sampled = alloc_zero(profile->images.n, sizeof(*is_sampled));
@@ -35,7 +35,7 @@ static bool *sampled_images(const struct profile *profile)
 	return is_sampled;
 }
 
-/* The file a profile's image was, if it is still that one. */
+/* The file of a profile's image, if it is still the same. */
 static bool open_image(struct images *images, const struct profile_image *wanted, const char *path,
 		       image_id *ret)
 {
@@ -49,14 +49,14 @@ static bool open_image(struct images *images, const struct profile_image *wanted
 	return is_same && images_open_mapped(images, path, ret, NULL) == 0;
 }
 
-/* Keeps a place in the registry, by name. */
+/* Reserves an id in the registry, by name. */
 static void add_stand_in(struct images *images, const struct profile_image *wanted, const char *path,
 			 image_id id)
 {
 	bool has_names = wanted->kind == IMAGE_KERNEL || wanted->kind == IMAGE_JIT;
 	enum image_kind kind = has_names ? (enum image_kind)wanted->kind : IMAGE_UNKNOWN;
 	CLEANUP(freep)
-	char *other = alloc_printf("%s#%" PRIu32, path, id); /* should there be two of one name */
+	char *other = alloc_printf("%s#%" PRIu32, path, id); /* in case two have the same name */
 
 	for (unsigned i = 0; i < 2 && images_count(images) == id; i++) {
 		const char *name = i == 0 ? path : other;
@@ -67,7 +67,7 @@ static void add_stand_in(struct images *images, const struct profile_image *want
 	}
 }
 
-/* How many of the files that are needed are not there. */
+/* How many of the required files are missing. */
 struct tally {
 	size_t n_missing, n_wanted;
 };
@@ -93,7 +93,7 @@ static struct images *open_images(const struct profile *profile, const char *sym
 	return images;
 }
 
-/* Kernel addresses mean something only to the kernel that was sampled, and only until it boots again. */
+/* Kernel addresses are valid only for the kernel that was sampled, and only until the next boot. */
 static bool is_this_boot(const struct profile *profile)
 {
 	struct utsname here;
@@ -102,7 +102,7 @@ static bool is_this_boot(const struct profile *profile)
 	if (uname(&here) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
 	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
 		return false;
-	/* As we write it, or as perf does. */
+	/* As written by cpprof, or by perf. */
 	CLEANUP(freep) char *kernel = alloc_printf("%s %s", here.sysname, here.release);
 	const char *recorded = intern_text(&profile->strings, profile->run.kernel);
 	return (strcmp(recorded, kernel) == 0 || strcmp(recorded, here.release) == 0) &&
@@ -136,7 +136,7 @@ static int resolve_cmd_run(const char *path, const char *output, struct symbol_o
 	return error ? error : profile_write(profile, target, diag);
 }
 
-/* What was read from a pipe cannot be put back into it. */
+/* A profile that was read from a pipe cannot be replaced. */
 static bool can_be_replaced(const char *path)
 {
 	struct stat st;

@@ -32,7 +32,7 @@ bool run_name_has(const char *template, char letter)
 			continue;
 		if (at[1] == letter)
 			return true;
-		at += at[1] != 0; /* %% is no sign for what comes behind it */
+		at += at[1] != 0; /* %% does not affect what follows */
 	}
 	return false;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_name: names of files that hold the number of a run (%n) and the rank in an MPI job (%r).
+ * run_name: file names that contain the number of a run (%n) and the rank in an MPI job (%r).
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rank that mpirun or srun has given us. */
+/* Our rank, as set by mpirun or srun. */
 bool run_rank(uint32_t *ret);
 
-/* Does the template hold %LETTER? */
+/* Does the template contain %LETTER? */
 bool run_name_has(const char *template, char letter);
-/* The template with %n and %r filled in and all else, %% too, as it is; allocated. NULL for NULL. */
+/* The template with %n and %r replaced and everything else, including %%, unchanged; allocated. NULL for
+ * NULL. */
 char *run_name(const char *template, uint64_t run, uint32_t rank);

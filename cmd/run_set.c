@@ -40,7 +40,7 @@ __attribute__((format(printf, 1, 2))) static int run_set_refuse(const char *form
 	return EXIT_FAULT;
 }
 
-/* The same file twice counts twice. */
+/* The same file given twice is counted twice. */
 static void run_set_note_twice(struct run_set *set, const char *path)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ static bool run_set_excludes_kernel(const struct profile *profile)
 	return profile->events.n > 0 && profile->events.at[0].excludes_kernel;
 }
 
-/* What is compared must be the same thing; what may be worth a look in spite of a difference is noted. */
+/* Profiles must measure the same thing; other differences are noted. */
 static int run_set_fit(struct run_set *set, const char *path, const struct profile *profile, uint32_t metric)
 {
 	const char *name = intern_text(&profile->strings, profile->metrics.at[metric].name);
@@ -132,7 +132,7 @@ static void run_set_add_quality(struct profile_quality *to, const struct profile
 		to->steps_by_witness[i] += from->steps_by_witness[i];
 }
 
-/* The metric that is asked for; negative = there is none. Calls that were seen become one. */
+/* The requested metric; negative = there is none. Numbers of calls become a metric. */
 static int run_set_find_metric(const struct run_set *set, struct profile *profile)
 {
 	int metric = export_find_metric(profile, set->metric);
@@ -159,7 +159,7 @@ int run_set_read(struct run_set *set, const char *path, struct profile **ret, ui
 	int metric = run_set_find_metric(set, profile);
 	if (metric < 0)
 		return cmd_usage(set->command, "'%s' has no metric '%s'", path, set->metric);
-	if (profile->metrics.n == 0) /* a file of samples that count nothing but themselves */
+	if (profile->metrics.n == 0) /* a profile with samples that have no weight */
 		return run_set_refuse("'%s' has no metric", path);
 	code = run_set_fit(set, path, profile, (uint32_t)metric);
 	if (code >= 0)

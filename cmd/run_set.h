@@ -15,20 +15,20 @@ struct run_file {
 
 struct run_set {
 	const char *command; /* for messages */
-	const char *metric;  /* asked for; NULL = the first event's */
+	const char *metric;  /* requested; NULL = the first event */
 	struct quality_bar min_quality;
 	/* Of the first profile: */
 	char *first, *metric_name, *unit, *arch;
 	bool excludes_kernel;
 	/* Of all: */
-	VEC(char *) notes; /* what is to be said of them, a sentence each */
+	VEC(char *) notes; /* sentences for the user */
 	VEC(struct run_file) seen;
-	struct profile_quality quality; /* samples and what became of them, added up */
+	struct profile_quality quality; /* summed up over all profiles */
 };
 
 void run_set_done(struct run_set *set);
 /*
- * Reads the next one. Negative: it fits; ret_metric is the metric that is compared. Else the exit code of a
- * complaint that was printed.
+ * Reads the next profile. Negative: it is comparable; ret_metric is the metric that is compared. Otherwise
+ * the exit code; the error has been printed.
  */
 int run_set_read(struct run_set *set, const char *path, struct profile **ret, uint32_t *ret_metric);

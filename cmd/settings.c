@@ -17,7 +17,7 @@
 
 #define GO_ON (-1)
 #define GROUPS_MAX 4
-#define COUNT_MAX 9 /* of an option that is counted, such as --verbose */
+#define COUNT_MAX 9 /* of a counted option, such as --verbose */
 
 /* How the command was found: cpprof, then "inspect" in it, and so on. */
 static struct {
@@ -26,7 +26,7 @@ static struct {
 } settings_entered[GROUPS_MAX];
 static size_t n_entered;
 
-/* Options of kind text keep pointing into it. */
+/* Text options point into it. */
 static struct json_node *settings_root;
 
 void settings_enter(const struct command_group *group, const char *name)
@@ -39,12 +39,12 @@ void settings_enter(const struct command_group *group, const char *name)
 
 /* ---- the file ---------------------------------------------------------------------------------- */
 
-/* NULL if there is no place for it. */
+/* NULL if there is no directory for it. */
 static char *settings_path(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
-	/* The specification ignores relative paths. */
+	/* The specification requires absolute paths. */
 	if (config && config[0] == '/')
 		return alloc_printf("%s/cpprof/config.json", config);
 	if (home && home[0] == '/')
@@ -52,7 +52,7 @@ static char *settings_path(void)
 	return NULL;
 }
 
-/* Why we do not listen to what is open there; NULL if we do. */
+/* Why the open file is not trusted; NULL if it is. */
 static const char *settings_distrust(int fd)
 {
 	struct stat st;
@@ -68,7 +68,7 @@ static const char *settings_distrust(int fd)
 	return NULL;
 }
 
-/* An open file, or negative: there is none for us, and if there should be one, why was said. */
+/* An open file, or negative: there is none, or it is not trusted, which was reported. */
 static int settings_open(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -109,7 +109,7 @@ static int settings_load(const char *path, struct diag *diag)
 	return json_tree_parse((struct bytes){ bytes, len }, path, &settings_root, diag);
 }
 
-/* ---- what it says ------------------------------------------------------------------------------- */
+/* ---- its contents ------------------------------------------------------------------------------- */
 
 static int settings_refuse_key(const char *path, const char *kind, const char *key, const char *const *names,
 			       size_t n, struct diag *diag)
@@ -176,7 +176,7 @@ static int settings_find(const char *path, const struct json_node **ret, struct 
 
 /* ---- one option --------------------------------------------------------------------------------- */
 
-/* One value, as it would stand on the command line. */
+/* One value, as on the command line. */
 static bool settings_set_scalar(const struct option_spec *spec, const struct json_node *node)
 {
 	bool is_whole = spec->kind != OPTION_SECONDS && spec->kind != OPTION_DURATION &&
@@ -246,7 +246,7 @@ static bool settings_is_given(const struct settings_given *given, const struct o
 	return false;
 }
 
-/* Has the command line this option, or one that excludes it? */
+/* Is this option, or one that excludes it, on the command line? */
 static bool settings_is_overridden(const struct command_line *line, const struct settings_given *given,
 				   const struct option_spec *spec)
 {

@@ -72,7 +72,7 @@ static char *stats_rank_name(const char *path)
 	return at < end ? alloc_printf("rank %.*s", (int)(end - at), at) : alloc_text(path);
 }
 
-/* Several files are a rank each; of one file, each process is. */
+/* If there are several files, each is a rank; in one file, each process is. */
 static int stats_kind_of_unit(const struct stats_request *request)
 {
 	return request->by == BY_RANK ? (request->n_files > 1 ? BY_RUN : BY_PROCESS) : request->by;
@@ -121,8 +121,7 @@ static int stats_cmd_join(const struct stats_request *request, struct run_set *s
 				request->by == BY_THREAD ? "threads" : "runs");
 			return EXIT_FAULT;
 		}
-		joint->n_units =
-			UNITS_MAX; /* samples are not asked for: their numbers are beyond all units */
+		joint->n_units = UNITS_MAX; /* samples are not needed: their numbers are beyond all units */
 		joint_add(joint, &(struct joint_part){ profile, metric, unit, false });
 	}
 	joint->n_units = (uint32_t)names->n;

@@ -34,7 +34,7 @@ static const char *step_module_name(const struct step_names *names, image_id ima
 	return found ? image_name(found) : "?";
 }
 
-/* "libc.so.6+0x8ab40 <malloc+16>". A return address may be the first of the next function. */
+/* "libc.so.6+0x8ab40 <malloc+16>". A return address may be the first address of the next function. */
 static void step_print_place(FILE *to, struct step_names *names, image_id image, uint64_t vaddr,
 			     bool is_return)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct: the static structure of a binary: its procedures, their loops, what was inlined where.
+ * struct: the static structure of a binary: its procedures, their loops and inlined calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +21,17 @@ struct struct_run {
 	const struct symbolizer_options *symbols;
 	struct structure_options options;
 	const char *only; /* --function */
-	/* While it is worked out: */
+	/* While it is computed: */
 	struct intern strings;
 	function_maps maps;
-	VEC(uint64_t) starts;   /* what may be a function */
-	VEC(uint64_t) wanted;   /* what is one and is asked for */
-	VEC(uint64_t) parts;    /* nameless code that nothing surely enters: a function, or part of one */
+	VEC(uint64_t) starts;   /* possible functions */
+	VEC(uint64_t) wanted;   /* functions that are requested */
+	VEC(uint64_t) parts;    /* nameless code without certain entry: a function, or part of one */
 	VEC(uint64_t) absorbed; /* where parts of functions start */
 	struct structure_packer *packer;
 };
 
-/* ---- working it out ------------------------------------------------------------------------ */
+/* ---- computing it -------------------------------------------------------------------------- */
 
 static void find_starts(struct struct_run *run, struct structurer *structurer)
 {
@@ -87,7 +87,7 @@ static void struct_cmd_choose(struct struct_run *run, const struct functions *fu
 	}
 }
 
-/* Of what may be a part, that which no function has turned out to own. */
+/* Of the possible parts, those that belong to no function. */
 static void choose_orphans(struct struct_run *run)
 {
 	vec_clear(&run->wanted);
@@ -139,9 +139,9 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 	structure_packer_free(run->packer);
 }
 
-/* ---- what earlier runs found --------------------------------------------------------------- */
+/* ---- results of earlier runs ----------------------------------------------------------------- */
 
-/* The whole image, as it is: a part of it, or rewritten paths, are no use to another run. */
+/* Only the whole image: a part of it, or rewritten paths, are of no use to another run. */
 static bool struct_cmd_is_storable(const struct struct_run *run)
 {
 	return run->symbols->store && !run->only && run->symbols->n_source_maps == 0;
@@ -154,7 +154,7 @@ static struct store_key struct_cmd_key_of(const struct struct_run *run)
 	function_maps none = { 0 };
 
 	intern_init(&strings);
-	symbolize(run->symbols, &request, 1, &strings, &none); /* of no address: finds the files */
+	symbolize(run->symbols, &request, 1, &strings, &none); /* without addresses: only finds the files */
 	free(request.how);
 	function_maps_done(&none);
 	intern_done(&strings);

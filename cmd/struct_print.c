@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "cmd/cmd.h"
 
-#define MAX_SPANS 4 /* address ranges shown of one scope; the rest is a number */
+#define MAX_SPANS 4 /* address ranges shown for one scope; the rest is a number */
 #define NONE UINT32_MAX
 
 static const char *struct_print_base_name(const char *path)
@@ -56,7 +56,7 @@ static void spans_add(struct spans *spans, uint64_t start, uint64_t end)
 	spans->end = end;
 }
 
-/* Ranges come in order of address, so those of a scope and what is below it can be put together as they come.
+/* Ranges are in the order of addresses, so those of a scope and its descendants can be combined on the way.
  */
 static void struct_print_find_spans(struct outline *o)
 {
@@ -73,8 +73,7 @@ static void struct_print_find_spans(struct outline *o)
 				  s->ranges.at[i].start + s->ranges.at[i].len);
 }
 
-/* Siblings as a reader of the source meets them: a loop at its first line, an inlined call where it is
- * called. */
+/* Siblings in source order: a loop by its first line, an inlined call by its call site. */
 struct sibling {
 	uint32_t parent, line, scope;
 };
@@ -296,7 +295,7 @@ static void print_below(const struct outline *o, uint32_t index, unsigned depth)
 		print_below(o, i, depth + 1);
 }
 
-/* Where a structure goes in the outline. */
+/* The position of a structure in the outline. */
 struct position {
 	const char *file; /* "" last */
 	uint32_t line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct_print: the structures of an image, as an outline (load module, file, procedure, what is in it) or as
- * JSON, one object a function.
+ * struct_print: prints the structures of an image, as an outline (load module, file, procedure and its
+ * contents) or as JSON, one object per function.
  */
 #pragma once
 

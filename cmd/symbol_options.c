@@ -18,7 +18,7 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 {
 	struct stat st;
 
-	/* Nothing would be found there, and nobody would say so. */
+	/* Otherwise nothing would be found there, without a message. */
 	if (options->symfs && (stat(options->symfs, &st) < 0 || !S_ISDIR(st.st_mode)))
 		return cmd_usage(command, "--symfs '%s' is not a directory", options->symfs);
 	for (size_t i = 0; i < options->source_maps.values.n; i++) {
@@ -29,7 +29,7 @@ int symbol_options_check(struct symbol_options *options, const char *command)
 	return -1;
 }
 
-/* The progress line makes room for what is said. */
+/* Erases the progress line before a message. */
 static void symbol_erase(struct symbol_options *options)
 {
 	if (options->shows_progress)
@@ -48,7 +48,7 @@ static void symbol_note(void *context, bool is_warning, const char *text)
 	cmd_say(sentence);
 }
 
-/* After a second, and only for somebody who looks. */
+/* After a second, and only on a terminal. */
 static bool symbol_is_slow(const struct symbol_options *options)
 {
 	return options->verbosity >= 0 && isatty(STDERR_FILENO) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symbol_options: how names, files and lines are looked up, as every command that does so is told.
+ * symbol_options: the options for looking up names, files and lines, common to all commands that do so.
  *
  *     struct symbol_options symbols = SYMBOL_DEFAULTS;
  *     struct option_spec specs[] = { ..., SYMBOL_SPECS(symbols), { 0 } };
@@ -54,7 +54,7 @@ struct symbol_options {
 			"threads that look up names (default: one per CPU)"                              \
 	}
 
-/* EXIT_USAGE, with a message, if a source map makes no sense; else negative: go on. */
+/* EXIT_USAGE, with a message, if a source map is not valid; otherwise negative: continue. */
 int symbol_options_check(struct symbol_options *options, const char *command);
 /* Valid until symbol_options_done. Notes go to standard error with -v, a progress line to a terminal after a
  * second. */

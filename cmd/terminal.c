@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/terminal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,11 +15,11 @@ static size_t terminal_width(void)
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
-	int n = columns ? atoi(columns) : 0;
-	return n > 0 ? (size_t)n : 80;
+	long n = columns ? strtol(columns, NULL, 10) : 0;
+	return n > 0 && n < INT_MAX ? (size_t)n : 80;
 }
 
-/* As the C library decides it, without changing our own locale: numbers must look the same everywhere. */
+/* As determined by the C library, without changing our own locale: numbers must look the same everywhere. */
 static bool locale_is_utf8(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };

@@ -8,5 +8,5 @@
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Width, colour (NO_COLOR and TERM=dumb are heeded) and UTF-8 of a terminal; plain for anything else. */
+/* Width, colour (respects NO_COLOR and TERM=dumb) and UTF-8 of a terminal; plain for anything else. */
 struct style terminal_style(enum color_when color);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify: holds what cpprof derives against what is known to be true. Each subject has its own file
- * and a row here.
+ * verify: compares results of cpprof with independent references. Each subject has its own file and a row
+ * here.
  */
 #include "cmd/verify.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify names: what our reader of debug information says, against libdwarf and libdw, with the first
- * differences in words.
+ * verify names: compares the results of our reader of debug information with libdwarf and libdw, and prints
+ * the first differences.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify recipes: recovered recipes against the compiler's unwind rows, with the first differences
- * in words.
+ * verify recipes: compares recovered recipes with the compiler's unwind rows, and prints the first
+ * differences.
  */
 #include <stdio.h>
 

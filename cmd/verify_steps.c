@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verify steps: unwound stacks against what the CPU really did.
+ * verify steps: compares unwound stacks with what the CPU really did.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct request {
 	char **command;
 };
 
-/* Negative: go on; otherwise the exit code. */
+/* Negative: continue; otherwise the exit code. */
 static int steps_parse(struct request *r, int argc, char **argv)
 {
 	struct step_options *o = &r->options;
@@ -78,7 +78,7 @@ static int steps_parse(struct request *r, int argc, char **argv)
 	return -1;
 }
 
-/* Where the report goes. */
+/* Where the report is written. */
 struct report {
 	FILE *to;
 	struct step_names names;

@@ -9,7 +9,7 @@ void group_reads_done(struct group_reads *reads)
 	vec_done(&reads->last);
 }
 
-/* perf's own files do not say which copy of an event a sample is of, but there is one a thread. */
+/* perf's own files do not say which copy of an event a sample belongs to, but there is one per thread. */
 static struct group_last *group_reads_last(struct group_reads *reads, const struct perf_record *record)
 {
 	uint64_t key = record->stream ? record->stream
@@ -23,7 +23,7 @@ static struct group_last *group_reads_last(struct group_reads *reads, const stru
 	return &reads->last.at[at];
 }
 
-/* A counter that has gone back has begun anew: another thread of the same number. */
+/* A counter that went backwards has started again: another thread with the same tid. */
 static uint64_t group_reads_since(uint64_t now, uint64_t *last)
 {
 	uint64_t since = now >= *last ? now - *last : now;
@@ -40,7 +40,7 @@ static uint64_t group_reads_word(const struct perf_counts *counts, uint64_t at)
 	return word;
 }
 
-/* Behind the event of the sample: 0 = that itself; SIZE_MAX = it is none of its group. */
+/* The position after the sample's own event: 0 = that event; SIZE_MAX = not a member of its group. */
 static size_t group_reads_position(const struct perf_counts *counts, uint64_t i,
 				   const struct group_members *members, uint32_t first)
 {

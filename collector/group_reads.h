@@ -22,13 +22,13 @@ struct group_reads {
 
 void group_reads_done(struct group_reads *reads);
 
-/* Whose values they are. */
+/* The events that the values belong to. */
 struct group_members {
-	/* By the event's id, numbered as sample.event is; UINT32_MAX = none of ours. */
+	/* From an event's id to its number (as sample.event); UINT32_MAX = not one of ours. */
 	uint32_t (*event)(const void *context, uint64_t id);
 	const void *context;
-	bool has_weight; /* what the first has counted is what a sample stands for */
+	bool has_weight; /* the weight of a sample is what the first event has counted */
 };
-/* The values of a sample that says any: sample.more, and its weight. */
+/* Sets sample.more and the weight, if the sample contains counter values. */
 void group_reads_apply(struct group_reads *reads, const struct perf_record *record,
 		       const struct group_members *members, struct sample *sample);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order: a heap of (time, number) over records that lie in large blocks, or with their lender. Records
- * leave roughly in the order they came, so a block empties soon after it was filled, and is used again.
+ * order: a heap of (time, number) over records that are stored in large blocks, or lent by their owner.
+ * Records leave roughly in the order in which they came, so a block empties soon after it was filled, and is
+ * used again.
  */
 #include "collector/order.h"
 
@@ -11,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-#define BLOCK_SIZE (1u << 20) /* some sixty samples with 16 KiB of stack */
+#define BLOCK_SIZE (1u << 20) /* about sixty samples with 16 KiB of stack */
 
 struct block {
 	size_t used, n_records; /* n_records: still waiting */
@@ -31,8 +32,8 @@ struct order {
 	VEC(struct block *) spare;
 	struct block *current;          /* being filled */
 	struct entry handed;            /* the record handed out last */
-	uint64_t previous_ns, round_ns; /* begin of the last round and of this one */
-	uint64_t delay_ns;              /* of writers, at most; 0 = not known */
+	uint64_t previous_ns, round_ns; /* start of the last round and of this one */
+	uint64_t delay_ns;              /* of writers, at most; 0 = unknown */
 	uint64_t limit_ns;              /* records up to here may go */
 	uint64_t last_ns, n_added, n_late;
 	size_t held;

@@ -29,7 +29,7 @@ void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 	thread->seen_ns = time_ns;
 }
 
-/* The sample is written a little later than the wait begins, or, by the clock of another CPU, earlier. */
+/* The sample is written a little after the wait begins or, by another CPU's clock, a little before. */
 #define SEEN_NS 100000
 
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns)
@@ -44,12 +44,12 @@ bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns)
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	struct wait *thread = waits_thread(waits, tid);
-	waits->n_lost += thread->since_ns != 0; /* it must have been back meanwhile */
+	waits->n_lost += thread->since_ns != 0; /* it must have run meanwhile */
 	thread->pid = pid;
 	thread->since_ns = time_ns;
 	thread->is_before = thread->is_placed = false;
 	thread->is_sampled = true;
-	thread->is_preempted = false; /* if it was, the record says so */
+	thread->is_preempted = false; /* if it was, the record of the switch says so */
 }
 
 void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted)
@@ -57,7 +57,7 @@ void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bo
 	struct wait *thread = waits_thread(waits, tid);
 	bool is_same = thread->since_ns && thread->is_sampled && thread->since_ns + SEEN_NS >= time_ns;
 
-	if (!is_same) { /* else the record of a switch is written just after its sample */
+	if (!is_same) { /* otherwise it is the record of a switch, written just after its sample */
 		waits_out(waits, pid, tid, time_ns);
 		thread->is_sampled = false;
 	}
@@ -98,7 +98,7 @@ static uint32_t waits_add(struct wait *thread, uint64_t end_ns)
 	return sort;
 }
 
-/* What is known of the thread's waits of one sort, told. */
+/* Hands out what is known of the thread's waits of one kind. */
 static void waits_make(struct wait *thread, uint32_t sort, struct wait *ret)
 {
 	*ret = *thread;
@@ -143,7 +143,7 @@ bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret
 	}
 	struct wait *thread = &waits->threads.at[at];
 	if (!thread->since_ns) {
-		waits->n_lost += !thread->is_before; /* else waits_runs has told of it just now */
+		waits->n_lost += !thread->is_before; /* otherwise waits_runs has just reported it */
 		thread->is_before = false;
 		return false;
 	}

@@ -27,45 +27,45 @@ struct wait_sum {
 struct wait {
 	pid_t pid, tid;
 	uint64_t since_ns;
-	struct wait_sum sum; /* with all that it stands for */
-	bool is_before;      /* it had begun when the recording did */
+	struct wait_sum sum; /* including all waits that it represents */
+	bool is_before;      /* it began before the recording */
 	bool is_placed;      /* ... and where is known from the thread's last sample */
-	bool is_sampled;     /* else they were not, and the thread, or the recording, has ended */
+	bool is_sampled;     /* otherwise none was sampled, and the thread or the recording has ended */
 	uint32_t sort;
-	bool is_cut;      /* the last has not ended */
-	uint64_t seen_ns; /* last sample of it, where waits are timed in the kernel */
+	bool is_cut;      /* the last one has not ended */
+	uint64_t seen_ns; /* its last sample, if waits are timed in the kernel */
 	/* Of a thread: */
 	struct wait_sum left[WAIT_SORTS]; /* what no sample stands for yet, by sort */
-	bool is_preempted;                /* the present one */
+	bool is_preempted;                /* the current wait */
 };
 
 struct waits {
 	struct map by_tid;
-	VEC(struct wait) threads; /* each once; since_ns 0 = it runs */
-	uint64_t n_lost;          /* waits of which an end is missing */
-	uint64_t n_before;        /* that had begun when nobody watched yet */
-	uint64_t n_waiting;       /* threads that waits_before was told of */
-	size_t n_cut;             /* threads looked at by waits_cut */
+	VEC(struct wait) threads; /* each once; since_ns 0 = it is running */
+	uint64_t n_lost;          /* waits whose start or end is missing */
+	uint64_t n_before;        /* waits that began before the recording */
+	uint64_t n_waiting;       /* threads given to waits_before */
+	size_t n_cut;             /* threads processed by waits_cut */
 };
 
 void waits_done(struct waits *waits);
 /* A thread leaves its CPU. */
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
-/* The same, where it may not have been sampled just now. */
+/* The same, if it may not have been sampled. */
 void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted);
 /* The recording begins, and the thread is away already. is_placed: its last sample is where it waits. */
 void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_placed);
-/* It runs: a wait that had begun before ends now, if there is one. */
+/* It is running: a wait that began before the recording ends now, if there is one. */
 bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
-/* It is back. False: this one was not sampled, or it is not known since when it was away. */
+/* It runs again. False: the wait was not sampled, or its start is not known. */
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
-/* The same where waits are timed in the kernel, and come with their lengths: it was sampled leaving. */
+/* The same if waits are timed in the kernel, with their durations: it was sampled when it left its CPU. */
 void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
-/* Was the wait that began then sampled? Else the sample was lost. */
+/* Was the wait that began at this time sampled? Otherwise the sample was lost. */
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns);
-/* It has ended. True: there are waits of it that no sample stands for, and perhaps more: it is to be asked
+/* The thread has ended. True: ret has waits of it that no sample represents; there may be more, so call
  * again. */
 bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret);
-/* The recording ends: a wait that has not, cut there, or what no sample stands for. False: there is no other.
- */
+/* The recording ends: returns a wait that has not ended, ended here, or waits that no sample represents.
+ * False: no more. */
 bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret);

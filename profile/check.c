@@ -44,7 +44,7 @@ static int check_metrics(const struct check *check)
 	return 0;
 }
 
-/* Which nodes hang below the root of incomplete stacks. */
+/* Which nodes are below the root of incomplete stacks. */
 static bool *incomplete_nodes(const struct cct *cct)
 {
 	bool *is_incomplete = alloc_zero(cct->nodes.n, sizeof(*is_incomplete));
@@ -76,7 +76,7 @@ static int check_samples(const struct check *check)
 		ended += p->quality.by_end[i];
 	if (complete + incomplete != p->quality.samples)
 		return contradiction(check, "the tree holds %llu samples, the quality tally %llu",
-				     (unsigned long long)(complete + incomplete),
+				     (unsigned long long)complete + incomplete,
 				     (unsigned long long)p->quality.samples);
 	if (in_rounds > p->quality.samples)
 		return contradiction(check, "rounds hold %llu samples, of %llu",

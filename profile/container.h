@@ -26,12 +26,12 @@ struct container_entry {
 	uint32_t checksum; /* of the bytes as they are stored */
 };
 
-/* A hostile file must not make us unpack without bound; the writer keeps to this as well. */
+/* A hostile file must not make us unpack without bound; the writer observes the same limit. */
 static inline uint64_t container_unpacked_max(uint64_t size)
 {
 	return (UINT64_C(1) << 20) + size * 64;
 }
 
-/* Over the header and all entries but for the checksum's own four bytes. */
+/* Over the header and all entries, except for the four bytes of the checksum itself. */
 #define CONTAINER_CHECKSUM_AT 28
 uint32_t container_checksum(struct bytes header_and_entries);

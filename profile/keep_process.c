@@ -12,7 +12,7 @@ struct keep {
 	struct profile *profile;
 	const char *wanted;
 	bool by_name_only;
-	uint32_t *process, *thread, *node; /* by what they were: what they are now; UINT32_MAX = gone */
+	uint32_t *process, *thread, *node; /* by old number: the new one; UINT32_MAX = removed */
 };
 
 static bool keep_fits(const struct keep *keep, const struct profile_process *process)
@@ -64,7 +64,7 @@ static void keep_values(struct keep *keep)
 	cct->values.n = n;
 }
 
-/* Those with a value, and those above them. Parents come before their children. */
+/* Those with a value, and their ancestors. Parents come before their children. */
 static void keep_nodes(struct keep *keep)
 {
 	struct cct *cct = &keep->profile->cct;
@@ -102,7 +102,7 @@ static void keep_timeline(struct keep *keep)
 	profile->timeline.n = n;
 }
 
-/* Why each stack ended is known of all together only: those that are left are divided as they were. */
+/* Why stacks ended is known only in total: the counts are scaled to the remaining samples. */
 static void keep_quality(struct profile *profile)
 {
 	struct profile_quality *quality = &profile->quality;
@@ -159,7 +159,7 @@ struct profile *profile_copy_named(const struct profile *profile, const char *co
 	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
 	struct diag diag = { 0 };
 
-	(void)merger_add(merger, profile, comm, &diag); /* one alone always fits */
+	(void)merger_add(merger, profile, comm, &diag); /* a single profile can always be added */
 	struct profile *copy = merger_finish(merger);
 	profile_unpack(copy);
 	keep_all(copy, comm, true);

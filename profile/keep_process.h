@@ -6,7 +6,8 @@
 
 #include "profile/profile.h"
 
-/* Those of that name, or of that number. Everything else goes: contexts, values, threads, samples. */
+/* Keeps the processes of that name or pid, and removes everything else: contexts, values, threads, samples.
+ */
 void profile_keep_process(struct profile *profile, const char *process);
-/* A copy of what those of exactly that name have, whether it looks like a number or not. */
+/* A copy of the part of the processes with exactly that name, even if it looks like a number. */
 struct profile *profile_copy_named(const struct profile *profile, const char *comm);

@@ -25,7 +25,8 @@ static bool merge_same_event(const struct profile_event *a, const struct profile
 	return a->name == b->name && a->unit == b->unit;
 }
 
-/* The event of that name and unit; of several in one profile the first is the first, and so on. */
+/* The event with that name and unit; if one profile has several, the first corresponds to the first, and so
+ * on. */
 static uint32_t merge_find_event(const struct profile *all, const struct profile_event *event, size_t nth)
 {
 	for (uint32_t i = 0; i < all->events.n; i++)
@@ -57,7 +58,7 @@ static uint32_t merge_event(struct merger *m, uint32_t i)
 	return index;
 }
 
-/* Metric 0 is samples, metric 1 + i the weight of event i: merger_add has refused what is not so. */
+/* Metric 0 is samples, metric 1 + i the weight of event i: merger_add has refused other profiles. */
 static void merge_events(struct merger *m)
 {
 	size_t n_known = m->all->events.n;
@@ -93,7 +94,7 @@ static uint64_t merge_hash_image(const struct profile_image *image)
 	return hash_u64(hash + image->path);
 }
 
-/* Of what one image is called by several, the first in the order of texts. */
+/* If profiles have different texts for an image, takes the first in the order of texts. */
 static void merge_choose_text(struct merger *m, uint32_t *known, uint32_t other)
 {
 	const struct intern *strings = &m->all->strings;
@@ -130,7 +131,7 @@ static void merge_images(struct merger *m)
 		m->image[i] = is_used && !is_used[i] ? IMAGE_NONE : merge_image(m, m->from->images.at[i]);
 }
 
-/* Those that are there already. */
+/* Those that already exist. */
 static void merge_find_images(struct merger *m)
 {
 	m->image = alloc_zero(m->from->images.n + 1, sizeof(*m->image));
@@ -153,7 +154,7 @@ bool merge_is_placed(const struct profile *from, uint32_t process)
 	return from->run.start_unix_ns && !from->processes.at[process].is_unplaced;
 }
 
-/* Exit 0 is no time: still there at the end. */
+/* Exit 0 is not a time: still running at the end. */
 static uint64_t merge_exit(uint64_t time_ns, uint64_t start_ns)
 {
 	return time_ns ? time_ns + start_ns : 0;
@@ -187,7 +188,7 @@ static void merge_tasks(struct merger *m)
 	}
 }
 
-/* The one process and thread that stand for all, or for all whose start is not known. */
+/* The process and thread that represent all, or all whose start is not known. */
 static uint32_t merge_reduced_thread(struct merger *m, bool is_placed)
 {
 	struct profile *all = m->all;
@@ -232,7 +233,7 @@ static void merge_tree(struct merger *m)
 	}
 }
 
-/* ---- one after the other ------------------------------------------------------------------------ */
+/* ---- adding profiles ---------------------------------------------------------------------------- */
 
 struct merger *merger_new(const struct merge_options *options)
 {
@@ -385,7 +386,7 @@ struct profile *merger_finish(struct merger *m)
 	const struct cct *cct = &m->all->cct;
 
 	cct_forget_hash(&m->all->cct);
-	for (size_t i = 0; i < cct->values.n; i++) /* of reduced and joined ones */
+	for (size_t i = 0; i < cct->values.n; i++) /* only if reduced or joined */
 		packed_values_add(m->values, cct->values.at[i].node, cct->values.at[i].thread,
 				  cct->values.at[i].metric, cct->values.at[i].value);
 	vec_done(&m->all->cct.values);

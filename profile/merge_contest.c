@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that chooses between two profiles which say different things of one function: by what
- * they say, never by who came first.
+ * The part of merge that chooses between two profiles with different information about one function: by its
+ * content, not by the order of the profiles.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@ int merge_goodness(const struct function_map *map)
 	return map->source < ARRAY_LEN(by_source) ? by_source[map->source] : 0;
 }
 
-/* Lists of numbers and texts, compared one by one until they differ. Texts by what they say: their ids depend
- * on who came first. */
+/* Lists of numbers and texts, compared one by one until they differ. Texts are compared by content: their ids
+ * depend on the order of the profiles. */
 struct contest {
 	const struct intern *strings;
 	int order;
@@ -74,7 +74,7 @@ static void contest_inlines(struct contest *contest, const struct function_map *
 	}
 }
 
-/* The better source, then the larger one; then any rule will do. */
+/* The better source, then the larger one; then by an arbitrary but fixed rule. */
 int merge_contest_maps(const struct intern *strings, const struct function_map *a,
 		       const struct function_map *b)
 {
@@ -121,7 +121,7 @@ int merge_contest_structures(const struct intern *strings, const struct structur
 {
 	struct contest contest = { .strings = strings };
 
-	contest_number(&contest, b->scopes.n, a->scopes.n); /* who knows more of it */
+	contest_number(&contest, b->scopes.n, a->scopes.n); /* the one with more information */
 	for (size_t i = 0; !contest.order && i < a->scopes.n; i++) {
 		const struct static_scope *x = &a->scopes.at[i], *y = &b->scopes.at[i];
 		contest_number(&contest, x->parent, y->parent);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that tells apart what agrees in all that is said of it, by what was measured there.
+ * The part of merge that distinguishes rows which agree in all their properties, by what was measured there.
  *
- * Digests are sums of hashes of texts and numbers that mean the same everywhere. So it does not matter in
- * which order values come, what they are numbered, nor which process adds them up.
+ * Digests are sums of hashes of texts and numbers that mean the same everywhere. So they depend neither on
+ * the order of values, nor on their numbering, nor on the process that adds them up.
  */
 #include "base/cleanup.h"
 #include "profile/merge_private.h"
@@ -16,7 +16,7 @@ static uint64_t digest_text(const struct profile *all, uint32_t string)
 		(struct bytes){ (const uint8_t *)strings->strings.at[string], strings->lengths.at[string] });
 }
 
-/* What makes two images the same: not a path that another profile may know better. */
+/* What identifies an image: not a path, which another profile may know better. */
 static uint64_t digest_image(const struct profile *all, const struct profile_image *image)
 {
 	uint64_t hash = merge_mix(image->kind, image->elf_machine);
@@ -45,7 +45,7 @@ static uint64_t *digest_places(const struct profile *all)
 	return place;
 }
 
-/* Of several of one name and unit the first is the first, and so on. */
+/* If several have the same name and unit, the first is the first, and so on. */
 static uint64_t *digest_metrics(const struct profile *all)
 {
 	uint64_t *hash = alloc_zero(all->metrics.n + 1, sizeof(*hash));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that knows what function maps, structures and code look like inside.
+ * The part of merge that handles function maps, structures and code.
  */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/merge_private.h"
 
-/* A copy of a VEC's array, for one that is about to be changed in place. */
+/* Copies the array of a VEC that is about to be changed in place. */
 #define COPY_VEC(v)                                                         \
 	do {                                                                \
 		const void *old_ = (v)->at;                                 \
@@ -46,7 +46,7 @@ static struct structure move_structure(const struct merger *m, struct structure 
 	const uint32_t *string = m->string;
 
 	structure.image = m->image[structure.image];
-	COPY_VEC(&structure.extents); /* of one that was just worked out, not read */
+	COPY_VEC(&structure.extents); /* only if it was just computed, not read */
 	COPY_VEC(&structure.statements);
 	COPY_VEC(&structure.scopes);
 	COPY_VEC(&structure.ranges);
@@ -134,7 +134,7 @@ static void merge_add_structure(struct merger *m, struct structure structure)
 	structure_done(&structure);
 }
 
-/* Of the same code, that of which there is more. */
+/* Of the same code, the longer piece. */
 static bool merge_is_better_code(struct bytes a, struct bytes b)
 {
 	return a.len != b.len ? a.len > b.len : a.len && memcmp(a.at, b.at, a.len) < 0;
@@ -156,7 +156,7 @@ static void merge_add_code(struct merger *m, struct profile_code code)
 			return;
 	}
 	if (all->code_bytes.n + code.len > UINT32_MAX)
-		return; /* more than a profile holds: what is not there is read from the file */
+		return; /* more than a profile may contain: the rest is read from the file */
 	code.offset = (uint32_t)all->code_bytes.n;
 	vec_reserve(&all->code_bytes, all->code_bytes.n + code.len);
 	if (code.len)
@@ -193,8 +193,8 @@ static bool merge_maps_overlap(const struct function_map *before, const struct f
 }
 
 /*
- * None inside another: of two that overlap the better one stays. What only the other covered has no map then,
- * and is shown by its address.
+ * No map inside another: of two that overlap, the better one is kept. What only the other covered then has no
+ * map, and is shown by its address.
  */
 static void merge_settle_maps(struct profile *all)
 {

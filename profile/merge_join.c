@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that finds processes and threads again.
+ * The part of merge that recognises processes and threads of earlier profiles.
  */
 #include "profile/merge_private.h"
 
@@ -14,7 +14,7 @@ bool *merge_used_images(const struct profile *from)
 	return is_used;
 }
 
-/* Two rows become one: it was there from the first start to the last exit. */
+/* Two rows become one: from the first start to the last exit. */
 static void join_times(uint64_t *start_ns, uint64_t *exit_ns, uint64_t other_start, uint64_t other_exit)
 {
 	*start_ns = other_start < *start_ns ? other_start : *start_ns;
@@ -64,7 +64,7 @@ static uint32_t join_thread(struct merger *m, const struct profile_thread *threa
 	return index;
 }
 
-/* By name alone: what belongs to one number goes. */
+/* If joined by name: clears what belongs to a single pid. */
 static void join_forget_numbers(struct profile_process *process)
 {
 	process->pid = process->parent_pid = 0;
@@ -72,7 +72,7 @@ static void join_forget_numbers(struct profile_process *process)
 	process->exit_ns = 0;
 }
 
-/* A build may start a hundred processes a second: those are kept by name, not one by one. */
+/* A build may start a hundred processes a second: those are kept by name, not individually. */
 static bool join_is_by_name(const struct merger *m, uint32_t process)
 {
 	const struct profile_process *it = &m->from->processes.at[process];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that puts everything in an order of its own, whatever came first.
+ * The part of merge that sorts everything into a canonical order, independent of the order of the profiles.
  *
- * Threads, processes and the images of JIT compilers can agree in all that is said of them and still be
- * different ones: those go by a digest of what was measured there (merge_digest.c). If that is the same as
- * well, it does not matter which comes first.
+ * Threads, processes and the images of JIT compilers can agree in all their properties and still be
+ * different: those are sorted by a digest of what was measured there (merge_digest.c). If that is equal as
+ * well, their order does not matter.
  */
 #include <string.h>
 
@@ -14,11 +14,11 @@
 struct order {
 	struct merger *m;
 	struct profile *all;
-	uint32_t *metric, *image, *process, *thread, *node; /* by what they were: what they are now */
+	uint32_t *metric, *image, *process, *thread, *node; /* by old number: the new one */
 	uint64_t *process_digest;
 };
 
-/* A permutation of n, as qsort_r leaves it: by place what was there before. */
+/* A permutation of n, sorted by qsort_r: by new position the old one. */
 static uint32_t *order_sorted(size_t n, int (*compare)(const void *, const void *, void *), void *context)
 {
 	uint32_t *was = alloc_zero(n + 1, sizeof(*was));
@@ -140,7 +140,7 @@ static int order_compare_strings(const void *a, const void *b, void *context)
 	return strcmp(strings->strings.at[*(const uint32_t *)a], strings->strings.at[*(const uint32_t *)b]);
 }
 
-/* Those that somebody refers to, sorted. From here on ids compare as texts do. */
+/* Those that are referred to, sorted. From here on ids compare like texts. */
 static void order_strings(struct profile *all)
 {
 	struct intern sorted;
@@ -178,7 +178,7 @@ static int order_compare_events(const void *a, const void *b, void *context)
 	return x->unit != y->unit ? order_numbers(x->unit, y->unit) : order_numbers(i, j);
 }
 
-/* As they were, if all profiles have the same; else by name. */
+/* Unchanged, if all profiles have the same events; otherwise by name. */
 static void order_events(struct order *order)
 {
 	struct profile *all = order->all;
@@ -288,7 +288,7 @@ void merge_order_times(struct profile *all)
 		struct profile_process *process = &all->processes.at[i];
 		process->start_ns -= process->is_unplaced ? 0 : start_ns;
 		process->exit_ns -= process->is_unplaced || !process->exit_ns ? 0 : start_ns;
-		process->is_unplaced &= start_ns != 0; /* of none is the start known */
+		process->is_unplaced &= start_ns != 0; /* no start is known */
 	}
 }
 
@@ -317,7 +317,7 @@ static int order_compare_nodes(const void *a, const void *b, void *context)
 	const struct cct_node *nodes = context;
 	const struct cct_node *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
 
-	ORDER_BY(x->image + 1, y->image + 1); /* places in no image first */
+	ORDER_BY(x->image + 1, y->image + 1); /* nodes without image first */
 	ORDER_BY(x->vaddr, y->vaddr);
 	return order_numbers(x->flags, y->flags);
 }
@@ -348,7 +348,7 @@ static struct order_children order_children(const struct cct *cct)
 	return children;
 }
 
-/* What is below a node, a parent before its children and those in one piece. */
+/* The nodes below a node, parents before their children, subtrees contiguous. */
 static void order_walk(const struct order_children *children, uint32_t root, uint32_t *was, size_t *n)
 {
 	VEC(uint32_t) stack = { 0 };

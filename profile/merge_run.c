@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that adds up what is said of a whole run.
+ * The part of merge that combines the information about whole runs.
  */
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "profile/merge_private.h"
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- texts -------------------------------------------------------------------------------------- */
 
-#define PARTS_MAX 8 /* of what differs between runs, so many are named */
+#define PARTS_MAX 8 /* if runs differ, at most this many values are listed */
 
 static const char parts_between[] = " + ";
 static const char parts_others[] = "others";
@@ -63,8 +63,8 @@ static void parts_split(struct parts *parts, const char *text)
 }
 
 /*
- * What all runs agree in stays as it is; else it is all that was said, "a + b". So it does not matter
- * in which order they come.
+ * A text that all runs agree on is unchanged; otherwise all of them are listed, "a + b". So the order does
+ * not matter.
  */
 static void merge_words(struct merger *m, uint32_t *all, uint32_t from)
 {
@@ -89,7 +89,7 @@ static void merge_words(struct merger *m, uint32_t *all, uint32_t from)
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-/* Of two starts the earlier one; one that is not known is later than all. */
+/* Of two starts, the earlier one; an unknown one is later than all. */
 static bool merge_starts_before(const struct profile_run *a, const struct profile_run *b)
 {
 	uint64_t x = a->start_unix_ns - 1, y = b->start_unix_ns - 1;
@@ -107,11 +107,11 @@ static void merge_run_numbers(struct merger *m)
 		all->start_unix_ns = from->start_unix_ns;
 		all->start_ns = from->start_ns;
 	}
-	all->duration_ns += from->duration_ns; /* nobody watched in between */
-	if (!m->options.joins)                 /* else they are parts of one */
+	all->duration_ns += from->duration_ns; /* the time between is not included */
+	if (!m->options.joins)                 /* otherwise they are parts of one run */
 		all->n_runs = is_first ? from->n_runs
 				       : (all->n_runs ? all->n_runs : 1) + (from->n_runs ? from->n_runs : 1);
-	if (is_first || from->cycle_fs < all->cycle_fs) /* not known of one: not known */
+	if (is_first || from->cycle_fs < all->cycle_fs) /* unknown if it is unknown for one of them */
 		all->cycle_fs = from->cycle_fs;
 	all->is_checkpoint |= from->is_checkpoint;
 	all->is_resolved = from->is_resolved && (is_first || all->is_resolved);
@@ -119,7 +119,7 @@ static void merge_run_numbers(struct merger *m)
 	all->n_cpus = from->n_cpus > all->n_cpus ? from->n_cpus : all->n_cpus;
 }
 
-/* What an import costs has nothing to do with how long was recorded. */
+/* The cost of an import is unrelated to the duration of the recording. */
 static uint64_t merge_own_cpu(const struct merger *m, const struct profile *profile)
 {
 	bool is_import = strcmp(intern_text(&profile->strings, profile->run.mode), "import") == 0;

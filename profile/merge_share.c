@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that several processes do together: all but values goes up to the first, numbers come
- * back.
+ * The part of merge that several processes do together: everything except values is sent up to the first, and
+ * numbers come back.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@ void merge_numbers_follow(struct merge_numbers *numbers, const struct merge_numb
 {
 	numbers->n_nodes = next->n_nodes;
 	for (size_t kind = 0; kind < NUMBER_KINDS; kind++) {
-		if (next->of[kind].n == 0) /* it went no further */
+		if (next->of[kind].n == 0) /* the chain ends here */
 			vec_clear(&numbers->of[kind]);
 		for (size_t i = 0; i < numbers->of[kind].n; i++)
 			numbers->of[kind].at[i] = next->of[kind].at[numbers->of[kind].at[i]];
@@ -88,7 +88,7 @@ void merger_pack_share(struct merger *m, struct writer *ret)
 	write_bytes(ret, writer_bytes(&file));
 }
 
-/* As it is sent. */
+/* The form in which it is sent. */
 struct share {
 	uint64_t n_added, events_differ, n_values;
 	struct merge_times times; /* its log is the sender's bytes */
@@ -198,14 +198,14 @@ struct packed_values *merger_take_values(struct merger *m, struct merge_numbers 
 
 	m->values = alloc_zero(1, sizeof(*m->values));
 	merger_free(m);
-	if (values->list) /* of the first: they have been settled */
+	if (values->list) /* of the first process: they have been set */
 		return values;
 	if (numbers->of[NUMBER_NODE].n == 0) {
 		packed_values_done(values);
 		return values;
 	}
 	values->list = alloc_resize(NULL, numbers->n_nodes + 1, sizeof(*values->list));
-	memset(values->list, 0xff, numbers->n_nodes * sizeof(*values->list)); /* of no list */
+	memset(values->list, 0xff, numbers->n_nodes * sizeof(*values->list)); /* belongs to no list */
 	for (uint32_t i = 0; i < numbers->of[NUMBER_NODE].n; i++)
 		values->list[numbers->of[NUMBER_NODE].at[i]] = i;
 	values->thread = share_take(numbers, NUMBER_THREAD);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that reduces: how the values of a node are spread over ranks.
+ * The part of merge that reduces: statistics of the values of a node over ranks.
  *
  * A rank is one profile that was never merged. What it spent in a node itself is in the file; what it spent
- * there with all below has to be added up now, for of sums over ranks nobody can tell it any more.
+ * there including everything below has to be computed now, because it cannot be derived from sums over ranks.
  */
 #include "profile/merge_private.h"
 
-/* Stays at the most that 128 bits hold, so that sums do not depend on the order. */
+/* Saturates at 128 bits, so that sums do not depend on the order. */
 static void spread_add_squares(struct profile_spread *spread, uint64_t low, uint64_t high)
 {
 	unsigned __int128 sum = (unsigned __int128)spread->squares_high << 64 | spread->squares;
@@ -62,7 +62,8 @@ static struct node_spread *merge_spread_at(struct merger *m, uint32_t node, uint
 
 /* ---- one rank ----------------------------------------------------------------------------------- */
 
-/* The nodes of one rank as the result has them, each once; what is in [entry * n_metrics + metric]. */
+/* The nodes of one rank with the numbers of the result, each once; values are in [entry * n_metrics +
+ * metric]. */
 struct merge_unit {
 	uint32_t rank;
 	size_t n_metrics;
@@ -78,7 +79,7 @@ static uint32_t merge_unit_rank(const struct profile *from)
 	return RANK_NONE;
 }
 
-/* A list that needs no clearing: what it says of a node holds if the node is there. */
+/* A list that needs no clearing: an entry is valid if it refers back to the node. */
 static uint32_t merge_unit_entry(struct merger *m, struct merge_unit *unit, uint32_t node)
 {
 	uint32_t entry = m->dense_of[node];
@@ -130,7 +131,7 @@ static void merge_unit_spread(struct merger *m, const struct merge_unit *unit)
 	}
 }
 
-/* ---- what is reduced already -------------------------------------------------------------------- */
+/* ---- profiles that are already reduced ------------------------------------------------------------- */
 
 static bool *merge_spread_parents(const struct cct *cct)
 {

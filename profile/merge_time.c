@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of merge that puts timelines onto one clock.
+ * The part of merge that converts timelines to one clock.
  *
- * Bins of a merge begin at multiples of their width since 1970, and widths are doublings of one: what is put
- * into wider bins twice is then where it would be if it had been done once. That costs at most the width
- * of a bin: bins of a recording begin when it did.
+ * Bins of a merge begin at multiples of their width since 1970, and widths are powers of two times the first:
+ * so widening in two steps gives the same result as in one. The error is at most the width of a bin, because
+ * bins of a recording begin at its start.
  */
 #include <string.h>
 
 #include "profile/merge_private.h"
 #include "profile/timeline.h"
 
-#define WIDTH_MAX ((uint64_t)TIMELINE_FIRST_NS << 39) /* the widest that 64 bits hold */
+#define WIDTH_MAX ((uint64_t)TIMELINE_FIRST_NS << 39) /* the widest that fits into 64 bits */
 
 struct merge_bin {
 	uint32_t thread;
@@ -26,7 +26,7 @@ void merge_times_init(struct merge_times *times)
 
 /* ---- the log ------------------------------------------------------------------------------------ */
 
-/* Rows of one thread that follow each other; those in one bin become one. */
+/* Consecutive rows of one thread; those in one bin are combined. */
 static void merge_times_log(struct merge_times *times, const struct merge_bin *rows, size_t n)
 {
 	struct merge_bin sum = rows[0];
@@ -61,7 +61,7 @@ static void merge_times_log_all(struct merge_times *times, const merge_rows *row
 	}
 }
 
-/* All that was logged, in bins so many times as wide. */
+/* Everything that was logged, in bins that are wider by this factor. */
 static void merge_times_read(const struct merge_times *times, uint64_t times_as_wide, merge_rows *ret)
 {
 	struct reader r = reader_of(writer_bytes(&times->log));
@@ -93,7 +93,8 @@ static void merge_times_sort(merge_rows *rows)
 		qsort(rows->at, rows->n, sizeof(*rows->at), merge_times_compare);
 }
 
-/* Sorted, if the bins of many are to become one another's; else in the order of the threads, which stays. */
+/* Sorted, if bins of several threads are to be combined; otherwise in the order of the threads, which is
+ * kept. */
 static void merge_times_widen(struct merge_times *times, uint64_t bin_ns, bool sorts)
 {
 	merge_rows rows = { 0 };
@@ -111,7 +112,7 @@ static void merge_times_widen(struct merge_times *times, uint64_t bin_ns, bool s
 
 /* ---- adding ------------------------------------------------------------------------------------- */
 
-/* When a bin of `from` begins; a start of 0 is that of a run which is not on the clock of the world. */
+/* When a bin of `from` begins; a start of 0 is that of a run without wall-clock time. */
 static uint64_t merge_bin_time(uint64_t start_ns, uint64_t bin_ns, uint32_t bin)
 {
 	uint64_t at = start_ns / bin_ns, time_ns;
@@ -128,7 +129,7 @@ static bool merge_times_fit(const struct merge_times *times, uint64_t start_ns, 
 	return (end < start || end - start < TIMELINE_BINS) && times->end_ns[1] / bin_ns < TIMELINE_BINS;
 }
 
-/* The least width, and at least min_ns, that all bins have room in. */
+/* The smallest width, at least min_ns, for which all bins fit. */
 static uint64_t merge_times_width(const struct merge_times *times, uint64_t start_ns, uint64_t min_ns)
 {
 	uint64_t bin_ns = times->bin_ns;
@@ -208,7 +209,7 @@ void merge_times_finish(struct merger *m, const uint32_t *thread)
 	for (size_t i = 0; i < rows.n; i++)
 		rows.at[i].thread = thread[rows.at[i].thread];
 	merge_times_sort(&rows);
-	/* In place, where the rows were: a bin is smaller than they, and there may be millions. */
+	/* In place, where the rows were: a bin is smaller than a row, and there may be millions. */
 	for (size_t i = 0; i < rows.n; i++) {
 		struct merge_bin row = rows.at[i];
 		const struct profile_process *process =

@@ -144,7 +144,7 @@ static inline int packed_values_compare(const struct cct_value *x, const struct 
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
-/* How many rows from `at` on are in order. */
+/* The number of rows from `at` on that are in order. */
 static size_t packed_values_run(const packed_rows *rows, size_t at)
 {
 	size_t end = at + 1;
@@ -154,7 +154,7 @@ static size_t packed_values_run(const packed_rows *rows, size_t at)
 	return end - at;
 }
 
-/* Neighbouring runs become one. Returns how many there are left. */
+/* Merges neighbouring runs. Returns how many remain. */
 static size_t packed_values_join(const packed_rows *from, struct cct_value *to)
 {
 	size_t n = 0, n_runs = 0;
@@ -175,7 +175,7 @@ static size_t packed_values_join(const packed_rows *from, struct cct_value *to)
 	return n_runs;
 }
 
-/* Each of the merged profiles brought its values in order: there are as many runs as profiles, or fewer. */
+/* The values of each merged profile were in order: there are at most as many runs as profiles. */
 void packed_rows_sort(packed_rows *rows, packed_rows *spare)
 {
 	if (rows->n == 0 || packed_values_run(rows, 0) == rows->n)
@@ -190,7 +190,7 @@ void packed_rows_sort(packed_rows *rows, packed_rows *spare)
 	}
 }
 
-/* Two of one thread and metric become one. */
+/* Combines values of the same thread and metric. */
 static void packed_values_sum(packed_rows *rows)
 {
 	size_t n = 0;
@@ -205,7 +205,7 @@ static void packed_values_sum(packed_rows *rows)
 	rows->n = n + 1;
 }
 
-/* By their final numbers, in order, each once. */
+/* With their final numbers, sorted, each once. */
 static void packed_values_settle(const struct packed_values *values, uint32_t node, packed_rows *ret)
 {
 	const uint32_t *thread = values->thread, *metric = values->metric;

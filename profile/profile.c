@@ -88,7 +88,7 @@ uint64_t profile_sum(const struct profile *profile, uint32_t metric)
 	return sum;
 }
 
-/* Moves what threads spent in parallel regions if that is asked for; fills notes in any case. */
+/* Moves the cost of threads in parallel regions if requested; fills notes in any case. */
 static void profile_join(struct profile *profile, bool joins, struct join_notes *notes)
 {
 	CLEANUP(freep) uint32_t *process = alloc_zero(profile->threads.n + 1, sizeof(*process));
@@ -113,7 +113,7 @@ static void profile_join(struct profile *profile, bool joins, struct join_notes 
 	cct_done(&joined);
 }
 
-/* Two processes of one number have different code; of one process there is an image for each epoch. */
+/* Two processes with the same pid have different code; one process has an image for each epoch. */
 static bool profile_has_two_of(const struct profile *profile, int32_t pid)
 {
 	size_t n = 0;
@@ -142,7 +142,7 @@ static image_id *profile_shown_images(const struct profile *profile)
 
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
 {
-	/* Metric 0 is always there, also where a file has none. */
+	/* Metric 0 always exists, even if a file has none. */
 	if (profile->metrics.n == 0) {
 		struct profile_metric samples = { intern_add(&profile->strings, "samples"),
 						  intern_add(&profile->strings, "count"), UINT32_MAX };

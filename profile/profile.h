@@ -24,16 +24,16 @@
 struct profile_run {
 	uint32_t tool_version, command_line, mode; /* mode: "record", "attach", "import", "merge" */
 	uint32_t host, kernel, cpu, arch;
-	uint32_t target; /* what was profiled, in words: a command or pids */
+	uint32_t target; /* what was profiled, as text: a command or pids */
 	uint32_t n_cpus;
 	uint64_t start_unix_ns, duration_ns; /* of merged runs: the start of the first, all durations */
 	uint64_t start_ns; /* the events' clock at the start: timeline and thread times count from here */
 	uint32_t stack_size;
 	uint32_t is_checkpoint; /* written while recording; the end is missing */
 	uint32_t is_resolved;
-	uint32_t n_runs;   /* that were merged; 0 = this is one */
+	uint32_t n_runs;   /* runs that were merged; 0 = a single run */
 	uint32_t cpu_id;   /* vendor, family and model, or implementer and part; 0 = not known */
-	uint64_t cycle_fs; /* how long a cycle took when it was recorded; 0 = not known. Of merged runs the
+	uint64_t cycle_fs; /* duration of a CPU cycle during the recording; 0 = not known. Of merged runs the
 			      shortest */
 };
 
@@ -54,8 +54,8 @@ struct profile_image {
 	uint32_t kind; /* enum image_kind */
 	uint32_t elf_machine;
 	struct build_id build_id;
-	uint32_t debug; /* how names were found, in words; 0 = not resolved */
-	int32_t pid;    /* of IMAGE_JIT: whose code it is, 0 = not known */
+	uint32_t debug; /* how names were found, as text; 0 = not resolved */
+	int32_t pid;    /* of IMAGE_JIT: the process whose code it is, 0 = not known */
 };
 
 struct profile_process {
@@ -64,7 +64,7 @@ struct profile_process {
 	uint64_t start_ns, exit_ns; /* exit 0 = still there at the end */
 	uint32_t user, group;       /* who started it: 1 + uid, 0 = not known; gid */
 	uint32_t rank;              /* of an MPI job: 1 + rank, 0 = none or not known */
-	uint32_t is_unplaced; /* merged with others whose start is known, which its own is not: its times are
+	uint32_t is_unplaced; /* merged with others whose start is known, while its own is not: its times are
 				 not on the run's clock */
 };
 
@@ -85,24 +85,25 @@ struct profile_quality {
 	uint64_t samples; /* all that were received */
 	uint64_t by_end[STACK_END_N];
 	uint64_t steps_by_witness[WITNESS_N];
-	uint64_t lost, throttled;         /* lost: records the kernel could not hand over */
-	uint64_t clipped;                 /* snapshots cut at the thread's stack top */
+	uint64_t lost, throttled;         /* lost: records that the kernel dropped */
+	uint64_t clipped;                 /* snapshots cut at the top of the thread's stack */
 	uint64_t own_cpu_ns, own_peak_kb; /* cpprof's cost */
 	uint64_t unsymbolized;            /* samples whose innermost function has no name */
 	uint64_t without_lines;           /* ... no line */
-	uint64_t damaged_units;           /* of debug files: could not be read to their end */
+	uint64_t damaged_units;           /* of debug files: units that could not be read completely */
 	uint64_t wakeups;
-	uint64_t outer;                /* samples whose stack was copied beyond the snapshot */
-	uint64_t unseen;               /* calls that others stand for */
-	uint64_t counted;              /* by event 0, with or without a sample; 0 = not known */
-	uint64_t locked_kb, raised_by; /* while recording: rings in memory, steps of nice; 0 = not known */
+	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
+	uint64_t unseen;  /* calls that were not measured; measured ones represent them */
+	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+	uint64_t locked_kb,
+		raised_by; /* while recording: memory of ring buffers, steps of nice; 0 = not known */
 	uint64_t folded_contexts,
-		folded_samples; /* what is in <other>, to bound memory: unwinder/cct_fold.h */
+		folded_samples; /* what is in <other>, to limit memory: unwinder/cct_fold.h */
 };
 
 /*
- * Of a profile that was reduced: what the ranks that have a value there spent in a node, itself or with all
- * below it. The sum is the node's value. Nodes without children have no row of the second kind.
+ * Of a reduced profile: statistics of the ranks that have a value in a node, for the node itself or including
+ * everything below it. The sum is the node's value. Nodes without children have no row of the second kind.
  */
 enum spread_kind { SPREAD_SELF, SPREAD_INCLUSIVE, SPREAD_KIND_N };
 #define RANK_NONE UINT32_MAX
@@ -111,7 +112,8 @@ struct profile_spread {
 	uint32_t kind; /* enum spread_kind */
 	uint32_t n;    /* how many ranks have one */
 	uint64_t min, max;
-	uint32_t min_rank, max_rank;    /* the lowest that has it; RANK_NONE = its number is not known */
+	uint32_t min_rank,
+		max_rank; /* the lowest rank that has this value; RANK_NONE = its number is not known */
 	uint64_t squares, squares_high; /* the sum of the squares of their values, 128 bits */
 };
 
@@ -132,39 +134,42 @@ struct profile {
 	VEC(struct profile_process) processes;
 	VEC(struct profile_thread) threads;
 	struct cct cct;      /* image = index into images; thread = index into threads */
-	VEC(uint64_t) given; /* by metric: the sums of the values, once profile_take_tree has taken them */
+	VEC(uint64_t) given; /* by metric: the sums of the values, after profile_take_tree has taken them */
 	uint64_t bin_ns;     /* width of a timeline bin */
 	VEC(struct profile_bin) timeline;
 	struct profile_quality quality;
-	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits met */
+	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits reached */
 	/* After resolve: maps of every sampled function, sorted by (image, vaddr). */
 	VEC(struct function_map) functions;
 	/* Loops and inlined calls of the functions whose control flow could be recovered, sorted by (image,
 	 * function). */
 	VEC(struct structure) structures;
-	/* Code of the functions, sorted by (image, vaddr); bounded, so not all may be there. */
+	/* Code of the functions, sorted by (image, vaddr); limited, so some may be missing. */
 	VEC(struct profile_code) codes;
 	VEC(uint8_t) code_bytes;
-	uint64_t n_ranks;                  /* that were reduced to one; 0 = it was not reduced */
+	uint64_t n_ranks;                  /* ranks that were reduced to one; 0 = not reduced */
 	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
-	/* The values of a merged profile, until profile_unpack makes them the tree's; else NULL. */
+	/* The values of a merged profile, until profile_unpack moves them to the tree; otherwise NULL. */
 	struct packed_values *packed;
 	/* After profile_make_dense: written in fewer bytes, which takes longer: FORMAT.md, sections 21 and 22
 	 */
 	bool is_dense;
-	struct writer samples; /* section 22, to be written in place of others; empty: there is none */
-	/* Of one that several processes have merged: the tables of its values, to be written; else NULL. */
+	struct writer samples; /* section 22, written instead of others; empty: there is none */
+	/* If several processes have merged it: the tables of its values, to be written; otherwise NULL. */
 	struct value_tables *tables;
 };
 
-#define HOLDER_METRIC "held by "      /* the same of waits for what such held, and so long */
-#define WOKEN_BY "[woken by]"         /* the image that paths of wakers hang under, below the wait */
-#define WAKER_METRIC "woken by "      /* and the name of a thread: the metric of waits that such ended */
-#define PROFILE_DEFAULT "cpprof.data" /* the file that is meant where none is named */
+#define HOLDER_METRIC                                                                                     \
+	"held by " /* + name of a thread: the metric of waits for locks that such a thread held, while it \
+		      held them */
+#define WOKEN_BY "[woken by]"         /* the image below the wait that contains the call paths of wakers */
+#define WAKER_METRIC "woken by "      /* + name of a thread: the metric of waits that such a thread ended */
+#define PROFILE_DEFAULT "cpprof.data" /* the default file */
 
 struct profile *profile_new(void);
 void profile_free(struct profile *profile);
-/* Whose processes were recorded; nobody's, if they are several users'. False if the profile does not know. */
+/* The user whose processes were recorded; nobody if they belong to several users. False if the profile does
+ * not know. */
 bool profile_user(const struct profile *profile, struct user *ret);
 /* For CLEANUP. */
 static inline void profile_freep(struct profile **profile)
@@ -173,37 +178,38 @@ static inline void profile_freep(struct profile **profile)
 }
 
 /*
- * Writes to a temporary file beside path and renames it, so that a reader sees the old file or the
- * new one; mode 0600, as it shows what ran. "-" is standard output; pipes and devices are written through.
+ * Writes to a temporary file beside path and renames it, so that a reader sees the old file or the new one;
+ * mode 0600, because it shows what was running. "-" is standard output; pipes and devices are written
+ * directly.
  */
 int profile_write(const struct profile *profile, const char *path, struct diag *diag);
 /* The same with another mode, as in fresh_file_open. */
 int profile_write_mode(const struct profile *profile, const char *path, mode_t mode, struct diag *diag);
-/* A file that is there already is kept as "path.old". */
+/* Renames an existing file to "path.old". */
 int profile_rotate(const char *path, struct diag *diag);
 /*
- * "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. What does not start as
- * a profile is not read any further.
+ * "-" is standard input. -EBADMSG for a damaged file, with the offset and the reason. A file that does not
+ * start like a profile is not read any further.
  */
 int profile_read(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
 void profile_pack(const struct profile *profile, struct writer *ret);
-/* The same for a reader that is near: nothing is compressed. */
+/* The same for a reader on this machine: nothing is compressed. */
 void profile_pack_fast(const struct profile *profile, struct writer *ret);
-/* For files that are kept for long. Nothing of the profile may be changed afterwards. */
+/* For files that are kept for a long time. The profile must not be changed afterwards. */
 void profile_make_dense(struct profile *profile);
-/* After a merge, for those who want more of it than to write it: its values become those of the tree. */
+/* After a merge, if the result is used for more than writing it: moves its values to the tree. */
 void profile_unpack(struct profile *profile);
 
-/* All of the profile that fuse() takes. */
+/* The input of fuse() from a profile. */
 struct fuse_input profile_fuse_input(const struct profile *profile);
 /*
- * Fuses, and gives the memory of the CCT to the tree: the profile is left without contexts and values, of
- * which it keeps the sums. For those who only look at the tree from here on.
+ * Fuses, and reuses the memory of the CCT for the tree: the profile keeps only the sums of its values,
+ * without contexts. For callers that only need the tree from then on.
  */
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret);
-/* What all values of a metric add up to. */
+/* The sum of all values of a metric. */
 uint64_t profile_sum(const struct profile *profile, uint32_t metric);
 
 /* The code of the function that starts at (image, vaddr); empty if it was not stored. */

@@ -36,7 +36,7 @@ static bool starts_as_export(struct bytes file)
 	return false;
 }
 
-/* What people take for a profile, and what to do with it. */
+/* Files that users mistake for a profile, and what to do with them. */
 static int refuse_stranger(struct bytes file, const char *name, struct diag *diag)
 {
 	diag_set(diag, -EBADMSG, "'%s' is not a cpprof profile", name);
@@ -67,7 +67,7 @@ static struct container_entry container_read_entry(struct reader *r)
 	return entry;
 }
 
-/* The number of sections, or why this is no profile that we can read. */
+/* Returns the number of sections, or why this is not a profile that we can read. */
 static int check_header(struct bytes file, const char *name, struct diag *diag)
 {
 	struct reader r = reader_of(file);
@@ -99,7 +99,7 @@ static int check_header(struct bytes file, const char *name, struct diag *diag)
 	return (int)n;
 }
 
-/* The contents of a section; *unpacked owns them where they had to be unpacked. */
+/* The contents of a section; *unpacked owns them if they had to be decompressed. */
 static int section_contents(struct bytes file, const struct container_entry *entry, struct decoder *decoder,
 			    struct buffer *unpacked)
 {
@@ -132,7 +132,7 @@ static const struct section_type *type_of(uint32_t number)
 	return NULL;
 }
 
-/* Each section at most once, and none that we would have to understand but do not. */
+/* Each section at most once, and none that is required but unknown. */
 static int check_entries(const struct container_entry *entries, size_t n, const char *name, struct diag *diag)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static bool container_has_instead(const struct container_entry *entries, size_t 
 					    : container_entry_of(entries, n, type->or_else) != NULL;
 }
 
-/* In our order, not the file's: what is referred to is there before what refers to it. */
+/* In our order, not the file's: sections that are referred to come before those that refer to them. */
 static int decode_sections(struct bytes file, const struct container_entry *entries, size_t n,
 			   const char *name, struct profile *profile, struct diag *diag)
 {
@@ -195,7 +195,7 @@ static int decode_sections(struct bytes file, const struct container_entry *entr
 	return 0;
 }
 
-/* Files of version 1.0 tell whose code a JIT image is by the number in its name alone. */
+/* Files of version 1.0 show the process of a JIT image only by the number in its name. */
 static void find_jit_pids(struct profile *profile)
 {
 	for (size_t i = 0; i < profile->images.n; i++) {
@@ -232,16 +232,16 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 	return 0;
 }
 
-/* A stream of something else may have no end. */
+/* A stream of something else may be endless. */
 static bool may_be_profile(struct bytes start)
 {
 	return start.len < sizeof(CONTAINER_MAGIC) || starts_as_profile(start);
 }
 
 #define READ_LEAST 65536
-#define READ_MOST (64 << 20) /* at a time: what a file claims to hold is not believed beyond that */
+#define READ_MOST (64 << 20) /* at a time: the size that a file claims is not trusted beyond that */
 
-/* All of a file at once, and a byte more, which finds its end. */
+/* A whole file at once, and one byte more, which finds its end. */
 static size_t container_size(int fd)
 {
 	struct stat st;

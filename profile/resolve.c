@@ -10,7 +10,7 @@
 #include "structure/structure_store.h"
 #include "unwinder/cct_fold.h"
 
-/* A place whose function is asked for. */
+/* A place whose function is needed. */
 struct place {
 	image_id image;
 	uint64_t vaddr; /* of the instruction: inside the call for return addresses */
@@ -30,7 +30,7 @@ static int resolve_compare_places(const void *a, const void *b)
 	return (x->vaddr > y->vaddr) - (x->vaddr < y->vaddr);
 }
 
-/* Every place of the tree in order, without those in no image and in images that keep what they have. */
+/* All places of the tree in order, except those without an image and in images that keep their maps. */
 static struct place *places_of(const struct profile *profile, const bool *is_kept, size_t *ret_n)
 {
 	const struct cct *cct = &profile->cct;
@@ -47,17 +47,17 @@ static struct place *places_of(const struct profile *profile, const bool *is_kep
 	return places;
 }
 
-/* ---- asking symbolize/ ---------------------------------------------------------------------- */
+/* ---- queries to symbolize/ ---------------------------------------------------------------------- */
 
 struct requests {
 	const struct resolve_options *options;
 	VEC(struct symbolizer_request) list;
-	VEC(struct structured_image) images; /* side by side with them */
+	VEC(struct structured_image) images; /* parallel to the requests */
 	uint64_t *vaddrs;                    /* of all of them */
-	struct images *bare;                 /* of RESOLVE_BARE; else NULL */
+	struct images *bare;                 /* for RESOLVE_BARE; otherwise NULL */
 };
 
-/* A JIT compiler maps the dump it writes, so that profilers find it: an image that is no ELF file. */
+/* A JIT compiler maps the dump it writes, so that profilers find it: an image that is not an ELF file. */
 static const char *jitdump_of(const struct images *images, pid_t pid)
 {
 	char name[64];
@@ -76,7 +76,7 @@ static struct functions *resolve_give_functions(void *structurer)
 	return structurer_functions(structurer);
 }
 
-/* Names and loops ask for the functions of one image: they are worked out once for both. */
+/* Symbols and loops both need the functions of an image: they are computed once for both. */
 static void add_request(const struct images *images, image_id id, struct image *image, const uint64_t *vaddrs,
 			struct requests *ret)
 {
@@ -99,7 +99,7 @@ static void add_request(const struct images *images, image_id id, struct image *
 	vec_push(&ret->images, (struct structured_image){ .id = id, .structurer = structurer });
 }
 
-/* Stands for a file that is not to be looked at. */
+/* Replaces a file that is not to be read. */
 static struct image *resolve_stand_in(const struct image *image, struct images *bare)
 {
 	return images_get(bare, images_add_pseudo(bare, IMAGE_UNKNOWN, image->path, NULL));
@@ -127,7 +127,7 @@ static void make_requests(const struct images *images, const struct place *place
 	}
 }
 
-/* Sentences are kept once, however often names are looked up. */
+/* Sentences are stored once, however often symbols are looked up. */
 void resolve_note(struct profile *profile, const char *sentence)
 {
 	uint32_t note = intern_add(&profile->strings, sentence);
@@ -182,9 +182,10 @@ static void resolve_ask(struct profile *profile, const struct symbolizer_options
 	vec_done(&maps);
 }
 
-/* ---- asking structure/ ---------------------------------------------------------------------- */
+/* ---- queries to structure/ ---------------------------------------------------------------------- */
 
-/* Rewritten paths, what a file held before it changed, and memory of a process are no use to another run. */
+/* Rewritten paths, contents of a file before it changed, and memory of a process are of no use to another
+ * run. */
 static bool resolve_is_storable(const struct symbolizer_options *options, const struct image *image)
 {
 	return options->store && options->n_source_maps == 0 && image->kind == IMAGE_ELF &&
@@ -201,7 +202,8 @@ static void ask_structures(struct profile *profile, const struct symbolizer_opti
 		struct structured_image *image = &requests->images.at[i];
 		image->store = resolve_is_storable(options, request->image) ? options->store : NULL;
 		image->key = structure_store_key(request->identity, !options->keeps_mangled, &plain);
-		image->key.kind = "sampled"; /* of some functions, and not as a survey of all sees them */
+		image->key.kind = "sampled"; /* of some functions, which may differ from those found by a
+						survey of all */
 	}
 	resolve_structures(profile, requests->images.at, requests->images.n, options->n_threads);
 }
@@ -226,7 +228,7 @@ void resolve_count(struct profile *profile)
 		const struct cct_value *value = &profile->cct.values.at[i];
 		struct place place = place_of(&profile->cct.nodes.at[value->node]);
 		if (value->metric != 0 ||
-		    cct_is_other(&profile->cct, value->node)) /* that was folded, and is counted there */
+		    cct_is_other(&profile->cct, value->node)) /* those were folded, and are counted there */
 			continue;
 		const struct function_map *map = profile_function(profile, place.image, place.vaddr);
 		const struct line_row *row =
@@ -260,8 +262,8 @@ bool resolve_is_asked(const struct resolve_options *options, const struct images
 }
 
 /*
- * What earlier names of an image are worth: where its bytes are not at hand now (another machine, a
- * process long gone), they are all there is. So are those of images that nobody asks about.
+ * Earlier names of an image are kept if its bytes are not available now (another machine, a process that has
+ * ended), or if it is not looked up.
  */
 static bool *kept_images(const struct profile *profile, const struct images *images,
 			 const struct resolve_options *options)
@@ -280,7 +282,7 @@ static bool *kept_images(const struct profile *profile, const struct images *ima
 	return is_kept;
 }
 
-/* Forgets the maps that will be looked up again. */
+/* Drops the maps that will be looked up again. */
 static void resolve_forget(struct profile *profile, const bool *is_kept)
 {
 	size_t n = 0;
@@ -331,7 +333,7 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 		      resolve_compare_maps);
 	ask_structures(profile, symbols, &requests);
 	requests_done(&requests);
-	if (all->part != RESOLVE_ALL) /* whoever puts the parts together does the rest */
+	if (all->part != RESOLVE_ALL) /* the caller that combines the parts does the rest */
 		return 0;
 	resolve_finish(profile, images);
 	return 0;

@@ -22,12 +22,12 @@
 
 #define MAX_CPU_S 1200
 #define MAX_S 3600
-#define LOOK_MS 1000 /* how often we look whether its time is over */
-#define STALL_S 60   /* a message that takes longer will not come */
+#define LOOK_MS 1000 /* how often the time limit is checked */
+#define STALL_S 60   /* a message that takes longer is given up */
 #define MORE_MEMORY (8ull << 30)
 #define LARGE_FILE (4u << 20)
 
-/* What is told by the way: the first byte of a CHANNEL_TELL. */
+/* Information on the way: the first byte of a CHANNEL_TELL. */
 enum apart_word { APART_PROGRESS = 'p', APART_NOTE = 'n' };
 
 struct apart {
@@ -36,7 +36,7 @@ struct apart {
 	const struct resolve_options *options; /* the caller's, in the parent */
 	struct resolve_options asked;
 	int ends[2];       /* ours, the child's */
-	uint64_t realm;    /* of the store, for this child: what it says may be somebody's lie; 0 = ours */
+	uint64_t realm;    /* of the store, for this child: its results may be false; 0 = ours */
 	uint64_t put_left; /* bytes that it may still put there */
 	bool *is_used;     /* by image, whether there is anything to ask about it */
 	bool *foreign;     /* by image, whether others than us made its file, or its code */
@@ -116,7 +116,7 @@ static void apart_prepare(void *context)
 	witness_load(); /* behind the fence no library can be loaded */
 }
 
-/* ---- in the parent: what it is told ------------------------------------------------------------- */
+/* ---- in the parent: messages ------------------------------------------------------------------------ */
 
 static void apart_hear(const struct apart *apart, struct bytes message)
 {
@@ -170,7 +170,7 @@ static void apart_fetch(const struct apart *apart, struct bytes request)
 				 : (struct bytes){ (const uint8_t *)path, strlen(path) });
 }
 
-/* From then on its word is that of whoever can write the file. */
+/* From then on its results are only as trustworthy as whoever can write the file. */
 static void apart_note_foreign(struct apart *apart, int fd)
 {
 	struct stat st;
@@ -180,8 +180,8 @@ static void apart_note_foreign(struct apart *apart, int fd)
 		apart->realm = foreign;
 }
 
-/* One of the files that are ours led to one that is not: the child gets no more, and images are asked about
- * one by one. */
+/* One of our own files led to one that is not: the child gets no more, and images are looked up one by one.
+ */
 static bool apart_is_lost(const struct apart *apart)
 {
 	return apart->asked.part == RESOLVE_OURS && apart->realm;
@@ -241,7 +241,7 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 static uint64_t apart_memory_limit(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
-	return 0; /* a sanitizer's own memory is without bounds */
+	return 0; /* a sanitizer reserves memory without limit */
 #else
 	unsigned long pages = 0;
 	CLEANUP(fclosep) FILE *statm = fopen("/proc/self/statm", "re");
@@ -252,7 +252,7 @@ static uint64_t apart_memory_limit(void)
 #endif
 }
 
-/* Code that has no file is nothing to keep: all of it is in one realm. */
+/* Code without a file is not stored: all of it is in one realm. */
 static uint64_t apart_realm(const struct apart *apart)
 {
 	image_id id = apart->asked.image;
@@ -347,7 +347,7 @@ static bool *apart_find_foreign(const struct apart *apart)
 	return foreign;
 }
 
-/* By a child of its own. */
+/* Looked up by a separate child. */
 static void apart_ask_image(struct apart *apart, image_id id)
 {
 	apart->asked.part = RESOLVE_IMAGE;
@@ -358,7 +358,7 @@ static void apart_ask_image(struct apart *apart, image_id id)
 	apart_note_image(apart->profile, id);
 }
 
-/* No child can be had at all. */
+/* No child can be started at all. */
 static void apart_leave_all(struct apart *apart)
 {
 	for (image_id i = 0; i < apart->profile->images.n; i++)
@@ -368,7 +368,7 @@ static void apart_leave_all(struct apart *apart)
 		     "symbols are missing: no process could be started to look them up; try: cpprof resolve");
 }
 
-/* By image, whether it has a child of its own. */
+/* By image, whether it gets a separate child. */
 static bool *apart_find_alone(const struct apart *apart)
 {
 	const struct profile *profile = apart->profile;
@@ -393,7 +393,7 @@ static int apart_ask_ours(struct apart *apart)
 	return is_any ? apart_ask(apart) : 0;
 }
 
-/* Those that nobody but us can write by one child; each of the others by one of its own. */
+/* Files that only we can write are read by one child; each of the others by a separate one. */
 static void apart_ask_files(struct apart *apart)
 {
 	CLEANUP(freep) bool *alone = apart_find_alone(apart);

@@ -7,5 +7,6 @@
 
 #include "profile/profile.h"
 
-/* Replaces profile->codes: every function in profile->functions whose bytes can be had, within limits. */
+/* Replaces profile->codes by the code of every function in profile->functions whose bytes are available,
+ * within limits. */
 void resolve_code(struct profile *profile, struct images *images);

@@ -11,13 +11,13 @@
 #define ROUND_BYTES \
 	(32u << 10) /* of code, whose control flow is recovered while use is made of what was before */
 
-/* A structure, and whose strings it uses. */
+/* A structure, and the owner of its strings. */
 struct found {
 	struct structure structure;
-	bool is_stored; /* the entry's; else the profile's */
+	bool is_stored; /* those of the entry; otherwise the profile's */
 };
 
-/* Control flow out of which a structure is to be made. */
+/* Control flow from which a structure is to be made. */
 struct pending {
 	size_t index; /* in found */
 	struct cfg cfg;
@@ -25,26 +25,27 @@ struct pending {
 typedef VEC(struct pending) pending_list;
 
 /*
- * The structures of one image. Its control flow is recovered by one thread at a time, because one function
- * depends on another; structures are made of it by any thread. Otherwise threads share only the profile,
+ * The structures of one image. Its control flow is recovered by one thread at a time, because functions
+ * depend on each other; any thread can make structures from it. Otherwise threads share only the profile,
  * which they do not change.
  */
 struct job {
 	image_id id;
-	struct structured_image *image; /* NULL: its code is not at hand */
+	struct structured_image *image; /* NULL: its code is not available */
 	struct structure_source source;
 	struct bytes stored;
 	struct structure_entry *entry; /* NULL: nothing is stored */
 	struct map by_function;        /* start of a function to its number in the entry */
-	VEC(struct found) found; /* by address; one with a single scope says that there is nothing to keep */
-	size_t next;             /* map whose flow is to be recovered */
-	VEC(size_t) parts;       /* in found: known only when all functions are */
+	VEC(struct found)
+	found;             /* by address; one with a single scope means that there is nothing to store */
+	size_t next;       /* map whose flow is to be recovered */
+	VEC(size_t) parts; /* in found: known only when all functions are */
 	pending_list fresh, ready; /* recovered in this round and in the last */
 	bool has_new, is_done;
 };
 
-/* In a round, control flow of each image is recovered further, and structures are made of what the last round
- * recovered. */
+/* In each round, more control flow of each image is recovered, and structures are made from what the last
+ * round recovered. */
 struct task {
 	struct job *job;
 	size_t ready; /* index into job->ready, or RECOVER_MORE */
@@ -72,7 +73,7 @@ static void open_entry(struct job *job)
 		map_put(&job->by_function, structure_entry_function(job->entry, i), (uint32_t)i);
 }
 
-/* What an earlier run made of the same maps. */
+/* The result of an earlier run for the same maps. */
 static bool resolve_structure_recall(const struct job *job, uint64_t vaddr, struct structure *ret)
 {
 	uint32_t index = map_find(&job->by_function, vaddr);
@@ -87,7 +88,7 @@ static bool resolve_structure_recall(const struct job *job, uint64_t vaddr, stru
 	return false;
 }
 
-/* Of what there is nothing to tell. */
+/* For functions without structure. */
 static void leave_bare(uint64_t vaddr, struct structure *ret)
 {
 	*ret = (struct structure){ .function = vaddr };
@@ -102,7 +103,8 @@ static bool owns(const struct structure *structure, uint64_t part)
 	return false;
 }
 
-/* Nameless code that nothing enters: it has a structure of its own only if no function has it in its. */
+/* Nameless code that nothing calls: it has a structure of its own only if it is not part of another
+ * function's. */
 static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
 {
 	bool is_owned = false;
@@ -111,7 +113,7 @@ static void build_part(struct job *job, uint64_t vaddr, struct structure *ret)
 		is_owned = owns(&job->found.at[i].structure, vaddr);
 	if (is_owned || !structurer_build(job->image->structurer, vaddr, &job->source, NULL, ret))
 		leave_bare(vaddr, ret);
-	if (ret->extents.n > 1) /* what a part leads back to is not the part's */
+	if (ret->extents.n > 1) /* code that a part leads back to does not belong to it */
 		ret->extents.n = 1;
 }
 
@@ -138,7 +140,7 @@ static void recover(struct job *job, const struct function_map *map)
 	vec_push(&job->found, found);
 }
 
-/* Parts at last, when it is known whose they are not. */
+/* Parts come last, when it is known to which functions they do not belong. */
 static void resolve_structure_finish(struct job *job)
 {
 	struct structurer *structurer = job->image->structurer;
@@ -162,7 +164,7 @@ static void recover_more(struct job *job)
 
 	if (job->next == 0) {
 		open_entry(job);
-		vec_reserve(&job->found, job->source.n); /* others write to what is in it already */
+		vec_reserve(&job->found, job->source.n); /* others write to its elements */
 	}
 	if (job->next == job->source.n && job->ready.n == 0)
 		resolve_structure_finish(job);
@@ -191,7 +193,7 @@ static void run_task(void *context, unsigned worker, size_t index)
 	cfg_done(&pending->cfg);
 }
 
-/* False if all are done. */
+/* False if everything is done. */
 static bool resolve_structure_begin_round(struct jobs *jobs)
 {
 	vec_clear(&jobs->tasks);
@@ -210,9 +212,9 @@ static bool resolve_structure_begin_round(struct jobs *jobs)
 	return jobs->tasks.n > 0;
 }
 
-/* ---- what the next run finds ---------------------------------------------------------------- */
+/* ---- for the next run ----------------------------------------------------------------------- */
 
-/* Those of the entry that were not asked for, up to an address. */
+/* Those of the entry that were not requested, up to an address. */
 static void pack_old(const struct job *job, size_t *at, uint64_t end, struct intern *strings,
 		     struct structure_packer *packer)
 {
@@ -261,7 +263,7 @@ static struct function_map *resolve_structure_map_at(struct profile *profile, co
 	return at < job->source.n && maps[at].vaddr == vaddr ? &maps[at] : NULL;
 }
 
-/* Nameless code that turned out to be a function's is called after it, as a symbol would. */
+/* Nameless code that turned out to belong to a function is named after it, as with a symbol. */
 static void adopt(struct profile *profile, const struct function_map *whole, struct function_map *part)
 {
 	CLEANUP(freep) char *name = alloc_printf("%s [.cold]", intern_text(&profile->strings, whole->name));
@@ -271,7 +273,7 @@ static void adopt(struct profile *profile, const struct function_map *whole, str
 	part->source = whole->source;
 }
 
-/* Was nothing found of it alone? */
+/* Was nothing found for it alone? */
 static bool is_bare(const struct job *job, uint64_t vaddr)
 {
 	size_t at = search_first(i, job->found.n, job->found.at[i].structure.function >= vaddr);
@@ -300,7 +302,7 @@ static bool is_adopted(struct profile *profile, const struct job *job, const str
 	return map && !has_structure(map);
 }
 
-/* In order, because strings are added. */
+/* Sequentially, because strings are added. */
 static void resolve_structure_take(struct profile *profile, struct job *job)
 {
 	for (size_t i = 0; i < job->found.n; i++) {
@@ -331,7 +333,7 @@ static void resolve_structure_take(struct profile *profile, struct job *job)
 	store_release(job->stored);
 }
 
-/* Keeps the structures of images that were not asked for, in the order of the rest. */
+/* Keeps the structures of images that were not requested, in order. */
 static void keep_image(struct profile *profile, image_id id, const struct structure *old, size_t n_old,
 		       size_t *at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve_structure: loops and inlined calls of the functions that were sampled.
+ * resolve_structure: loops and inlined calls of the sampled functions.
  */
 #pragma once
 
@@ -8,19 +8,19 @@
 #include "profile/profile.h"
 #include "structure/structurer.h"
 
-/* An image whose functions have been named. */
+/* An image whose functions have names. */
 struct structured_image {
 	image_id id;
-	struct structurer *structurer; /* NULL: no bytes, or of a machine that is not known; freed when it is
-					  done with */
+	struct structurer
+		*structurer; /* NULL: no bytes, or an unknown machine; freed when it is no longer needed */
 	struct store_key key;
-	struct store *store; /* what earlier runs found; NULL = neither read nor written */
+	struct store *store; /* results of earlier runs; NULL = neither read nor written */
 };
 
 /*
- * Replaces profile->structures: those of the functions of these images, sorted by id, whose code can be read,
- * and as they were those of the rest. A nameless map that a function turns out to own becomes a part of it.
- * The same however many threads and whatever the stores know.
+ * Replaces profile->structures for the functions of these images, sorted by id, whose code can be read; those
+ * of other images are kept. A nameless map that turns out to belong to a function becomes a part of it. The
+ * result depends neither on the number of threads nor on the contents of the stores.
  */
 void resolve_structures(struct profile *profile, struct structured_image *images, size_t n,
 			unsigned n_threads);

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-/* By image, whether it was asked about. */
+/* By image, whether it was requested. */
 static bool *take_list(const struct profile *profile, const struct images *images,
 		       const struct resolve_options *asked)
 {
@@ -17,8 +17,8 @@ static bool *take_list(const struct profile *profile, const struct images *image
 	return is_asked;
 }
 
-/* Of two lists that are sorted by image: theirs of the images asked about, ours of the others. What is left
- * over becomes theirs, to be freed with the rest. */
+/* Merges two lists sorted by image: theirs for requested images, ours for the others. What remains becomes
+ * theirs, to be freed with the rest. */
 #define TAKE_MERGE(ours, theirs, is_asked, n_images)                                            \
 	do {                                                                                    \
 		__typeof__(ours) merged_ = { 0 }, rest_ = { 0 };                                \
@@ -62,7 +62,7 @@ void resolve_take_prepare(struct profile *profile, const struct images *images,
 
 /* ---- in the parent ------------------------------------------------------------------------------ */
 
-/* The strings and notes that both have are those that were there before; new ones follow. */
+/* Strings and notes that existed before are the same in both; new ones follow. */
 static bool take_agrees(const struct profile *profile, const struct profile *names)
 {
 	const struct intern *ours = &profile->strings, *theirs = &names->strings;

@@ -8,9 +8,9 @@
 
 #include "profile/resolve.h"
 
-/* In the child: all is let go that the parent would not take. */
+/* In the child: removes everything that the parent would not take. */
 void resolve_take_prepare(struct profile *profile, const struct images *images,
 			  const struct resolve_options *asked);
-/* In the parent. False, and nothing is changed, if it makes no sense. */
+/* In the parent. False, and nothing is changed, if the message is not valid. */
 bool resolve_take(struct profile *profile, const struct images *images, const struct resolve_options *asked,
 		  struct bytes message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section: the parts a profile file consists of. To add one: a number here, a row in sections.c,
- * and either the description of a table or two functions.
+ * section: the sections of a profile file. A new one needs a number here, a row in sections.c, and either the
+ * description of a table or two functions.
  */
 #pragma once
 
@@ -38,25 +38,25 @@ struct section_type {
 	enum section_number number;
 	const char *name;
 	bool is_required;
-	enum section_number or_else; /* what may be there in its place; 0 = nothing */
+	enum section_number or_else; /* the section that may replace it; 0 = none */
 
-	/* A VEC of the profile, written as it stands ... */
+	/* Either a VEC of the profile ... */
 	const struct table *table;
 	size_t vec;            /* its offset in struct profile */
-	enum refers counts_as; /* its rows are what later columns of this kind refer to */
+	enum refers counts_as; /* later columns of this kind refer to its rows */
 
-	/* ... or code of its own. encode writes nothing where there is nothing to keep. */
+	/* ... or functions. encode writes nothing if the section would be empty. */
 	void (*encode)(const struct profile *profile, struct writer *ret);
 	int (*decode)(struct decoder *decoder, struct profile *profile);
 };
 
-/* What every VEC looks like inside. */
+/* The layout of every VEC. */
 struct any_vec {
 	void *at;
 	size_t n, cap;
 };
 
-/* In the order in which they are written and decoded: what is referred to comes first. */
+/* In the order in which they are written and decoded: sections that others refer to come first. */
 const struct section_type *section_types(size_t *ret_n);
 
 /* Writes the section's contents; nothing if there are none. */
@@ -78,7 +78,7 @@ int durations_decode(struct decoder *decoder, struct profile *profile);
 void doubts_encode(const struct profile *profile, struct writer *ret);
 int doubts_decode(struct decoder *decoder, struct profile *profile);
 
-/* sections_tree.c: nodes in another form. Whether they are written in it: then not as nodes. */
+/* sections_tree.c: nodes in another form. tree_is_written: whether this form is used instead of nodes. */
 bool tree_is_written(const struct profile *profile);
 void tree_encode(const struct profile *profile, struct writer *ret);
 int tree_decode(struct decoder *decoder, struct profile *profile);
@@ -90,7 +90,7 @@ int samples_decode(struct decoder *decoder, struct profile *profile);
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);
 int functions_decode(struct decoder *decoder, struct profile *profile);
-/* A table behind its length, inside a section that has several. */
+/* A table preceded by its length, in a section that has several. */
 void section_write_table(const struct table *table, const void *rows, size_t n, struct writer *ret);
 int section_read_table(const struct decoder *decoder, struct reader *r, const struct table *table,
 		       void **ret_rows, size_t *ret_n);

@@ -25,7 +25,7 @@ int decoder_refuse(const struct decoder *decoder, const char *why, ...)
 	return -EBADMSG;
 }
 
-/* Copies of a size that is known here need no call; nearly all fields are of these two. */
+/* Copies of a constant size need no call; nearly all fields have one of these two sizes. */
 static inline uint64_t field_get(const struct column *column, const uint8_t *row)
 {
 	uint64_t value = 0;
@@ -54,10 +54,10 @@ static inline void field_set(const struct column *column, uint8_t *row, uint64_t
 		memcpy(row + column->offset, &value, column->size);
 }
 
-/* What deltas of one column count from. */
+/* The reference values for the deltas of one column. */
 struct history {
 	uint64_t last;
-	uint64_t *by_image; /* NULL unless the column goes by image; the last slot is IMAGE_NONE's */
+	uint64_t *by_image; /* NULL unless the column is coded by image; the last slot is for IMAGE_NONE */
 	uint64_t n_images;
 	const struct column *image;
 };
@@ -170,7 +170,7 @@ static bool decode_build_id(const struct column *column, uint8_t *row, struct re
 	return true;
 }
 
-/* Undoes the coding; whether the value makes sense is decided by value_fits. */
+/* Undoes the coding; value_fits decides whether the value is valid. */
 static uint64_t decode_value(const struct column *column, size_t index, uint64_t *last, struct reader *r)
 {
 	switch (column->coding) {
@@ -201,7 +201,7 @@ static inline bool value_fits(const struct column *column, uint64_t limit, uint6
 static int decode_column(const struct table *table, const struct column *of, const struct decoder *decoder,
 			 struct bytes bytes, uint8_t *rows, size_t n)
 {
-	/* Copies: what is written to the rows cannot change them, which keeps them in registers. */
+	/* Copies: writes to the rows cannot alias them, which keeps them in registers. */
 	const struct column copy = *of, *column = &copy;
 	const uint64_t limit = decoder->limits[of->refers];
 	struct reader r = reader_of(bytes);
@@ -237,7 +237,7 @@ int table_decode(const struct table *table, const struct decoder *decoder, void 
 
 	if (r.failed || n > TABLE_ROWS_MAX)
 		return decoder_refuse(decoder, "impossible number of rows");
-	/* Every row takes a byte in every column, so the first column bounds what we allocate. */
+	/* Every row takes a byte in every column, so the first column limits what we allocate. */
 	if (n > 0 && (n_columns == 0 || n > reader_left(&r)))
 		return decoder_refuse(decoder, "%llu rows do not fit", (unsigned long long)n);
 	if (n > 0 && !(rows = calloc((size_t)n, table->stride)))

@@ -2,9 +2,9 @@
 /*
  * table: an array of structs, column by column, as varints (FORMAT.md "Tables").
  *
- * A table is described once, by its columns; the same description writes, reads and range-checks
- * it. Columns may be added at the end: an old reader skips what it does not know, a new reader
- * leaves zero what an old file does not have.
+ * A table is described once, by its columns; the same description is used to write, read and range-check it.
+ * Columns may be added at the end: an old reader skips those it does not know, and a new reader sets those
+ * that an old file does not have to zero.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "base/writer.h"
 
-/* Far beyond any real profile; bounds what a hostile one can make us allocate. */
+/* Far beyond any real profile; limits how much a hostile one can make us allocate. */
 #define TABLE_ROWS_MAX (UINT64_C(1) << 26)
 
 enum coding {
@@ -59,7 +59,7 @@ struct table {
 	const struct column *columns;
 	size_t n_columns;
 	size_t stride;       /* size of the struct */
-	size_t image_column; /* index of the column that CODE_IN_IMAGE goes by */
+	size_t image_column; /* index of the image column for CODE_IN_IMAGE */
 };
 
 #define TABLE(type, list, ...)                                                                          \
@@ -68,7 +68,7 @@ struct table {
 		__VA_ARGS__                                                                             \
 	}
 
-/* Where we are in a file being read, for messages; and how many of everything there are. */
+/* The current position in a file, for messages; and how many rows of each kind there are. */
 struct decoder {
 	const char *path;
 	const char *section;

@@ -32,7 +32,7 @@ static void timeline_add_bin(struct timeline *timeline, uint32_t thread, uint32_
 	timeline->rows.at[row].samples += samples;
 }
 
-/* Two bins become one. Rows only ever move forward, so the array is rewritten in place. */
+/* Combines pairs of bins. Rows only move towards the front, so the array is rewritten in place. */
 static void timeline_widen(struct timeline *timeline)
 {
 	size_t n = timeline->rows.n;

@@ -2,8 +2,8 @@
 /*
  * timeline: how many samples each thread had in each time bin.
  *
- * Bins start narrow. When time runs past the last one, all bins double in width, so that a second
- * and a week take the same room.
+ * Bins are narrow at first. When time exceeds the last one, all bins double in width, so that a second and a
+ * week take the same memory.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #define TIMELINE_FIRST_NS 10000000 /* 10 ms: a handful of samples at the default rate */
 
 struct timeline {
-	uint64_t zero_ns; /* of the clock on which bins begin at multiples of their width: its time at the
-			     start */
+	uint64_t
+		zero_ns; /* time at the start, of the clock on which bins begin at multiples of their width */
 	uint64_t bin_ns;
 	VEC(struct profile_bin) rows;
 	struct map row_of; /* thread << 32 | bin */
@@ -23,8 +23,8 @@ struct timeline {
 
 void timeline_init(struct timeline *timeline);
 /*
- * Bins begin where those of a merge do, at multiples of their width since 1970: then merging recordings that
- * follow each other is the same as one recording. Before anything is added.
+ * Makes bins begin at multiples of their width since 1970, like those of a merge: then merging consecutive
+ * recordings gives the same result as one recording. To be called before anything is added.
  */
 void timeline_align(struct timeline *timeline, uint64_t start_unix_ns);
 void timeline_done(struct timeline *timeline);

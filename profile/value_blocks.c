@@ -7,7 +7,7 @@
 
 #define BLOCK_NODES 32
 
-/* The tables that the values of one part are in. */
+/* The tables that contain the values of one part. */
 static const struct block_tables {
 	enum value_table first, end;
 } block_tables[PACKED_PARTS] = {
@@ -26,9 +26,9 @@ static uint32_t block_end(const struct value_deal *deal, uint32_t block)
 	return deal->n_nodes - block * BLOCK_NODES < BLOCK_NODES ? deal->n_nodes : (block + 1) * BLOCK_NODES;
 }
 
-/* ---- dealing ------------------------------------------------------------------------------------ */
+/* ---- distributing ------------------------------------------------------------------------------- */
 
-/* How many, then each: the step from the last thread, metric, value. */
+/* The number of rows, then for each: the difference from the last thread, metric, value. */
 static void block_deal_rows(const packed_rows *rows, struct writer *ret)
 {
 	uint32_t thread = 0;
@@ -70,8 +70,8 @@ static void block_read_rows(struct reader *r, uint32_t node, packed_rows *ret)
 /* ---- encoding ----------------------------------------------------------------------------------- */
 
 /*
- * A block of one table: how many rows, then what the first and the last of them are, and the columns. As
- * nobody knows here what comes before, the first row's steps are from itself: a zero each.
+ * A block of one table: the number of rows, the first and the last of them, and the columns. The preceding
+ * row is not known here, so the differences of the first row are zero.
  */
 struct block {
 	struct value_columns columns;
@@ -123,7 +123,7 @@ static void block_write(const struct block *block, struct writer *ret)
 	}
 }
 
-/* A process at its part of the tables. */
+/* A process and its part of the tables. */
 struct encoder {
 	const struct value_deal *deal;
 	struct reader *from; /* by process */
@@ -183,7 +183,7 @@ static struct cct_value block_read_row(struct reader *r)
 	return row;
 }
 
-/* Its first row counts from the one before it now. */
+/* The differences of its first row are now relative to the row before it. */
 static void block_append(struct reader *r, enum value_table table, struct value_columns *columns)
 {
 	uint64_t n = read_uleb(r);

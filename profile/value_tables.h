@@ -2,7 +2,7 @@
 /*
  * value_tables: the tables of a tree's values in the file, created row by row.
  *
- * Rows come in the order of node, thread and metric. They are those that sections_cct.c describes as columns.
+ * Rows are added in the order of node, thread and metric. sections_cct.c describes their columns.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum value_table {
 	VALUE_TABLES
 };
 
-/* Which of the tree's values a table has, by metric. The numbers in its rows count from the start. */
+/* Which of the tree's values a table has, by metric. The numbers in its rows count from `start`. */
 struct value_range {
 	uint32_t start, end;
 };
@@ -31,8 +31,7 @@ static inline bool value_range_has(enum value_table table, uint32_t metric)
 
 enum { COLUMN_NODE, COLUMN_THREAD, COLUMN_METRIC, COLUMN_VALUE, VALUE_COLUMNS };
 
-/* As write_uleb and write_sleb do, which are called for large numbers only: there are millions of small ones.
- */
+/* Like write_uleb and write_sleb, but fast for small numbers, of which there are millions. */
 static inline void value_put_uleb(struct writer *w, uint64_t number)
 {
 	if (number < 0x80 && w->len < w->cap)
@@ -51,18 +50,18 @@ static inline void value_put_sleb(struct writer *w, int64_t number)
 
 struct value_columns {
 	struct writer of[VALUE_COLUMNS];
-	struct cct_value last; /* what the next row's steps count from */
+	struct cct_value last; /* the row that the next one's differences refer to */
 	uint64_t n;
 };
 
 void value_columns_done(struct value_columns *columns);
-/* Adds those of the rows that the table has. */
+/* Adds those rows that belong to the table. */
 void value_columns_add(struct value_columns *columns, enum value_table table, const struct cct_value *rows,
 		       size_t n);
-/* The table as it stands in its section; nothing for no rows. */
+/* Writes the table as in its section; nothing if it has no rows. */
 void value_columns_write(const struct value_columns *columns, struct writer *ret);
 
-/* The tables of a merge that was made by several; in place of values. */
+/* The tables of a merge by several processes; they replace the values. */
 struct value_tables {
 	struct writer of[VALUE_TABLES];
 };

@@ -13,9 +13,9 @@
 #include "profile/section.h"
 
 #define ZSTD_LEVEL 3
-#define ZSTD_LEVEL_CODE (-1) /* machine code packs badly: a seventh more bytes, in a third of the time */
-#define ZSTD_LEVEL_TREE 9    /* of what is kept for weeks */
-#define PACK_WORTH 256       /* smaller sections are not worth a frame of their own */
+#define ZSTD_LEVEL_CODE (-1) /* machine code compresses badly: 14 % more bytes, in a third of the time */
+#define ZSTD_LEVEL_TREE 9    /* for files that are kept for weeks */
+#define PACK_WORTH 256       /* smaller sections are not worth compressing */
 
 static void container_write_entry(struct writer *w, const struct container_entry *entry)
 {
@@ -28,13 +28,13 @@ static void container_write_entry(struct writer *w, const struct container_entry
 	write_u32(w, 0);
 }
 
-/* A section on its way into the file. */
+/* A section to be written. */
 struct packed_section {
 	struct container_entry entry;
-	struct buffer bytes; /* as they will stand there; none if there is nothing in it */
+	struct buffer bytes; /* as they will be in the file; empty if the section is */
 };
 
-/* What all of them have in common. */
+/* What all of them share. */
 struct pack_job {
 	const struct profile *profile;
 	const struct section_type *types;
@@ -43,8 +43,8 @@ struct pack_job {
 	bool is_plain; /* nothing is compressed */
 };
 
-/* Sections know nothing of each other; the largest, which come last, go first. Packed where that is smaller,
- * which the entry says. */
+/* Sections are independent of each other; the largest, which come last, are started first. Compressed if that
+ * is smaller, as recorded in the entry. */
 static void pack_section(void *context, unsigned worker, size_t index)
 {
 	const struct pack_job *job = context;
@@ -112,7 +112,7 @@ static void container_pack(const struct profile *profile, bool is_plain, struct 
 
 	job.sections = alloc_zero(n_types, sizeof(*job.sections));
 	job.n = n_types;
-	/* A checkpoint is written beside the target, which needs the CPUs. */
+	/* A checkpoint is written while the target runs and needs the CPUs. */
 	pool_run(pool_threads(profile->run.is_checkpoint ? 1 : 0), n_types, pack_section, &job);
 	for (size_t i = 0; i < n_types; i++) {
 		struct packed_section *section = &job.sections[i];

@@ -5,21 +5,21 @@
 #include <string.h>
 
 #define MAX_INSNS 8192 /* followed for one recipe */
-#define MAX_PATHS 512  /* branches remembered: the last ones, which lead furthest; a power of two */
-#define MAX_SLOTS 24   /* stores remembered on one path */
+#define MAX_PATHS 512  /* branches to be followed: the most recent, which lead furthest; a power of two */
+#define MAX_SLOTS 24   /* stores tracked on one path */
 #define N_SEEN 16384   /* a power of two, above MAX_INSNS */
 #define WANTED_EXITS 2
 
-/* What a register will hold, in terms of the present registers and memory. */
+/* The future value of a register, in terms of the current registers and memory. */
 enum ahead_kind {
 	AHEAD_UNKNOWN,
-	AHEAD_SUM,  /* register `base` as it is now, + offset */
-	AHEAD_SLOT, /* the eight bytes at that address, as they are now, + addend */
+	AHEAD_SUM,  /* the current value of register `base`, + offset */
+	AHEAD_SLOT, /* the eight bytes currently at that address, + addend */
 };
 
 struct ahead_value {
 	uint8_t kind, base;
-	bool is_short; /* something unknown, not negative, was added: a number of arguments given back */
+	bool is_short; /* something unknown, not negative, was added: arguments that are popped */
 	int32_t offset, addend;
 };
 
@@ -37,7 +37,7 @@ struct path {
 struct ahead {
 	const struct isa *isa;
 	uint64_t lost_in_call;        /* registers */
-	struct path paths[MAX_PATHS]; /* to be followed: a stack, its top at first + n; the bottom may be
+	struct path paths[MAX_PATHS]; /* to be followed: a stack, with its top at first + n; the bottom may be
 					 overwritten */
 	unsigned first_path, n_paths;
 	struct path now;
@@ -139,7 +139,7 @@ static struct ahead_value ahead_sum(const struct isa *isa, struct path *path, co
 		return v;
 	if (e->base == REG_NONE && e->imm == 0 && e->shift == 0 && e->index_width == 8 && !e->is_subtracted)
 		return ahead_read_reg(path, e->index);
-	/* Arguments are given back by a number that only the program knows. */
+	/* Arguments are popped by a number that only the program knows. */
 	if (e->reg != isa->sp || e->base != isa->sp || e->is_subtracted)
 		return unknown;
 	v.is_short = v.kind != AHEAD_UNKNOWN;
@@ -211,7 +211,7 @@ static bool ahead_is_entry(const struct ahead_value *v, unsigned reg)
 	return v->kind == AHEAD_SUM && v->base == reg && v->offset == 0 && !v->is_short;
 }
 
-/* False if the value is not one a recipe can tell. */
+/* False if a recipe cannot express the value. */
 static bool ahead_rule_of(const struct isa *isa, const struct recipe *recipe, const struct ahead_value *v,
 			  unsigned reg, struct rule *ret)
 {
@@ -244,8 +244,8 @@ static bool ahead_set_cfa(const struct ahead_value *sp, int32_t popped, struct r
 }
 
 /*
- * The state right before a return through register `through`, if calls do not push the return address;
- * RECIPE_NONE if it does not say where the caller is.
+ * The recipe for the state before a return, through register `through` if calls do not push the return
+ * address; RECIPE_NONE if the state does not determine the caller.
  */
 static uint32_t ahead_recipe_of(const struct isa *isa, struct path *path, uint8_t through,
 				struct recipes *recipes)
@@ -277,7 +277,7 @@ static uint32_t ahead_recipe_of(const struct isa *isa, struct path *path, uint8_
 
 /* ---- following ---------------------------------------------------------------------------------- */
 
-/* Where pc is, or would be. */
+/* The position of pc, or where it would be inserted. */
 static uint64_t *ahead_seen_at(struct ahead *ahead, uint64_t pc)
 {
 	size_t at = hash_u64(pc) & (N_SEEN - 1);
@@ -311,7 +311,7 @@ static void ahead_remember(struct ahead *ahead, uint64_t pc)
 	path->pc = pc;
 }
 
-/* Has the frame been given back, and not only looked into? Then a jump is a tail call. */
+/* Has the frame been released, and not only read? Then a jump is a tail call. */
 static bool ahead_is_given_back(const struct ahead *ahead)
 {
 	const struct isa *isa = ahead->isa;
@@ -321,7 +321,7 @@ static bool ahead_is_given_back(const struct ahead *ahead)
 	       !ahead_is_entry(&ahead->now.reg[isa->sp], isa->sp);
 }
 
-#define EPILOGUE_MAX 8 /* instructions from where epilogues meet to the return */
+#define EPILOGUE_MAX 8 /* instructions from a shared epilogue to the return */
 
 /* Do a few instructions without a branch lead to a return? */
 static bool ahead_is_epilogue(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
@@ -335,8 +335,8 @@ static bool ahead_is_epilogue(const struct ahead *ahead, ahead_code code, void *
 }
 
 /*
- * One instruction of the present path. False at its end; ret_recipe: of the exit it ends at, RECIPE_NONE
- * if it ends otherwise.
+ * Follows one instruction of the current path. False at its end; ret_recipe: of the exit where it ends,
+ * RECIPE_NONE if it ends otherwise.
  */
 static bool ahead_follow(struct ahead *ahead, ahead_code code, void *context, struct recipes *recipes,
 			 uint32_t *ret_recipe)
@@ -407,7 +407,7 @@ static bool ahead_is_same_rule(const struct recipes *recipes, uint32_t a, uint32
 	return x == y || (x && y && x->kind == y->kind && x->from == y->from && x->offset == y->offset);
 }
 
-/* Do both lead to the same caller? What else they have kept is another matter. */
+/* Do both lead to the same caller? Which other registers they preserve does not matter. */
 static bool ahead_agree(const struct ahead *ahead, const struct recipes *recipes, uint32_t a, uint32_t b)
 {
 	const struct recipe *x = &recipes->recipes.at[a], *y = &recipes->recipes.at[b];
@@ -417,7 +417,7 @@ static bool ahead_agree(const struct ahead *ahead, const struct recipes *recipes
 	       ahead_is_same_rule(recipes, a, b, ahead->isa->fp);
 }
 
-#define FRESH_MAX 64 /* instructions looked back at */
+#define FRESH_MAX 64 /* instructions searched backwards */
 
 static bool ahead_touches(const struct isa *isa, const struct insn *insn)
 {
@@ -433,8 +433,8 @@ static bool ahead_touches(const struct isa *isa, const struct insn *insn)
 }
 
 /*
- * Code that was entered by a call a few instructions before, as a mark says, and has done nothing to the
- * stack since: tail calls from piece to piece have no return of their own to run ahead to.
+ * Code that was entered by a call a few instructions before, according to a marker, and has not changed the
+ * stack since: tail calls from piece to piece have no return of their own that could be found ahead.
  */
 static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {

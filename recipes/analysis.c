@@ -12,9 +12,9 @@
 #include "recipes/recover.h"
 
 #define MAX_OWNERS 8        /* functions tried as the owner of a part */
-#define MAX_JUMPERS 64      /* jumps into it looked at for that: most come from the same one */
-#define MANY_FUNCTIONS 2048 /* of which the index is worth keeping */
-#define MAX_PIECES 8        /* that start before a place and may reach over it: functions share their ends */
+#define MAX_JUMPERS 64      /* jumps into it that are tried for that: most come from the same function */
+#define MANY_FUNCTIONS 2048 /* an index of at least this many functions is worth caching */
+#define MAX_PIECES 8        /* that start before an address and may cover it: functions share their ends */
 
 /* The state of a span. */
 enum span_state {
@@ -97,7 +97,7 @@ void analysis_open_index(struct analysis *analysis)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* How many pieces start at vaddr or before it. */
+/* The number of pieces that start at vaddr or before it. */
 static size_t analysis_n_pieces_up_to(const struct analysis *analysis, uint64_t vaddr)
 {
 	return search_first(i, analysis->pieces.n,
@@ -131,8 +131,8 @@ void analysis_keep_rows(struct analysis *analysis, size_t part)
 }
 
 /*
- * Once per function, and again if one that it calls turns out not to come back. References found so
- * far depend on what was asked before; the result for a function that is stated must not.
+ * Once per function, and again if a callee turns out not to return. The references found so far depend on
+ * earlier queries; the result for a stated function must not.
  */
 static void analysis_analyse(struct analysis *analysis, uint32_t index)
 {
@@ -157,8 +157,8 @@ static uint32_t analysis_span_recipe(const struct analysis *analysis, uint32_t s
 }
 
 /*
- * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
- * need not start where the index says that something does.
+ * The recipe at vaddr, given the start of the function or part that contains it. Code that a function
+ * absorbed need not start where the index has a start.
  */
 uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr)
 {
@@ -173,7 +173,7 @@ uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* name.cold belongs to a function called name; several may be called so. */
+/* name.cold belongs to a function called name; several may have that name. */
 static void analysis_analyse_namesakes(struct analysis *analysis, const char *part_name, uint64_t part,
 				       uint64_t vaddr)
 {
@@ -196,7 +196,7 @@ static void analysis_analyse_namesakes(struct analysis *analysis, const char *pa
 	}
 }
 
-/* The functions that jump into [start, end), until one of them turns out to hold vaddr. */
+/* Analyses the functions that jump into [start, end), until one of them turns out to contain vaddr. */
 static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr)
 {
 	uint64_t from[MAX_JUMPERS];
@@ -220,7 +220,7 @@ static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, 
 static uint32_t analysis_part_recipe(struct analysis *analysis, const struct function *part, uint64_t vaddr,
 				     bool is_alone)
 {
-	struct function copy = *part; /* the search for who jumps there may move the array */
+	struct function copy = *part; /* the search for functions that jump there may move the array */
 
 	if (copy.name)
 		analysis_analyse_namesakes(analysis, copy.name, copy.start, vaddr);
@@ -282,8 +282,8 @@ static bool analysis_is_part(const struct analysis *analysis, const struct funct
 		!entry_is_plausible(analysis->functions->isa, analysis->image, f->start));
 }
 
-/* The end of the function is neither stated nor searched for: code that it does not reach may belong to
- * another. */
+/* The end of the function is neither stated nor searched: code that it does not reach may belong to another
+ * function. */
 static uint32_t analysis_drop_guess(const struct analysis *analysis, bool is_bounded, uint32_t row)
 {
 	if (row == RECIPE_NONE || is_bounded || analysis->functions->is_surveyed)
@@ -296,7 +296,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	if (!analysis->functions)
 		analysis_open_index(analysis);
 
-	bool takes_long = functions_find_takes_long(analysis->functions); /* and a sample waits */
+	bool takes_long = functions_find_takes_long(analysis->functions); /* and a sample is waiting */
 	is_alone &= !takes_long;
 	uint32_t index = is_alone ? functions_find(analysis->functions, vaddr)
 				  : functions_index(analysis->functions, vaddr);
@@ -304,14 +304,15 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 		return analysis_gap_recipe(analysis, vaddr, is_alone, ret_function);
 
 	const struct function *f = &analysis->functions->at[index];
-	/* Up to the next known start there may be a megabyte of others: analysis_near_recipe finds where it
-	 * ends. */
+	/* Up to the next known start there may be a megabyte of other functions: analysis_near_recipe finds
+	 * where it ends. */
 	if (takes_long && function_is_inferred(f) && analysis->functions->isa->min_insn == 1)
 		return RECIPE_NONE;
 	uint64_t start = f->start;
 	bool is_bounded = is_alone || !function_is_inferred(f);
 	*ret_function = start;
-	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* known by its bytes: a template */
+	if (f->kind == FUNCTION_STUB ||
+	    f->kind == FUNCTION_STUB_HEAD) /* recognised by its bytes: a template */
 		return RECIPE_NONE;
 	uint32_t row = analysis_find_row(analysis, start, vaddr);
 	if (row != RECIPE_NONE)
@@ -322,7 +323,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	return analysis_drop_guess(analysis, is_bounded, analysis_find_row(analysis, start, vaddr));
 }
 
-/* Is it a function, or does that depend on the evidence that there is by now? */
+/* Is it a function, or does that depend on the evidence collected so far? */
 static bool analysis_is_function(const struct analysis *analysis, const struct function *f,
 				 struct table_span *span)
 {
@@ -405,12 +406,12 @@ uint64_t analysis_name(struct analysis *analysis, uint64_t vaddr)
 	uint32_t index = functions_index(analysis->functions, vaddr);
 	const struct function *f = index == FUNCTION_NONE ? NULL : &analysis->functions->at[index];
 
-	/* An index that was kept has few names; the answer must not depend on whether it was. */
+	/* A cached index has few names; the answer must not depend on whether it was cached. */
 	bool is_told = f && f->start == vaddr && (f->kind == FUNCTION_STUB || noreturn_by_name(f->name));
 	return is_told ? analysis_name_number(f->name) : 0;
 }
 
-/* As analysis_name_number has them. */
+/* Compares with a name number as of analysis_name_number. */
 static bool analysis_is_name(void *context, const char *name, size_t len)
 {
 	const uint64_t *wanted = context;
@@ -434,7 +435,7 @@ bool analysis_has_name(struct analysis *analysis, uint64_t vaddr, uint64_t name)
 	return false;
 }
 
-#define MAX_LEADING 4096 /* bytes of a helper that are looked at */
+#define MAX_LEADING 4096 /* bytes of a helper that are analysed */
 
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analysis_near: recipes where nothing says what functions there are, and there is too much code to search
- * all of it. Code that can be read backwards is searched for the marks around a place; of other code a piece
- * is searched for functions, as if it were a file of its own.
+ * analysis_near: recipes for images without known functions that have too much code to search all of it. Code
+ * that can be decoded backwards is searched for the markers around an address; of other code a piece is
+ * searched for functions, as if it were a separate file.
  */
 #include <stdlib.h>
 
@@ -10,9 +10,9 @@
 
 /* --- marks -------------------------------------------------------------------------------------- */
 
-#define MAX_MARKED (64u << 10) /* bytes from a mark to the place, and from there to the next */
+#define MAX_MARKED (64u << 10) /* bytes from a marker to the address, and from there to the next marker */
 
-/* The nearest mark at or before vaddr (step < 0), or behind it; 0 if there is none near. */
+/* The nearest marker at or before vaddr (step < 0), or after it; 0 if there is none nearby. */
 static uint64_t analysis_find_mark(const struct analysis *analysis, uint64_t vaddr, int64_t step)
 {
 	const struct isa *isa = analysis->functions->isa;
@@ -28,8 +28,8 @@ static uint64_t analysis_find_mark(const struct analysis *analysis, uint64_t vad
 	return 0;
 }
 
-/* What lies between two marks, if it is a function that passes its own check. Other functions may follow in
- * it. */
+/* Analyses the code between two markers, if it is a function that passes its own check. Other functions may
+ * follow in it. */
 static void analysis_analyse_marked(struct analysis *analysis, uint64_t start, uint64_t end)
 {
 	if (map_find(&analysis->tried, start) != MAP_NONE)
@@ -60,9 +60,9 @@ static uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr
 
 /* --- pieces ------------------------------------------------------------------------------------- */
 
-#define PIECE (128u << 10) /* bytes of text that are answered for by one piece */
+#define PIECE (128u << 10) /* bytes of text that one piece is responsible for */
 #define PIECE_MARGIN \
-	(32u << 10) /* ... which is larger by this on both sides: functions reach over its ends */
+	(32u << 10) /* ... which is larger by this on both sides: functions extend over its ends */
 
 static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t number)
 {
@@ -75,7 +75,7 @@ static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t 
 	return piece;
 }
 
-/* The piece that answers for vaddr; of many the one that was used longest ago goes. */
+/* The piece responsible for vaddr; if there are too many, replaces the least recently used one. */
 static struct analysis *analysis_piece_of(struct analysis *analysis, uint64_t vaddr)
 {
 	struct analysis_piece *oldest = &analysis->near[0];

@@ -13,10 +13,10 @@
 
 #define MAX_NEAR 256
 
-/* A piece of a large text, analysed as if there were no more of it. */
+/* A piece of a large text, analysed as if there were no other text. */
 struct analysis_piece {
 	uint64_t number;           /* of the piece in the image */
-	uint64_t used;             /* when: the number of the question */
+	uint64_t used;             /* when it was last used: the number of the query */
 	struct analysis *analysis; /* NULL = none */
 };
 
@@ -24,28 +24,28 @@ struct analysis {
 	struct image *image;
 	const struct frames *frames;
 	struct symbols *symbols;     /* NULL before they are needed */
-	struct functions *functions; /* NULL before the first question */
-	struct bytes given;          /* their index, packed */
-	struct writer index;         /* the same, made here */
+	struct functions *functions; /* NULL before the first query */
+	struct bytes given;          /* their packed index, from the caller */
+	struct writer index;         /* the same, created here */
 	bool packs_index;
 	struct flow flow;
 	struct recipes *recipes;
 	struct recipe_table table;
-	VEC(uint32_t) pieces; /* spans that functions took in from elsewhere, sorted by start */
+	VEC(uint32_t) pieces; /* spans of parts that functions absorbed from elsewhere, sorted by start */
 	struct map by_start;  /* start -> span */
 	struct map tried;     /* starts of functions that were analysed */
 	struct inner inner;
-	struct analysis_piece near[MAX_NEAR]; /* pieces of a large text, the ones used last */
+	struct analysis_piece near[MAX_NEAR]; /* the most recently used pieces of a large text */
 	uint64_t n_near;                      /* pieces made so far */
 	uint64_t n_analysed;
 };
 
-/* Reads or makes the index of functions. */
+/* Reads or creates the index of functions. */
 void analysis_open_index(struct analysis *analysis);
-/* Of a part of what the flow has analysed last. */
+/* Stores the rows of one part of the function that was analysed last. */
 void analysis_keep_rows(struct analysis *analysis, size_t part);
 /*
- * The recipe at vaddr, given where the function or part that holds it starts. What a function takes in
- * need not start where the index says that something does.
+ * The recipe at vaddr, given the start of the function or part that contains it. Code that a function
+ * absorbed need not start where the index has a start.
  */
 uint32_t analysis_find_row(const struct analysis *analysis, uint64_t start, uint64_t vaddr);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recipes/behind.h"
 
-#define MAX_BEHIND 256  /* instructions from here back to where the frame pointer was set */
+#define MAX_BEHIND 256  /* instructions back to where the frame pointer was set */
 #define MAX_PROLOGUE 16 /* ... and from there back to the entry */
-#define MAX_BODY 16384  /* instructions of a function that was called and calls others, up to here */
+#define MAX_BODY 16384  /* instructions of a function that was called and calls others, up to this address */
 
 static bool behind_get(const struct isa *isa, ahead_code code, void *context, uint64_t pc, struct insn *ret)
 {
@@ -22,7 +22,7 @@ static bool behind_writes(const struct insn *insn, uint8_t reg)
 	return insn->clobbers >> reg & 1;
 }
 
-/* Does control come here from the instruction above, and from nowhere else that we could not see? */
+/* Is the code reached from the instruction above, and from nowhere else that cannot be seen? */
 static bool behind_runs_on(const struct insn *insn, bool is_return)
 {
 	bool is_call = insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
@@ -30,7 +30,7 @@ static bool behind_runs_on(const struct insn *insn, bool is_return)
 	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || (is_call && is_return);
 }
 
-/* A frame of another kind begins: the return address is saved, but no frame pointer was set behind that. */
+/* A frame of another kind begins: the return address is saved, but no frame pointer was set after that. */
 static bool behind_saves_ra(const struct isa *isa, const struct insn *insn)
 {
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
@@ -47,7 +47,7 @@ static bool behind_sets_fp(const struct isa *isa, const struct insn *insn)
 	       e->index == REG_NONE;
 }
 
-/* Where the frame pointer was set from sp; 0 if that is not seen. */
+/* Where the frame pointer was set from sp; 0 if that is not found. */
 static uint64_t behind_find_setting(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
 				    bool is_return)
 {
@@ -65,7 +65,7 @@ static uint64_t behind_find_setting(const struct isa *isa, ahead_code code, void
 	return 0;
 }
 
-/* The function's first instruction, as far as the straight code that leads to `setting` goes back. */
+/* The function's first instruction, as far as there is only straight-line code up to `setting`. */
 static uint64_t behind_find_entry(const struct isa *isa, ahead_code code, void *context, uint64_t setting)
 {
 	struct insn insn;
@@ -83,10 +83,10 @@ static uint64_t behind_find_entry(const struct isa *isa, ahead_code code, void *
 
 #define NOT_SAVED INT64_MIN
 
-/* A prologue run through: offsets are counted from the CFA. */
+/* The state while a prologue is executed: offsets are relative to the CFA. */
 struct prologue {
 	int64_t sp, fp_at, ra_at;
-	bool is_plain; /* sp was moved by numbers only */
+	bool is_plain; /* sp was changed by constants only */
 };
 
 static void behind_run(const struct isa *isa, const struct insn *insn, struct prologue *p)
@@ -117,7 +117,7 @@ static uint32_t behind_add_recipe(const struct isa *isa, int64_t cfa_offset, str
 	uint64_t lost_sp = isa->call_pushes_ra ? 1ull << isa->sp : 0;
 	struct rule rules[RECIPE_MAX_RULES];
 
-	/* What else was saved, and where, is not looked at. */
+	/* What else was saved, and where, is not considered. */
 	for (uint64_t left = isa->callee_saved | 1ull << isa->ra | lost_sp;
 	     left && recipe.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
 		struct rule rule = { .reg = (uint8_t)__builtin_ctzll(left), .kind = RULE_UNDEFINED };
@@ -220,15 +220,15 @@ uint32_t behind_recipe(const struct isa *isa, ahead_code code, void *context, ui
 	return behind_add_recipe(isa, -fp, recipes);
 }
 
-/* A function that calls others has saved its return address, and sets its frame pointer behind that if at
- * all. */
+/* A function that calls others has saved its return address, and sets its frame pointer, if at all, after
+ * that. */
 bool behind_points_to_frame(const struct isa *isa, ahead_code code, void *context, uint64_t pc)
 {
 	struct insn insn;
 
 	if (isa->call_pushes_ra || isa->min_insn == 1)
 		return false;
-	pc -= pc % isa->min_insn; /* it may lie in the call that has not returned */
+	pc -= pc % isa->min_insn; /* it may be inside the call that has not returned */
 	for (unsigned n = 0; n < MAX_BODY; n++) {
 		pc -= isa->min_insn;
 		if (!behind_get(isa, code, context, pc, &insn) || insn.is_entry_mark)

@@ -18,15 +18,15 @@ struct program {
 	struct reader code;
 	uint64_t code_vaddr; /* of the reader's start */
 	uint64_t at;         /* offset from the function's start */
-	bool is_initial;     /* in the CIE's program: there are no places and nothing to restore yet */
+	bool is_initial;     /* in the CIE's program: there are no locations and nothing to restore yet */
 	bool is_damaged;
-	bool is_finished; /* went past the function's end */
+	bool is_finished; /* went past the end of the function */
 	unsigned n_remembered;
 	struct cfi_state state, initial;
 	struct cfi_state remembered[MAX_REMEMBERED];
 };
 
-/* The state up to here holds from the last place on. */
+/* The current state is valid from the last location on. */
 static void cfi_emit(struct program *p)
 {
 	uint32_t recipe = cfi_state_recipe(&p->state, p->fde, p->isa, p->recipes);
@@ -34,7 +34,7 @@ static void cfi_emit(struct program *p)
 	recipe_rows_add(p->rows, (uint32_t)p->at, recipe);
 }
 
-/* The operands of one operation; which of them there are depends on it. */
+/* The operands of one operation; which of them exist depends on the operation. */
 struct operands {
 	uint64_t reg, from;
 	int64_t n; /* an offset in bytes, a distance, an address */
@@ -77,7 +77,7 @@ static void cfi_set_location(struct program *p, const struct operands *o)
 
 static void cfi_set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 {
-	/* Registers we do not follow (vector registers, flags) may have rules: they tell us nothing. */
+	/* Registers that are not tracked (vector registers, flags) may have rules, which are ignored. */
 	if (reg < REG_MAX)
 		p->state.rules[reg] = rule;
 }
@@ -168,7 +168,7 @@ static void cfi_restore_state(struct program *p, const struct operands *o)
 		p->state = p->remembered[--p->n_remembered];
 }
 
-/* On x86-64 the number means something that does not exist there. */
+/* On x86-64 this number means something that does not exist there. */
 static void cfi_negate_ra_state(struct program *p, const struct operands *o)
 {
 	(void)o;
@@ -193,7 +193,7 @@ struct op {
 	void (*run)(struct program *p, const struct operands *o);
 };
 
-#define OP_WITH_OPERAND 0xc0 /* these bits set: one of three operations with six bits of operand */
+#define OP_WITH_OPERAND 0xc0 /* these bits: one of three operations with six bits of operand */
 #define OP_ADVANCE 0x40
 #define OP_OFFSET 0x80
 #define OP_RESTORE 0xc0
@@ -308,7 +308,7 @@ int cfi_compile(const struct fde *fde, const struct isa *isa, struct recipes *re
 {
 	struct program p;
 
-	/* The remembered states stay uninitialised: they are large, and most programs use one or none. */
+	/* The remembered states remain uninitialised: they are large, and most programs use one or none. */
 	p.fde = fde;
 	p.isa = isa;
 	p.recipes = recipes;

@@ -15,7 +15,7 @@ static bool cfi_state_fits(int64_t offset)
 	return offset >= INT32_MIN && offset <= INT32_MAX;
 }
 
-/* "breg + offset" at the start of an expression; the reader stands behind it. */
+/* "breg + offset" at the start of an expression; the reader is then after it. */
 static bool cfi_state_read_breg(struct reader *r, const struct isa *isa, uint8_t *ret_reg,
 				int32_t *ret_offset)
 {
@@ -97,7 +97,7 @@ static bool cfi_state_make_rule(const struct cfi_rule *from, const struct isa *i
 	}
 }
 
-/* What the default already says is not stored. */
+/* A rule equal to the default is not stored. */
 static bool cfi_state_says_something(const struct cfi_rule *rule, unsigned reg, const struct isa *isa)
 {
 	bool is_kept = reg == isa->ra || (isa->callee_saved >> reg & 1);
@@ -114,7 +114,7 @@ static bool cfi_state_says_something(const struct cfi_rule *rule, unsigned reg, 
 	}
 }
 
-/* A CIE may name another column than the usual one for the return address. */
+/* A CIE may use a different column than usual for the return address. */
 static struct cfi_rule cfi_state_ra_rule(const struct cfi_state *state, const struct fde *fde,
 					 const struct isa *isa)
 {
@@ -128,9 +128,9 @@ static struct cfi_rule cfi_state_ra_rule(const struct cfi_state *state, const st
 }
 
 /*
- * A frame holds its saved return address: the CFA lies above it. Where it does not, the entry counts
- * from a later sp than the caller's (glibc's _dl_runtime_resolve on AArch64 leaves out the pair that the
- * head of the PLT pushed). Frames are 16-byte aligned there, so how much is left out is known.
+ * A frame contains its saved return address, so the CFA is above it. If it is not, the entry is relative to a
+ * later sp than the caller's (glibc's _dl_runtime_resolve on AArch64 omits the pair that the head of the PLT
+ * pushed). Frames are 16-byte aligned there, so the missing amount is known.
  */
 static void cfi_state_raise_cfa(struct recipe *recipe, struct rule *rules, const struct isa *isa)
 {

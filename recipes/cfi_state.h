@@ -7,7 +7,7 @@
 #include "binary/cfi/frames.h"
 #include "recipes/recipe.h"
 
-#define RULE_DEFAULT 0xff /* nothing said: the register's part in the calling convention decides */
+#define RULE_DEFAULT 0xff /* no rule was given: the calling convention decides */
 
 struct cfi_rule {
 	uint8_t kind; /* enum rule_kind or RULE_DEFAULT */
@@ -32,6 +32,6 @@ struct cfi_state {
 };
 
 void cfi_state_init(struct cfi_state *state);
-/* RECIPE_NONE if the state describes no frame, or one with numbers no real frame has. */
+/* RECIPE_NONE if the state describes no frame, or one with implausible numbers. */
 uint32_t cfi_state_recipe(const struct cfi_state *state, const struct fde *fde, const struct isa *isa,
 			  struct recipes *recipes);

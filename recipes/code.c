@@ -8,7 +8,7 @@
 #include "recipes/inner.h"
 #include "recipes/template.h"
 
-/* Larger functions are taken to leave: decoding them would stall a sample. */
+/* Larger functions are assumed to do so: decoding them would delay a sample. */
 #define LEAVE_MAX_BYTES (64u << 10)
 
 /* The state of a span. */
@@ -73,7 +73,7 @@ static struct table_span *code_compile(struct code *code, const struct fde *fde,
 {
 	struct recipe_rows rows = { 0 };
 
-	cfi_compile(fde, code->isa, code->recipes, &rows); /* damage is in the rows */
+	cfi_compile(fde, code->isa, code->recipes, &rows); /* damage is recorded in the rows */
 	uint32_t span = table_add(&code->table, fde->start, fde->size, &rows);
 	vec_done(&rows.rows);
 	code->by_frame[index] = span + 1;
@@ -107,7 +107,7 @@ uint32_t code_entry_recipe(const struct code *code, const struct table_span *ent
 	return table_span_recipe(&view, entry, vaddr);
 }
 
-/* No frame is made, or the CFA is found as at the entry again, behind a row where it is not. */
+/* No frame is created, or the CFA is again as at the entry, after a row where it is not. */
 bool code_entry_is_exact(const struct code *code, const struct table_span *entry)
 {
 	struct table_view view = table_view_of(&code->table);
@@ -144,7 +144,7 @@ static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
 		if (insn.flow == FLOW_JUMP_INDIRECT || (is_jump && insn.target - start >= size))
 			return true;
 	}
-	return insn.flow == FLOW_NEXT; /* runs on into what follows */
+	return insn.flow == FLOW_NEXT; /* falls through to the following code */
 }
 
 bool code_has_inner(const struct code *code, struct table_span *entry)

@@ -12,7 +12,7 @@ static const struct go_name {
 	enum go_role role;
 } go_names[] = {
 	{ "gogo", GO_BETWEEN },
-	{ "main", GO_BEGIN }, /* of the entry point; the program's own is main.main */
+	{ "main", GO_BEGIN }, /* of the entry point; the program's own main is main.main */
 	{ "runtime.asmcgocall", GO_SWITCH },
 	{ "runtime.asmcgocall_landingpad", GO_SWITCH },
 	{ "runtime.asmcgocall_no_g", GO_SWITCH },
@@ -41,12 +41,12 @@ struct go_odd {
 };
 
 struct go_stacks {
-	VEC(struct go_range) ranges; /* some ten */
+	VEC(struct go_range) ranges; /* about ten */
 	VEC(struct go_odd) odd;      /* in the order of their addresses */
 	bool has_kinds;
 };
 
-/* Older programs have the calling convention in the name of an assembly function. */
+/* In older programs the name of an assembly function contains the calling convention. */
 static bool go_is_called(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);
@@ -59,14 +59,14 @@ static enum go_role go_role_of(const struct go_function *f)
 	for (size_t i = 0; i < ARRAY_LEN(go_names); i++)
 		if (go_is_called(f->name, go_names[i].name))
 			return go_names[i].role;
-	/* x86-64: written in assembly, it asks the kernel by itself; elsewhere it is compiled and calls those
-	 * above. */
+	/* x86-64: written in assembly, it makes the system call itself; elsewhere it is compiled and calls
+	 * those above. */
 	if (f->kind == GO_KIND_ASSEMBLY && go_is_called(f->name, "time.now"))
 		return GO_CLOCK;
 	return GO_ORDINARY;
 }
 
-/* A table that knows none written in assembly does not tell: every program has some. */
+/* A table without assembly functions does not record the kind: every program has some. */
 static void go_stacks_add_odd(struct go_stacks *stacks, const struct go_function *f)
 {
 	stacks->has_kinds |= f->kind == GO_KIND_ASSEMBLY;
@@ -129,7 +129,7 @@ bool go_stacks_know_goroutine(const struct go_stacks *stacks, const struct isa *
 	return odd->kind == GO_KIND_ASSEMBLY && isa->is_goroutine_reserved;
 }
 
-#define PREEMPTED_PUSHED 16 /* bytes, where calls push nothing: the return address register, and padding */
+#define PREEMPTED_PUSHED 16 /* bytes, if calls push nothing: the return address register, and padding */
 
 uint32_t goroutine_preempted(const struct isa *isa, struct recipes *recipes, uint32_t stated)
 {

@@ -31,7 +31,7 @@ struct go_stacks;
 /* NULL if the image is not a Go program. */
 struct go_stacks *go_stacks_read(struct image *image);
 void go_stacks_free(struct go_stacks *stacks);
-/* The role of the function that holds vaddr; stacks may be NULL. */
+/* The role of the function that contains vaddr; stacks may be NULL. */
 enum go_role go_stacks_role(const struct go_stacks *stacks, uint64_t vaddr);
 
 /*

@@ -3,8 +3,8 @@
 
 #include "recipes/recover.h"
 
-#define MAX_ENTRY (4u << 20) /* bytes of an entry that are looked at */
-#define MAX_OPENING 4        /* instructions of a function by which it makes its frame */
+#define MAX_ENTRY (4u << 20) /* bytes of an entry that are decoded */
+#define MAX_OPENING 4        /* instructions with which a function sets up its frame */
 
 void inner_done(struct inner *inner)
 {
@@ -20,20 +20,20 @@ bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, 
 	if (!isa->decode || size > MAX_ENTRY)
 		return false;
 	for (uint64_t at = start; code.len; at += insn.len, code = bytes_from(code, insn.len)) {
-		/* Data between the code; what follows is looked at where instructions have one length. */
+		/* Data between the code; if instructions have a fixed length, decoding continues after it. */
 		if (isa->decode(code, at, &insn) < 0 || insn.len == 0) {
 			insn = (struct insn){ .flow = FLOW_STOP, .len = (uint8_t)isa->min_insn };
 			if (isa->min_insn == 1 || code.len < isa->min_insn)
 				return false;
 		}
 		if (insn.flow == FLOW_CALL && insn.target > start && insn.target - start < size &&
-		    insn.target != at + insn.len) /* which is how code asks where it is */
+		    insn.target != at + insn.len) /* which is how code determines its own address */
 			return true;
 	}
 	return false;
 }
 
-/* Does the code begin with making room on the stack? Where an interpreter goes on does not. */
+/* Does the code begin by allocating stack? The continuation of an interpreter does not. */
 static bool inner_makes_frame(const struct functions *functions, uint64_t vaddr)
 {
 	const struct isa *isa = functions->isa;
@@ -66,7 +66,7 @@ struct inner_rows {
 	uint64_t start;
 };
 
-/* A frame of its own is on the stack: the interpreter's row does not hold for it. */
+/* It has its own frame on the stack: the interpreter's row is not valid for it. */
 static bool inner_has_frame(const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp];
@@ -74,7 +74,7 @@ static bool inner_has_frame(const struct state *state, const struct isa *isa)
 	return value_kind(sp) == VALUE_CFA && value_offset(sp) < 0;
 }
 
-/* Where such a frame is known but its return address is lost, that is known, too. */
+/* If there is such a frame but its return address is lost, that is recorded, too. */
 static void inner_see(void *context, const struct flow_point *point)
 {
 	struct inner_rows *to = context;

@@ -16,7 +16,7 @@
 /* Per image; zeroed, it is ready to use. */
 struct inner {
 	struct recipe_table table;
-	struct map by_start; /* start of what was analysed -> span */
+	struct map by_start; /* start of an analysed function -> span */
 };
 void inner_done(struct inner *inner);
 
@@ -25,9 +25,9 @@ void inner_done(struct inner *inner);
 bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size);
 
 /*
- * What the analysis of the inner function that holds vaddr says there; RECIPE_NONE if vaddr is in none, or
- * its start does not lead there; a recipe without CFA where it is known that the return address is lost.
- * [start, end): what the unwind entry covers. flow: as made for the functions.
+ * The recipe from the analysis of the inner function that contains vaddr; RECIPE_NONE if there is no such
+ * function, or its start does not lead there; a recipe without CFA if the return address is known to be lost.
+ * [start, end): the range of the unwind entry. flow: initialised for the functions.
  */
 struct inner_range {
 	uint64_t start, end;

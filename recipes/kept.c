@@ -6,12 +6,9 @@
 #include "base/hash.h"
 #include "binary/functions/function.h"
 
-#define MAX_UNNAMED                                                                             \
-	(16u << 20) /* bytes of a file without build-id that are read in order to know it again \
-		     */
+#define MAX_UNNAMED (16u << 20) /* bytes of a file without build-id that are hashed to identify it */
 
-/* What another program, or another build of this one, has found out does not count: the analysis may be
- * another. */
+/* Results of another program, or of another build of this one, are not used: the analysis may differ. */
 static bool kept_find_key(const struct image *image, struct store_key *ret)
 {
 	struct build_id own = build_id_own();
@@ -65,7 +62,7 @@ struct bytes kept_index(struct kept *kept)
 	return kept->index;
 }
 
-/* The number in the pool of a recipe of the entry. RECIPE_NONE also if the number names none. */
+/* The number in the pool of a recipe of the entry. Also RECIPE_NONE if there is no such number. */
 static uint32_t kept_number(struct kept *kept, uint32_t number)
 {
 	if (number >= kept->entry.header.n_rules)
@@ -102,7 +99,7 @@ bool kept_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, struct 
 	return true;
 }
 
-/* Of two questions with one hash, the first is remembered. */
+/* Of two questions with the same hash, the first is kept. */
 void kept_add_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, const struct answer *answer)
 {
 	uint64_t hash = kept_question_hash(kind, a, b);
@@ -115,7 +112,7 @@ void kept_add_fact(struct kept *kept, uint32_t kind, uint64_t a, uint64_t b, con
 
 /* ---- recipes ----------------------------------------------------------------------------------- */
 
-/* One answer may be another than that of the rows, where it was given before they were there. */
+/* A single answer may differ from that of the rows, if it was given before the rows existed. */
 bool kept_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr, struct answer *ret)
 {
 	uint64_t function = UINT64_MAX;
@@ -129,7 +126,7 @@ bool kept_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr
 	return true;
 }
 
-/* An answer that is left out because its function is stored is asked for again. */
+/* An answer that is left out because its function is stored will be computed again. */
 void kept_add_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t vaddr,
 		     const struct answer *answer, struct analysis *analysis)
 {

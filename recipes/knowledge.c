@@ -9,9 +9,9 @@
 #include "recipes/template.h"
 
 /*
- * Hand-written code may keep its return address in a register that it knows its helpers to leave alone: one
- * that neither takes an argument nor a result, nor belongs to the linker (x16, x17) or the platform (x18).
- * Whether those that are on the stack have left it alone is the walk's business.
+ * Hand-written code may keep its return address in a register that its helpers are known to preserve: one
+ * that is neither an argument nor a result, nor reserved for the linker (x16, x17) or the platform (x18).
+ * Whether the functions on the stack have preserved it is checked by the walk.
  */
 static uint64_t knowledge_kept_by_hand(const struct isa *isa)
 {
@@ -110,7 +110,7 @@ uint64_t knowledge_analysed(const struct knowledge *knowledge)
 	return n;
 }
 
-/* ---- how answers are worked out --------------------------------------------------------------------- */
+/* ---- how answers are computed ----------------------------------------------------------------------- */
 
 static void knowledge_work_out_beside(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
 				      struct answer *ret)
@@ -214,14 +214,14 @@ static void knowledge_work_out_place(struct knowledge *knowledge, struct code *c
 /* ---- questions -------------------------------------------------------------------------------------- */
 
 enum keeping {
-	KEEP_FACT,  /* by itself */
-	KEEP_ROWS,  /* as rows of its function if they say the same; else by itself */
+	KEEP_FACT,  /* as a single answer */
+	KEEP_ROWS,  /* as rows of its function if they say the same; otherwise as a single answer */
 	KEEP_PLACE, /* in the usual mode of unwinding */
 };
 
 static const struct question_row {
 	enum keeping keeping;
-	uint64_t unknown; /* the number of the answer where nothing is known */
+	uint64_t unknown; /* the number of the answer if nothing is known */
 	void (*work_out)(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
 			 struct answer *ret);
 } questions[] = {

@@ -3,7 +3,7 @@
  * knowledge: the interface for all queries about the code of images. Answers are computed on first use.
  *
  * An answer is looked up in memory, then in the store; otherwise it is computed and cached. Caching never
- * changes an answer. There are no processes here: the unwinder has its own table, by pc, in front of this.
+ * changes an answer. Processes do not appear here: the unwinder has its own table, by pc, in front of this.
  */
 #pragma once
 
@@ -22,13 +22,13 @@ enum question {
 	ASK_NEAR_RECIPE,   /* the recipe at a in an image that is too large to search completely */
 	ASK_KEPT, /* mask of registers that the function which starts at a does not write; 0 = not known */
 	ASK_LEADS_ONLY_TO, /* whether the function at a, where it does not return, leads only to b */
-	ASK_NAME,       /* the name of the function at a that never returns by it, or of the stub, as a number
-			   (analysis_name_number); 0 = none */
-	ASK_STUB_NAME,  /* the name of the symbol that the stub at a goes to */
-	ASK_HAS_NAME,   /* is there a symbol of the name b at a? */
-	ASK_MAY_LEAVE,  /* whether a call to a may lead to another function without an own frame: a stub, a
-			   tail call, a jump to a cold part. True if that is not known */
-	ASK_HOLDS,      /* does b lie in the function whose unwind entry starts at a? */
+	ASK_NAME,      /* the name of the stub at a, or of the function there that never returns, as a number
+			  (analysis_name_number); 0 = none */
+	ASK_STUB_NAME, /* the name of the symbol that the stub at a goes to */
+	ASK_HAS_NAME,  /* is there a symbol of the name b at a? */
+	ASK_MAY_LEAVE, /* whether a call to a may lead to another function without creating a frame: a stub, a
+			  tail call, a jump to a cold part. True if that is not known */
+	ASK_HOLDS,     /* is b in the function whose unwind entry starts at a? */
 	ASK_SP_FROM_FP, /* the distance from the frame pointer to sp at a, after a call; VADDR_NONE = not
 			   known. b: the distance from sp to the saved frame pointer; 0 = not known */
 	ASK_PLACE, /* everything that the unwinder needs; b: whether a is a return address, so that the call
@@ -47,7 +47,7 @@ void knowledge_free(struct knowledge *knowledge);
  * is_early. 1, the default: analyse at once.
  */
 void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks);
-/* What is new joins the store. */
+/* Adds new answers to the store. */
 void knowledge_save(struct knowledge *knowledge);
 /*
  * For recordings that run for weeks: images for which nothing was computed since the last call, or all of
@@ -71,20 +71,20 @@ void knowledge_place(struct knowledge *knowledge, image_id image, uint64_t vaddr
 void knowledge_place_now(struct knowledge *knowledge, image_id image, uint64_t vaddr, bool is_return,
 			 struct place *ret);
 /*
- * Is there a stub at vaddr of `image` for a symbol by whose name the function that starts at `function` of
- * `callee` goes? False if that cannot be told.
+ * Is there a stub at vaddr of `image` for a symbol that names the function which starts at `function` of
+ * `callee`? False if that is not known.
  */
 bool knowledge_stub_leads_to(struct knowledge *knowledge, image_id image, uint64_t vaddr, image_id callee,
 			     uint64_t function);
-/* ASK_KEPT for a call of `called` that has led to the function at vaddr: what neither has changed; 0 if it
- * need not have led straight there. */
+/* ASK_KEPT for a call of `called` that has led to the function at vaddr: the registers that neither has
+ * changed; 0 if it may not have led there directly. */
 uint64_t knowledge_kept_since(struct knowledge *knowledge, image_id image, uint64_t called, uint64_t vaddr);
 
 /* The pool of the recipes that answers refer to, for all images. Callers may add to it. */
 struct recipes *knowledge_recipes(const struct knowledge *knowledge);
 /* The frame-pointer recipe: the last resort. */
 uint32_t knowledge_frame_pointer(const struct knowledge *knowledge);
-/* As analysis_functions; NULL also where the store knew all, and for images that were not seen. */
+/* Like analysis_functions; also NULL if the store had all answers, and for images that were not seen. */
 struct functions *knowledge_functions(struct knowledge *knowledge, image_id image);
 /* Unwind entries compiled, and functions analysed, so far. */
 uint64_t knowledge_compiled(const struct knowledge *knowledge);

@@ -18,17 +18,17 @@ struct knowledge {
 	struct ahead *ahead;
 	uint32_t frame_pointer;
 	uint64_t n_compiled;
-	VEC(struct code *) codes; /* by image; NULL = not seen, or nothing to know */
+	VEC(struct code *) codes; /* by image; NULL = not seen, or without code */
 };
 
-/* As knowledge_ask, of code that is there. ret: as it is if nothing were known. */
+/* Like knowledge_ask, for existing code. ret must be initialised to the answer for unknown code. */
 void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			uint64_t b, struct answer *ret);
-/* The same if it need not be worked out. */
+/* The same if the answer need not be computed; otherwise false. */
 bool knowledge_find_answer(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			   uint64_t b, struct answer *ret);
-/* Code of an image, as ahead and behind ask for it. */
+/* Code of an image; the callback for ahead and behind. */
 struct bytes knowledge_code(void *image, uint64_t vaddr);
-/* What is known of vaddr; ret: what is known without the code. */
+/* Determines what is known about vaddr; ret must be initialised to what is known without the code. */
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret);

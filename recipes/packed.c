@@ -15,13 +15,13 @@ static bool packed_is_slot(const struct rule *rule)
 	       packed_is_word(rule->offset);
 }
 
-/* Is the last register stated to be still where it was? */
+/* Does the last rule say that its register is unchanged? */
 static bool packed_is_leaf(const struct rule *rules, unsigned n)
 {
 	return n && rules[n - 1].kind == RULE_SAME && rules[n - 1].from == 0 && rules[n - 1].offset == 0;
 }
 
-/* Rules are sorted, and of registers that one mask can hold. */
+/* Are the rules sorted, and do their registers fit into one mask? */
 static bool packed_is_mask(const struct rule *rules, unsigned n)
 {
 	if (n > PACKED_MAX_SLOTS)
@@ -33,7 +33,7 @@ static bool packed_is_mask(const struct rule *rules, unsigned n)
 	return true;
 }
 
-/* The first n rules, if they all are slots near each other. */
+/* Packs the first n rules, if all of them are slots near each other. */
 static bool packed_put_slots(const struct rule *rules, unsigned n, struct packed_rule *ret)
 {
 	int32_t low = INT32_MAX, high = INT32_MIN;
@@ -88,7 +88,7 @@ struct packed_rule packed_rule_of(const struct recipe *recipe, const struct rule
 	return (struct packed_rule){ .head = packed_head(recipe, PACKED_WHOLE), .whole = whole };
 }
 
-/* What a recipe is not packed to is no packed rule: bytes from outside may say anything. */
+/* Bytes that are not the packed form of any recipe are rejected: the store may contain anything. */
 static bool packed_is_sound(const struct packed_rule *packed, const struct recipe *recipe,
 			    const struct rule *rules)
 {

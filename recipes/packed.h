@@ -14,26 +14,25 @@
 #include "recipes/rule.h"
 
 enum packed_kind {
-	PACKED_SLOTS = 1, /* all that is restored has a slot */
+	PACKED_SLOTS = 1, /* every restored register has a slot */
 	PACKED_WHOLE,
-	PACKED_LEAF, /* as PACKED_SLOTS, but the last register is stated to be still where it was: it has no
-			slot */
+	PACKED_LEAF, /* like PACKED_SLOTS, but the last register is explicitly unchanged and has no slot */
 };
 
 #define PACKED_MAX_SLOTS 12 /* AArch64: x19 to x30; x86-64: six registers and the return address */
 #define PACKED_MAX_WORDS 16 /* from the lowest slot to the highest */
-#define PACKED_WORD 8       /* bytes: offsets that are no multiple of it are not packed */
+#define PACKED_WORD 8       /* bytes; offsets that are not a multiple of it are not packed */
 
 struct packed_rule {
 	uint8_t head;      /* enum packed_kind: 2 bits; witness: 3; trust: 2; whether the ra is signed: 1 */
-	uint8_t n_words;   /* from the lowest slot to the highest; 0 = there are none */
+	uint8_t n_words;   /* from the lowest slot to the highest; 0 = no slots */
 	uint8_t cfa_reg;   /* CFA = cfa_reg + cfa words */
-	uint8_t first_reg; /* the lowest that has a rule */
+	uint8_t first_reg; /* the lowest register that has a rule */
 	union {
 		struct {
 			int16_t cfa, low; /* words; low: of the lowest slot, from the CFA */
 		};
-		uint32_t whole; /* PACKED_WHOLE: number of the recipe */
+		uint32_t whole; /* PACKED_WHOLE: number of the full recipe */
 	};
 	uint16_t ruled;   /* mask of registers, from first_reg on: those with a rule */
 	uint8_t slots[6]; /* 4 bits each, from the highest register with a slot down: words above the lowest
@@ -41,9 +40,10 @@ struct packed_rule {
 };
 _Static_assert(sizeof(struct packed_rule) == 16, "it is stored");
 
-/* The packed form; whole: the number that it has if it cannot be written out here. */
+/* The packed form; whole: the number of the full recipe, used if it cannot be packed. */
 struct packed_rule packed_rule_of(const struct recipe *recipe, const struct rule *rules, uint32_t whole);
-/* The recipe and its rules, room for PACKED_MAX_SLOTS. False if it is whole, or makes no sense. */
+/* The recipe and its rules; ret_rules must have room for PACKED_MAX_SLOTS. False for PACKED_WHOLE and invalid
+ * rules. */
 bool packed_rule_unpack(const struct packed_rule *packed, struct recipe *ret, struct rule *ret_rules);
 
 static inline enum packed_kind packed_kind(const struct packed_rule *packed)
@@ -77,7 +77,7 @@ static inline int32_t packed_cfa(const struct packed_rule *packed)
 	return packed->cfa * PACKED_WORD;
 }
 
-/* Bytes from the CFA; of all slots. */
+/* The bounds of all slots, in bytes from the CFA. */
 static inline int32_t packed_low(const struct packed_rule *packed)
 {
 	return packed->low * PACKED_WORD;
@@ -88,7 +88,8 @@ static inline int32_t packed_high(const struct packed_rule *packed)
 	return (packed->low + packed->n_words) * PACKED_WORD;
 }
 
-/* Bytes from the lowest slot to that of the n-th register, counted from the highest one with a slot down. */
+/* Bytes from the lowest slot to that of the n-th register with a slot, counting down from the highest
+ * register. */
 static inline uint32_t packed_slot(const struct packed_rule *packed, unsigned n)
 {
 	return ((uint32_t)packed->slots[n / 2] >> (n % 2 * 4) & 15u) * PACKED_WORD;

@@ -20,30 +20,30 @@ struct place {
 	struct recipe_pair recipes;
 	uint64_t function; /* vaddr where the function, or the part of one, starts; VADDR_NONE = not known */
 	uint64_t call_target; /* vaddr; of a CALL_DIRECT */
-	uint8_t call;         /* enum place_call; what ends right before the place */
-	bool has_code;        /* the image has code of this machine that we can read */
-	bool is_root;         /* the kernel starts here: there is no caller */
-	bool is_between;      /* goes from one stack to another: no frame pointer says on which it is */
-	bool ends_thread;     /* a return here ends the thread: if no step leads on, it is a root */
-	bool is_trampoline; /* a signal handler, a coroutine or a probed function returns here: no call stands
-			       before it */
-	bool leaves_stack; /* its caller may be on another stack, of which nothing is known but where it is */
-	bool has_wants; /* any; said here because all that every step looks at stands in the first 64 bytes of
-			   a pc_entry */
-	uint64_t wants; /* registers its recipes read that a callee need not keep */
-	bool loses_regs; /* its function leaves by an exception: what its callers had in registers may be lost
-			  */
-	/* Its code was not looked at, because it was seldom asked for: the answer may be another later. */
+	uint8_t call;         /* enum place_call: the instruction that ends at this address */
+	bool has_code;        /* the image has readable code of this machine */
+	bool is_root;         /* execution starts here: there is no caller */
+	bool is_between;  /* switches from one stack to another: a frame pointer does not say which one is in
+			     use */
+	bool ends_thread; /* a return to here ends the thread: if no further step is possible, it is a root */
+	bool is_trampoline; /* a signal handler, a coroutine or a probed function returns here: no call
+			       precedes it */
+	bool leaves_stack;  /* its caller may be on another stack, of which only the location is known */
+	bool has_wants;  /* `wants` is not 0; here because everything that each step reads is in the first 64
+			    bytes of a pc_entry */
+	uint64_t wants;  /* registers read by its recipes that a callee need not preserve */
+	bool loses_regs; /* its function is left by an exception: registers of its callers may be lost */
+	/* Its code was not analysed, because it was rarely requested: the answer may change later. */
 	bool is_early;
-	bool is_exact;      /* of such: its unwind entry tells where the frame is given back, too */
-	bool has_goroutine; /* who is interrupted here has its goroutine in isa->goroutine; who returns here
+	bool is_exact;      /* if is_early: its unwind entry also covers the epilogue */
+	bool has_goroutine; /* if interrupted here, isa->goroutine contains the goroutine; a return to here
 			       ends it */
 };
 
-/* What is known when a question has been asked (knowledge.h). */
+/* The answer to a question (knowledge.h). */
 struct answer {
-	uint64_t
-		number; /* or a truth value; of a recipe: where its function starts, VADDR_NONE = not known */
-	uint32_t recipe;    /* RECIPE_NONE if there is none, or none was asked for */
-	struct place place; /* if that was asked for */
+	uint64_t number; /* a number or a truth value; for a recipe: the start of its function, VADDR_NONE =
+			    not known */
+	uint32_t recipe; /* RECIPE_NONE if there is none, or the question is a different one */
+	struct place place; /* for ASK_PLACE */
 };

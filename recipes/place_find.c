@@ -12,7 +12,7 @@ static void place_find_call(const struct knowledge *knowledge, const struct imag
 	struct bytes before = { 0 };
 	struct insn call = { 0 };
 
-	/* Near the start of a segment there is less to look at. */
+	/* Near the start of a segment there are fewer bytes. */
 	for (uint64_t n = CALL_MAX; n >= 2 && !before.len; n--)
 		if (vaddr >= n)
 			before = bytes_slice(image_code(image, vaddr - n), 0, n);
@@ -46,7 +46,7 @@ static uint32_t place_ask_analysis(struct knowledge *knowledge, struct code *cod
 	return answer.recipe;
 }
 
-/* Registers that its recipes read and that no callee has to preserve. sp is known from the step before. */
+/* Registers that its recipes read and that a callee need not preserve. sp is known from the previous step. */
 static void place_find_wants(const struct knowledge *knowledge, struct place *ret)
 {
 	const struct recipe_pair *pair = &ret->recipes;
@@ -72,9 +72,9 @@ static uint32_t place_near_recipe(struct knowledge *knowledge, struct code *code
 }
 
 /*
- * Where no function is known, the code itself may tell: what is near, running ahead to its return, or looking
- * back at its prologue. On a machine whose calls push return addresses, what is near comes first, and running
- * ahead is not for them: code behind a call that does not return would be taken for the caller's.
+ * If no function is known, the code itself may help: nearby code, the code ahead up to its return, or the
+ * prologue before. If calls push return addresses, nearby code is tried first, and return addresses are not
+ * analysed ahead: code after a call that does not return would be taken for the caller's.
  */
 static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 				 bool is_return, struct place *ret)
@@ -98,8 +98,7 @@ static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code,
 	return recipe;
 }
 
-/* Is there no more than a guess that the return address is in a register which a call has overwritten since?
- */
+/* Is the recipe only a guess that the return address is in a register which a call has overwritten since? */
 static bool place_is_spent(const struct knowledge *knowledge, uint32_t recipe, bool is_return)
 {
 	if (recipe == RECIPE_NONE)
@@ -112,9 +111,9 @@ static bool place_is_spent(const struct knowledge *knowledge, uint32_t recipe, b
 }
 
 /*
- * A function that saves registers which no caller relies on is one that leaves by an exception
- * (__builtin_eh_return): before it returns it puts there what the handler is to find, and what its caller had
- * is lost. On x86-64 only the unwind entry tells: code that stores such a register mostly just makes room.
+ * A function that saves registers which no caller relies on is left by an exception (__builtin_eh_return):
+ * before it returns, it stores there what the handler expects, and the caller's values are lost. On x86-64
+ * only the unwind entry shows this: code that pushes such a register mostly just allocates stack.
  */
 static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recipe)
 {
@@ -126,8 +125,8 @@ static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recip
 }
 
 /*
- * Is the unwind entry taken at its word for now (knowledge_set_patience)? Not where what is known of the code
- * need not be worked out, nor where the entry alone says nothing.
+ * Is the unwind entry trusted for now (knowledge_set_patience)? Not if the answer about the code need not be
+ * computed, nor if the entry alone says nothing.
  */
 static bool place_take_entry(struct knowledge *knowledge, struct code *code, struct table_span *entry,
 			     uint64_t vaddr, uint32_t cfi, struct place *ret)
@@ -143,7 +142,7 @@ static bool place_take_entry(struct knowledge *knowledge, struct code *code, str
 	return ret->recipes.recipe[0] != RECIPE_NONE;
 }
 
-/* A stub is known by its bytes; where no unwind entry says more, it comes first. */
+/* A stub is recognised by its bytes; if no unwind entry says more, it comes first. */
 static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 			       struct place *ret)
 {
@@ -173,10 +172,10 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 }
 
 /*
- * An unwind entry that describes code which is called from inside it is a weak witness: in its subroutines,
- * and where its frame is made and given back, its row is not that of the frame. There the code comes first.
- * Of what was called from here the code knows no more than where the return address was; if it has been
- * overwritten since, the entry's row would skip a caller.
+ * An unwind entry for code that is called from inside it is a weak witness: in its subroutines, and where its
+ * frame is set up and released, its row does not describe the frame. There the code comes first. For calls
+ * made here, the code only shows where the return address was; if that has been overwritten since, the
+ * entry's row would skip a caller.
  */
 static void place_doubt_entry(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 			      struct place *ret)
@@ -204,7 +203,7 @@ static void place_doubt_entry(struct knowledge *knowledge, struct code *code, ui
 	place_find_wants(knowledge, ret);
 }
 
-#define MAX_EARLY 64 /* bytes from the entry to where the return address is saved at last */
+#define MAX_EARLY 64 /* bytes from the entry to where the return address is saved at the latest */
 
 static bool place_saves_ra(const struct isa *isa, const struct insn *insn)
 {
@@ -215,8 +214,8 @@ static bool place_saves_ra(const struct isa *isa, const struct insn *insn)
 }
 
 /*
- * Does the unwind entry call the return address saved before it is? Some compilers (OCaml's) state all that a
- * prologue does at its first instruction. It was in its register at the entry, and nothing has stored it
+ * Does the unwind entry say that the return address is saved before it is? Some compilers (OCaml's) describe
+ * the whole prologue at its first instruction. It was in its register at the entry, and nothing has stored it
  * since.
  */
 static bool place_is_early(const struct knowledge *knowledge, struct code *code, uint64_t at, uint32_t stated)
@@ -276,7 +275,7 @@ static bool place_is_fiber_end(struct knowledge *knowledge, struct code *code, u
 	return false;
 }
 
-/* Go's tables call what may change stacks outermost; the code may know better. */
+/* Go's tables mark functions that may switch stacks as outermost; the code may show more. */
 static void place_find_go_switch(struct knowledge *knowledge, struct code *code, uint64_t at,
 				 struct place *ret)
 {
@@ -287,8 +286,8 @@ static void place_find_go_switch(struct knowledge *knowledge, struct code *code,
 		ret->recipes = (struct recipe_pair){ { analysis, stated } };
 }
 
-/* Once sp has been switched, nothing is known. Where the code shows that it has not, this is a function as
- * any other. */
+/* Once sp has been switched, nothing is known. If the code shows that it has not, this is a function like any
+ * other. */
 static void place_find_between(struct knowledge *knowledge, struct code *code, uint64_t at, enum go_role role,
 			       struct place *ret)
 {
@@ -301,9 +300,9 @@ static void place_find_between(struct knowledge *knowledge, struct code *code, u
 }
 
 /*
- * Go's table counts from sp, which is another stack's by now: there it finds what happens to lie there. The
- * code knows the register that keeps the goroutine's. If that stack was not copied, the caller cannot be
- * known.
+ * Go's table is relative to sp, which now points to another stack: the table would find whatever is there.
+ * The code shows which register contains the goroutine's sp. If that stack was not copied, the caller cannot
+ * be known.
  */
 static void place_find_go_clock(struct knowledge *knowledge, struct code *code, uint64_t at,
 				struct place *ret)
@@ -313,8 +312,7 @@ static void place_find_go_clock(struct knowledge *knowledge, struct code *code, 
 		(struct recipe_pair){ { place_ask_analysis(knowledge, code, at, false, ret), RECIPE_NONE } };
 }
 
-/* Its last instruction jumps to where the goroutine was interrupted, and has given everything back by then.
- */
+/* Its last instruction jumps to where the goroutine was interrupted, and has restored everything by then. */
 static void place_find_preempted(struct knowledge *knowledge, struct code *code, uint64_t at,
 				 struct place *ret)
 {
@@ -331,8 +329,8 @@ static void place_find_preempted(struct knowledge *knowledge, struct code *code,
 	ret->is_between = found == RECIPE_NONE;
 }
 
-/* Does a function start between the entry point and this place? Without an unwind entry it has no end of its
- * own. */
+/* Does a function start between the entry point and this address? Without an unwind entry it has no end of
+ * its own. */
 static bool place_is_behind_entry(const struct code *code, uint64_t at, const struct place *place)
 {
 	return place->function != VADDR_NONE && place->function > code->image->entry && place->function <= at;
@@ -349,8 +347,8 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 		return;
 	}
 	/*
-	 * A call may be the last instruction of its function: what holds is what held for the call. What
-	 * stands behind it may even be the entry point, and is no root for that.
+	 * A call may be the last instruction of its function, so what is valid at the call is used. What
+	 * follows it may even be the entry point, but that does not make it a root.
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
 	place_find_recipes(knowledge, code, at, ret);
@@ -377,7 +375,7 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 		is_return ? role == GO_EXIT : go_stacks_know_goroutine(code->go, knowledge->isa, at);
 	if (!is_return)
 		return;
-	/* In a call that a goroutine's stack, or the runtime's own, begins with? */
+	/* In a call that is the outermost frame of a goroutine, or of the runtime's own stack? */
 	ret->is_root |= role == GO_EXIT || role == GO_BEGIN;
 	ret->is_trampoline |= role == GO_EXIT;
 	ret->ends_thread |= role == GO_SWITCH;

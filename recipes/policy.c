@@ -19,7 +19,7 @@ int unwind_mode_parse(const char *name, enum unwind_mode *ret)
 	return -EINVAL;
 }
 
-/* Roots and signal frames: the code does not tell, its unwind entry does. */
+/* Roots and signal frames: the code does not show them, its unwind entry does. */
 static bool policy_is_special(const struct recipes *recipes, const struct isa *isa, uint32_t cfi)
 {
 	const struct recipe *recipe = &recipes->recipes.at[cfi];
@@ -28,8 +28,8 @@ static bool policy_is_special(const struct recipes *recipes, const struct isa *i
 	return recipe->is_signal_frame || (ra && ra->kind == RULE_UNDEFINED);
 }
 
-/* longjmp of the C library (x86-64) has rows for the frame that it is about to go to: its sp is in a register
- * by then, but not in sp yet. */
+/* longjmp of the C library (x86-64) has rows for the frame that it is about to jump to: that frame's sp is
+ * already in a register, but not yet in sp. */
 static bool policy_is_ahead(const struct recipes *recipes, const struct isa *isa, uint32_t cfi)
 {
 	const struct recipe *recipe = &recipes->recipes.at[cfi];

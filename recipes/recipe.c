@@ -13,7 +13,7 @@ void recipes_init(struct recipes *recipes)
 {
 	*recipes = (struct recipes){ 0 };
 	slots_init(&recipes->slots);
-	vec_reserve(&recipes->rules, 64); /* never NULL: a recipe without rules points into it too */
+	vec_reserve(&recipes->rules, 64); /* never NULL: a recipe without rules also points into it */
 }
 
 void recipes_done(struct recipes *recipes)
@@ -27,7 +27,7 @@ void recipes_done(struct recipes *recipes)
 	*recipes = (struct recipes){ 0 };
 }
 
-/* Field by field: padding must not count. */
+/* Field by field: padding must be ignored. */
 static uint64_t recipe_hash(const struct recipe *r, const struct rule *rules)
 {
 	uint64_t h = (uint64_t)r->cfa_kind | (uint64_t)r->cfa_reg << 8 | (uint64_t)r->witness << 16 |
@@ -39,7 +39,7 @@ static uint64_t recipe_hash(const struct recipe *r, const struct rule *rules)
 	for (unsigned i = 0; i < r->n_rules; i++) {
 		const struct rule *rule = &rules[i];
 		uint64_t kind = rule->reg | (uint64_t)rule->kind << 8 | (uint64_t)rule->from << 16;
-		h = (h ^ (kind << 32 | rule->expr)) * 0xd6e8feb86659fd93u; /* odd, and its bits far apart */
+		h = (h ^ (kind << 32 | rule->expr)) * 0xd6e8feb86659fd93u; /* odd, with its bits spread */
 		h ^= h >> 32;
 	}
 	return h;

@@ -2,8 +2,8 @@
 /*
  * recipe: the rows of a function, and the pool of recipes that they refer to.
  *
- * A function's recipes are rows (start, number of the recipe) sorted by start. A pool holds each recipe once;
- * all images that a walk may meet share one.
+ * A function's recipes are rows (start, number of the recipe) sorted by start. A pool contains each recipe
+ * once; all images that a walk may encounter share one pool.
  */
 #pragma once
 
@@ -30,13 +30,15 @@ struct recipe_rows {
 };
 /* The recipe at an offset from the function's start; RECIPE_NONE if there is none. */
 uint32_t recipe_rows_find(const struct recipe_row *rows, size_t n, uint64_t offset);
-/* Appends a row; joined with the last one if nothing changes, replacing it if it starts at the same place. */
+/* Appends a row. It is merged with the last one if the recipe is the same, and replaces it if the start is
+ * the same. */
 void recipe_rows_add(struct recipe_rows *rows, uint32_t start, uint32_t recipe);
 
 /* A pool: recipes of any number of images, each once. */
 struct recipes {
 	VEC(struct recipe) recipes;
-	VEC(struct packed_rule) packed; /* each of them; where it is whole, with its own number */
+	VEC(struct packed_rule)
+	packed; /* the packed form of each recipe; PACKED_WHOLE refers to the recipe itself */
 	VEC(struct rule) rules;
 	VEC(struct bytes) exprs; /* borrowed from an image */
 	struct map expr_index;   /* hash of the bytes -> exprs */
@@ -52,10 +54,10 @@ uint32_t recipes_add_expr(struct recipes *recipes, struct bytes expr);
 /* The rule for a register; NULL if it has the default one. */
 const struct rule *recipe_rule(const struct recipes *recipes, const struct recipe *recipe, unsigned reg);
 
-/* Mask of the registers it reads of the frame being left; those it leaves where they are do not count. */
+/* Mask of the registers of the current frame that the recipe reads, except those that it leaves unchanged. */
 uint64_t recipe_reads(const struct recipes *recipes, const struct recipe *recipe);
 
-/* Mask of the registers that it finds in memory. */
+/* Mask of the registers that it restores from memory. */
 uint64_t recipe_saved(const struct recipes *recipes, const struct recipe *recipe);
 
 /* One line, as `cpprof inspect recipes` prints it: "cfa=rsp+16 ra=c-8 rbp=c-16". */

@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#define MAX_BYTES (64ull << 20) /* of an entry: all rows of the largest compilers are a third of that */
+#define MAX_BYTES (64ull << 20) /* of an entry: all rows of the largest compilers take a third of that */
 
 _Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recipe) == 20 &&
 		       sizeof(struct rule) == 8 && sizeof(struct stored_fact) == 32 &&
@@ -17,7 +17,7 @@ _Static_assert(sizeof(struct stored_recipes) == 32 && sizeof(struct stored_recip
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Every array starts where one of 8-byte numbers may. */
+/* Every array is aligned to 8 bytes. */
 static const void *entry_read(struct reader *r, uint64_t count, size_t size)
 {
 	const void *at = read_bytes(r, count * size).at;
@@ -169,7 +169,7 @@ static uint32_t entry_number_of_old(struct packing *p, uint32_t recipe)
 		return RECIPE_NONE;
 	if (!p->from_old[recipe])
 		p->from_old[recipe] = recipe_entry_add(p->old, recipe, &p->recipes) + 1;
-	return p->from_old[recipe] - 1; /* what makes no sense is tried again, and is none again */
+	return p->from_old[recipe] - 1; /* an invalid one is tried again, with the same result */
 }
 
 static uint32_t entry_number_of_new(struct packing *p, uint32_t recipe)
@@ -205,7 +205,7 @@ static void entry_add_span(struct packing *p, unsigned kind, const struct table_
 	vec_push(&p->spans[kind], added);
 }
 
-/* Behind the last span that was added, and in front of the next old one? */
+/* Is it after the last span that was added, and before the next old one? */
 static bool entry_has_room(const struct packing *p, unsigned kind, const struct table_span *span,
 			   const struct table_span *next)
 {
@@ -216,7 +216,7 @@ static bool entry_has_room(const struct packing *p, unsigned kind, const struct 
 	       (!next || span->start + span->size <= next->start);
 }
 
-/* How many are new. */
+/* Returns how many are new. */
 static size_t entry_merge_spans(struct packing *p, unsigned kind, struct recipe_finds *finds)
 {
 	const struct table_view *view = &p->old->tables[kind];
@@ -275,7 +275,7 @@ struct merging {
 	void (*add)(struct packing *p, const void *record, number_of number);
 };
 
-/* Of two answers to one question the older one stays. Returns how many are new. */
+/* Of two answers to one question, keeps the older one. Returns how many are new. */
 static size_t entry_merge_records(struct packing *p, const struct merging *m)
 {
 	const char *old = m->old, *end = old + m->n_old * m->size;
@@ -331,8 +331,8 @@ static void entry_write(struct writer *w, const void *at, size_t count, size_t s
 	write_space(w, -w->len & 7u);
 }
 
-/* Rules as they are in memory, but for the numbers of whole recipes: those are of the entry's. Returns how
- * many are whole. */
+/* Rules as in memory, except for the numbers of whole recipes, which are those of the entry. Returns how many
+ * are whole. */
 static uint32_t entry_write_rules(const struct recipes *recipes, struct writer *w)
 {
 	uint32_t n = 0;

@@ -13,9 +13,10 @@
 #include "base/writer.h"
 #include "recipes/table.h"
 
-#define RECIPE_ENTRY_VERSION 4 /* of what follows, and of all that lies in an entry */
+#define RECIPE_ENTRY_VERSION 4 /* of the following structs, and of everything in an entry */
 
-/* What an address is known for: alone, where no other witness speaks, more is looked for. */
+/* The kind of query that a span answers: if no other witness covers the address (alone), more code is
+ * searched. */
 enum { SPANS_BESIDE, SPANS_ALONE, SPANS_N };
 
 /* An entry: the header, then rules, whole recipes and their rules, the spans of either kind, rows, facts,
@@ -31,18 +32,18 @@ struct stored_recipe {
 	uint32_t rules;
 };
 
-/* kind, a and b are the question. */
+/* kind, a and b identify the question. */
 struct stored_fact {
 	uint64_t a, b, value;
 	uint32_t kind;
-	uint32_t recipe; /* RECIPE_NONE if that is the answer, or none is asked for */
+	uint32_t recipe; /* RECIPE_NONE if that is the answer, or the question is a different one */
 };
 
-/* As struct place. */
+/* See struct place. */
 struct stored_place {
 	uint64_t vaddr /* first, for sorting */, function, call_target, wants;
 	uint32_t recipe[2];
-	uint8_t is_return; /* with vaddr: the question */
+	uint8_t is_return; /* identifies the question, together with vaddr */
 	uint8_t call, flags, reserved[5];
 };
 
@@ -51,32 +52,33 @@ struct recipe_entry {
 	const struct packed_rule *rules;
 	const struct stored_recipe *wholes;
 	const struct rule *whole_rules;
-	struct table_view tables[SPANS_N]; /* sorted, and no spans overlap, if the entry is ours */
+	struct table_view tables[SPANS_N]; /* sorted and without overlaps, if we wrote the entry */
 	const struct stored_fact *facts;   /* sorted by question */
-	const struct stored_place *places; /* too */
+	const struct stored_place *places; /* likewise */
 };
 
-/* False if the bytes, aligned to 8, are no entry; then it is one without anything. Borrows them. */
+/* False if the bytes, which must be aligned to 8, are not an entry; ret is then an empty one. Borrows them.
+ */
 bool recipe_entry_open(struct bytes bytes, struct recipe_entry *ret);
-/* NULL if nobody has asked that. */
+/* NULL if there is no such answer. */
 const struct stored_fact *recipe_entry_fact(const struct recipe_entry *entry, uint32_t kind, uint64_t a,
 					    uint64_t b);
 const struct stored_place *recipe_entry_place(const struct recipe_entry *entry, uint64_t vaddr,
 					      bool is_return);
-/* Adds a recipe of the entry; RECIPE_NONE if the number names none. */
+/* Adds a recipe of the entry to the pool; RECIPE_NONE if there is no such number. */
 uint32_t recipe_entry_add(const struct recipe_entry *entry, uint32_t number, struct recipes *recipes);
 
-/* What joins an entry; numbers of recipes are those of a pool. None may have expressions. */
+/* What is added to an entry; numbers of recipes are those of a pool. None may have expressions. */
 struct recipe_finds {
 	VEC(struct table_span) spans[SPANS_N];
-	struct table_view rows; /* that they are of */
+	struct table_view rows; /* of these spans */
 	VEC(struct stored_fact) facts;
 	VEC(struct stored_place) places;
 };
 /*
- * The entry and the finds, in any order, as one entry; the finds are sorted. Where a span of theirs overlaps
- * another one, or a question is answered already, it is left out. False if that leaves nothing new, or the
- * entry would be too large.
+ * Combines the entry and the finds, which may be in any order and are sorted, into one entry. Finds whose
+ * span overlaps another one, or whose question is already answered, are left out. False if nothing new
+ * remains, or the entry would be too large.
  */
 bool recipe_entry_pack(const struct recipe_entry *entry, struct recipe_finds *finds,
 		       const struct recipes *recipes, struct writer *ret);

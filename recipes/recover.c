@@ -5,7 +5,7 @@
 
 #include "recipes/tail.h"
 
-#define RED_ZONE 128 /* below sp, x86-64: signals leave it alone */
+#define RED_ZONE 128 /* below sp, x86-64: signal handlers do not overwrite it */
 
 enum trust recover_trust(const struct flow *flow)
 {
@@ -24,7 +24,7 @@ static bool recover_cfa_from(const struct state *state, unsigned reg, struct rec
 	return true;
 }
 
-/* A slot that holds a frame address, reachable from fp or sp. */
+/* A slot that contains a frame address, reachable from fp or sp. */
 static bool recover_cfa_through_slot(const struct state *state, unsigned reg, struct recipe *r)
 {
 	value base = state->reg[reg];
@@ -42,7 +42,7 @@ static bool recover_cfa_through_slot(const struct state *state, unsigned reg, st
 	return false;
 }
 
-/* fp where a classic prologue puts it: at the saved fp, below the return address. */
+/* Is fp where a conventional prologue puts it: at the saved fp, below the return address? */
 static bool recover_is_classic_frame(const struct state *state, const struct isa *isa)
 {
 	return state->reg[isa->fp] == value_cfa(-16) &&
@@ -55,7 +55,7 @@ static bool recover_find_cfa(const struct state *state, const struct isa *isa, s
 		return recover_cfa_from(state, isa->fp, r);
 	if (recover_cfa_from(state, isa->sp, r) || recover_cfa_from(state, isa->fp, r))
 		return true;
-	/* What a callee keeps, then memory: a register that it need not keep comes last. */
+	/* Callee-saved registers first, then memory; caller-saved registers last. */
 	for (uint64_t left = isa->callee_saved; left; left &= left - 1)
 		if (recover_cfa_from(state, (unsigned)__builtin_ctzll(left), r))
 			return true;
@@ -76,7 +76,7 @@ static bool recover_is_live(const struct state *state, const struct isa *isa, va
 	return !value_is_frame(sp) || !value_same_base(at, sp) || value_offset(at) >= value_offset(sp);
 }
 
-/* A slot counted from an aligned base is told from a register that holds that base. */
+/* A slot relative to an aligned base is found through a register that contains that base. */
 static bool recover_rule_for_slot(const struct state *state, const struct isa *isa, value at,
 				  struct rule *ret)
 {
@@ -99,8 +99,8 @@ static bool recover_rule_for_slot(const struct state *state, const struct isa *i
 	return false;
 }
 
-/* Rules for the registers whose entry value lies in a live slot, the one furthest up: a mask of them, and
- * each rule in its place. */
+/* Rules for the registers whose entry value is in a live slot, in the highest one: a mask of them, and the
+ * rules. */
 static uint64_t recover_rules_from_slots(const struct state *state, const struct isa *isa, struct rule *ret)
 {
 	uint64_t found = 0;
@@ -117,7 +117,7 @@ static uint64_t recover_rules_from_slots(const struct state *state, const struct
 	return found;
 }
 
-/* What was popped stays in the red zone until something else is written there. */
+/* Popped values remain in the red zone until they are overwritten. */
 static bool recover_rule_from_red_zone(const struct state *state, const struct isa *isa, unsigned reg,
 				       struct rule *ret)
 {
@@ -143,12 +143,13 @@ static bool recover_rule_from_registers(const struct state *state, const struct 
 	return false;
 }
 
-/* A register whose entry value lies in no live slot; false if it is nowhere to be found. */
+/* A register whose entry value is in no live slot; false if it cannot be found. */
 static bool recover_find_register(const struct state *state, const struct isa *isa, unsigned reg,
 				  struct rule *ret)
 {
 	*ret = (struct rule){ .reg = (uint8_t)reg, .kind = RULE_SAME };
-	/* A call is about to overwrite the return address register: better where it will still be found. */
+	/* A call is about to overwrite the return address register: prefer a location that will remain valid.
+	 */
 	if (reg == isa->ra && !isa->call_pushes_ra && recover_rule_from_registers(state, isa, reg, ret))
 		return true;
 	if (state->reg[reg] == value_entry(reg) && reg != isa->pc)
@@ -223,13 +224,13 @@ struct row_maker {
 	struct recipe_rows *rows;
 	uint64_t start;
 	enum trust trust;
-	struct state last; /* the state the last recipe was made of */
+	struct state last; /* the state from which the last recipe was made */
 	bool has_last, last_is_guess;
-	uint64_t last_uses; /* registers that decided what it is */
+	uint64_t last_uses; /* registers that determined the recipe */
 	struct tails tails;
 };
 
-/* Can a recipe be made of it? What else a register holds makes no difference. */
+/* Can a recipe be made from the value? Other values of a register make no difference. */
 static bool recover_is_telling(value v)
 {
 	return value_kind(v) == VALUE_ENTRY || value_is_frame(v);
@@ -251,7 +252,7 @@ static bool recover_is_same_recipe(const struct row_maker *m, const struct state
 	return memcmp(a->slot, b->slot, a->n_slots * sizeof(a->slot[0])) == 0;
 }
 
-/* Does the rule name a live slot? */
+/* Does the rule refer to a live slot? */
 static bool recover_is_in_live_slot(const struct rule *rule, const struct state *state, const struct isa *isa)
 {
 	if (rule->kind == RULE_AT_CFA)
@@ -261,9 +262,8 @@ static bool recover_is_in_live_slot(const struct rule *rule, const struct state 
 }
 
 /*
- * Registers on which it depends that the recipe of this state is this one, as long as the slots stay as they
- * are. Those that it finds in a slot do not matter, unless it had to look for others, or for the CFA, in
- * registers.
+ * Registers that determine the recipe of this state, as long as the slots do not change. Registers restored
+ * from a slot do not matter, unless others, or the CFA, had to be found in registers.
  */
 static uint64_t recover_deciding_registers(const struct recipes *recipes, uint32_t index,
 					   const struct state *state, const struct isa *isa)
@@ -311,7 +311,7 @@ static void recover_make_no_row(struct row_maker *m, uint32_t i)
 		recipe_rows_add(m->rows, offset, RECIPE_NONE);
 }
 
-/* The end of the straight run of reached code from a leader; all that it writes. */
+/* The end of the straight-line reached code from a leader; and everything that it writes. */
 static uint32_t recover_run_end(const struct flow *flow, uint32_t i, uint32_t end, uint64_t *ret_writes)
 {
 	*ret_writes = 0;
@@ -332,7 +332,7 @@ static bool recover_wants_copy(const struct flow *flow, uint32_t i, const struct
 	return is_call && !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);
 }
 
-/* Instruction by instruction, from the second of a run on. */
+/* Instruction by instruction, from the second one of the run on. */
 static void recover_make_rows_between(struct row_maker *m, uint32_t i, uint32_t end,
 				      const struct state *first, bool is_guess)
 {
@@ -353,7 +353,7 @@ static void recover_make_rows_between(struct row_maker *m, uint32_t i, uint32_t 
 	}
 }
 
-/* Most runs leave everything that decides the recipe as it is: they have one row. */
+/* Most runs do not change anything that determines the recipe: they have one row. */
 static uint32_t recover_make_rows(struct row_maker *m, uint32_t i, uint32_t end)
 {
 	const struct flow *flow = m->flow;
@@ -387,7 +387,7 @@ void recover_rows(struct flow *flow, size_t part, struct recipes *recipes, struc
 	tails_done(&m.tails);
 }
 
-/* --- sp, told from the frame pointer ------------------------------------------------------------ */
+/* --- sp, derived from the frame pointer --------------------------------------------------------- */
 
 struct fp_search {
 	const struct flow *flow;

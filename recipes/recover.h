@@ -11,14 +11,15 @@
 #include "binary/flow/flow.h"
 #include "recipes/recipe.h"
 
-/* Trust of what the function's real states say; guessed states are always TRUST_GUESS. */
+/* The trust of recipes from the function's real states; those from guessed states are always TRUST_GUESS. */
 enum trust recover_trust(const struct flow *flow);
 
 /* RECIPE_NONE if the state does not say where the CFA or the return address is. */
 uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
 			struct recipes *recipes);
 
-/* How far sp lies from the frame pointer at the instruction that holds vaddr; false if that is not sure. */
+/* The distance from the frame pointer to sp at the instruction that contains vaddr; false if that is not
+ * certain. */
 bool recover_sp_from_fp(struct flow *flow, uint64_t vaddr, int64_t *ret);
 
 /* Appends the rows of one part of the function, offsets from the part's start. */

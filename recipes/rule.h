@@ -17,7 +17,7 @@ enum witness { WITNESS_NONE, WITNESS_ANALYSIS, WITNESS_CFI, WITNESS_TEMPLATE, WI
 enum trust { TRUST_GUESS, TRUST_STATED, TRUST_PROVEN };
 
 enum cfa_kind {
-	CFA_NONE,  /* no recipe here, and that is known */
+	CFA_NONE,  /* it is known that there is no recipe here */
 	CFA_REG,   /* reg + offset */
 	CFA_DEREF, /* *(reg + offset) + addend */
 	CFA_EXPR,  /* DWARF expression */
@@ -47,8 +47,9 @@ struct rule {
 struct recipe {
 	uint8_t cfa_kind, cfa_reg;
 	uint8_t witness, trust;
-	/* The caller was interrupted, it did not call: its pc is the rule for isa->pc if there is one
-	 * (AArch64, where ra is an ordinary register then), else the rule for isa->ra. */
+	/* The caller was interrupted; it did not make a call. Its pc is given by the rule for isa->pc if
+	 * there is one (AArch64, where ra is then an ordinary register), otherwise by the rule for isa->ra.
+	 */
 	bool is_signal_frame;
 	bool ra_is_signed; /* AArch64 pointer authentication */
 	uint8_t n_rules;

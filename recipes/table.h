@@ -15,14 +15,14 @@ struct table_span {
 	uint32_t size;
 	uint32_t first_row, n_rows;
 	/* In memory only, 0 in the store: */
-	bool is_part;    /* taken in by a function that starts elsewhere */
-	uint8_t state;   /* what the table's owner found out of the span */
-	uint8_t inner;   /* the same, of functions inside it */
-	uint8_t n_looks; /* how often it was asked for */
+	bool is_part;    /* absorbed by a function that starts elsewhere */
+	uint8_t state;   /* what the table's owner found out about the span */
+	uint8_t inner;   /* the same about functions inside it */
+	uint8_t n_looks; /* how often it was requested */
 };
 _Static_assert(sizeof(struct table_span) == 24 && sizeof(struct recipe_row) == 8, "they are stored");
 
-/* Grows, and never moves a span to another number. */
+/* Only grows: a span keeps its number. */
 struct recipe_table {
 	VEC(struct table_span) spans;
 	VEC(struct recipe_row) rows;
@@ -31,17 +31,19 @@ struct recipe_table {
 uint32_t table_add(struct recipe_table *table, uint64_t start, uint64_t size, const struct recipe_rows *rows);
 void table_done(struct recipe_table *table);
 
-/* A table to read, wherever it lies. Its bytes are not trusted: what points outside counts as not there. */
+/* A read-only table, in memory or in the store. Its bytes are not trusted: anything out of bounds is treated
+ * as absent. */
 struct table_view {
 	const struct table_span *spans;
 	const struct recipe_row *rows;
 	uint32_t n_spans, n_rows;
 };
 struct table_view table_view_of(const struct recipe_table *table);
-/* The rows of a span; NULL if it points outside. */
+/* The rows of a span; NULL if they are out of bounds. */
 const struct recipe_row *table_rows(const struct table_view *view, const struct table_span *span);
-/* The number of the recipe of a span at vaddr; RECIPE_NONE outside of it and where it has none. */
+/* The number of the recipe of a span at vaddr; RECIPE_NONE if vaddr is outside the span, or there is no
+ * recipe. */
 uint32_t table_span_recipe(const struct table_view *view, const struct table_span *span, uint64_t vaddr);
-/* The same for spans that are sorted and do not overlap. ret_function: where the span starts, if there is
+/* The same for spans that are sorted and do not overlap. ret_function: the start of the span, if there is
  * one. */
 uint32_t table_recipe(const struct table_view *view, uint64_t vaddr, uint64_t *ret_function);

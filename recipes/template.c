@@ -29,13 +29,13 @@ uint32_t template_stub(const struct image *image, const struct isa *isa, uint64_
 /* ---- signals ------------------------------------------------------------------------------------ */
 
 /*
- * What the kernel leaves at sp for the trampoline: a ucontext (AArch64: behind 128 bytes of siginfo),
- * with the interrupted registers at these offsets from sp.
+ * What the kernel leaves at sp for the trampoline: a ucontext (AArch64: after 128 bytes of siginfo), with the
+ * interrupted registers at these offsets from sp.
  */
 struct signal_layout {
-	uint8_t insns[4];      /* offsets into the trampoline (x86-64 has two forms): its second instruction,
-				  behind it */
-	uint16_t sp;           /* of the saved sp */
+	uint8_t insns[4]; /* offsets in the trampoline (x86-64 has two forms): of its second instruction, and
+			     after it */
+	uint16_t sp;      /* of the saved sp */
 	uint16_t reg[REG_MAX]; /* by DWARF number; 0 = none */
 };
 
@@ -130,14 +130,14 @@ uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes)
 				 { .reg = isa->ra, .kind = RULE_AT_CFA, .offset = -8 },
 				 { .reg = isa->sp, .kind = RULE_UNDEFINED } };
 
-	/* AArch64 keeps the pair at the bottom of the frame: the caller's sp is somewhere above it. */
+	/* On AArch64 the pair is at the bottom of the frame: the caller's sp is somewhere above it. */
 	recipe.n_rules = isa->call_pushes_ra ? 2 : 3;
 	return recipes_add(recipes, &recipe, rules);
 }
 
 /* ---- where programs and threads begin ----------------------------------------------------------- */
 
-#define ENTRY_MAX 128 /* bytes of an entry point without an unwind entry: the loader's has some eighty */
+#define ENTRY_MAX 128 /* bytes of an entry point without an unwind entry: the loader's has about eighty */
 
 bool template_is_entry(const struct image *image, const struct frames *frames, uint64_t vaddr)
 {
@@ -163,7 +163,7 @@ uint64_t template_entry_end(const struct image *image, const struct frames *fram
 #define SYSCALL_MAX_INSNS 6
 #define NO_SYSCALL (-1)
 
-/* The number of the system call that the code at vaddr goes straight on to; ret_end: behind it. */
+/* The number of the system call that follows in the straight-line code at vaddr; ret_end: after it. */
 static int64_t template_syscall_ahead(const struct image *image, const struct isa *isa, uint64_t vaddr,
 				      uint64_t *ret_end)
 {
@@ -195,8 +195,8 @@ static int64_t template_syscall_ahead(const struct image *image, const struct is
 #define ARM_EXIT 93
 
 /*
- * clone's child calls the thread's function and then makes the exit system call itself. Looks for that
- * call through a register, then straight on to a system call whose number is exit's.
+ * clone's child calls the thread's function and then makes the exit system call itself. Looks for a call
+ * through a register, followed directly by the system call exit.
  */
 bool template_is_thread_start(const struct image *image, const struct isa *isa, uint64_t vaddr)
 {
@@ -228,8 +228,8 @@ static bool template_does(const struct insn *insn, enum effect_kind kind, unsign
 }
 
 /*
- * The C library's code takes the next context from a register that the function had to keep and goes
- * on to it. AArch64: mov x0, x19; cbnz x0; b. x86-64: mov %rbx, %rsp; mov (%rsp), %rdi; test; je.
+ * The C library's code takes the next context from a callee-saved register and switches to it. AArch64: mov
+ * x0, x19; cbnz x0; b. x86-64: mov %rbx, %rsp; mov (%rsp), %rdi; test; je.
  */
 bool template_is_context_start(const struct image *image, const struct isa *isa, uint64_t vaddr)
 {
@@ -251,7 +251,7 @@ bool template_is_context_start(const struct image *image, const struct isa *isa,
 	       template_does(&insn[1], EFFECT_LOAD, 5, isa->sp) && insn[3].flow == FLOW_BRANCH;
 }
 
-/* ---- calls made by hand ------------------------------------------------------------------------- */
+/* ---- emulated calls ----------------------------------------------------------------------------- */
 
 bool template_is_made_call(const struct isa *isa, struct bytes before, uint64_t vaddr)
 {

@@ -9,7 +9,7 @@
 
 #define NONE TRACE_GRANT_NONE
 
-/* operator new and the like come to malloc. Names of one function are found once. */
+/* operator new and the like call malloc. If a function has several names, it is found only once. */
 static const struct {
 	const char *name;
 	struct trace_grant grant;

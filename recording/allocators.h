@@ -8,13 +8,13 @@
 #include "collector/bpf/trace_layout.h"
 
 struct allocators {
-	VEC(char *) patterns;           /* as recording/chosen.h has them */
+	VEC(char *) patterns;           /* as in recording/chosen.h */
 	VEC(struct trace_grant) grants; /* by pattern */
 };
 
 /*
- * Those of the C library, under their usual names, and what the user names besides: NAME, or NAME:N, where
- * the N-th argument says how many bytes it gives (1).
+ * Those of the C library, under their usual names, and those that the user adds: NAME, or NAME:N, where the
+ * N-th argument is the size in bytes (default 1).
  */
 void allocators_init(struct allocators *allocators, char *const *more, size_t n_more);
 void allocators_done(struct allocators *allocators);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define KEEP_BYTES (4u << 20) /* of room, from one filling to the next; deep stacks may have taken more */
+#define KEEP_BYTES (4u << 20) /* kept from one batch to the next; deep stacks may need more */
 
 static size_t batch_aligned(size_t n)
 {
@@ -43,7 +43,7 @@ static void batch_put_sample(struct batch *batch, const struct sample *sample)
 			batch_put(batch, sample->deep[i].at, STACK_PAGE);
 }
 
-/* In the same order. */
+/* Reads back in the order in which it was written. */
 static void batch_take_sample(struct batch *batch, struct sample *sample)
 {
 	sample->stack.at = batch_take(batch, sample->stack.len);

@@ -17,10 +17,10 @@ struct branches_reading {
 	struct paths *paths;
 	struct burst_ways ways;
 	struct branches_found found;
-	VEC(struct branches_map) maps; /* before the process is chosen */
+	VEC(struct branches_map) maps; /* until the process is chosen */
 };
 
-/* The first process with branches is the one. */
+/* The first process with branches is chosen. */
 static void branches_choose(struct branches_reading *r, pid_t pid)
 {
 	r->paths->pid = pid;

@@ -9,13 +9,13 @@
 
 struct branches_request {
 	const char *path;   /* perf.data */
-	const char *symfs;  /* where the recorded files are looked for; NULL = "/" */
-	char *const *names; /* functions that are shown; none = all */
+	const char *symfs;  /* where the recorded files are searched; NULL = "/" */
+	char *const *names; /* functions to show; none = all */
 	size_t n_names;
 };
 
 struct branches_found {
-	uint64_t n_samples, n_others; /* with branches; of other processes than the first */
+	uint64_t n_samples, n_others; /* samples with branches; those of processes other than the first */
 };
 
 /* Fills paths. -ENODATA with a diag if the file has no branches. */

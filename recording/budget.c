@@ -9,13 +9,13 @@
 #define ON_MOST_NS 300000000u /* how long a window is open */
 #define ON_LEAST_NS 10000000u
 #define CYCLE_NS 1000000000u /* how long a cycle is, if its window allows it */
-#define ENDING_NS 200000000u /* how long the ends of calls are waited for */
-#define POLL_NS 10000000u    /* ... from one look to the next */
-#define LOOK_NS 250000000u   /* from one look at the rates to the next, at least */
+#define ENDING_NS 200000000u /* how long we wait for calls to end */
+#define POLL_NS 10000000u    /* ... and how often that is checked */
+#define LOOK_NS 250000000u   /* at least this long between two measurements of the rates */
 #define APART_MAX 1000u
 /*
  * CPU time that a call of a traced function costs: two probes, and a record with its stack. As measured
- * (docs/trace.md); on x86-64 the kernel steps over the return instruction.
+ * (docs/trace.md); on x86-64 the kernel single-steps the return instruction.
  */
 #if defined(__x86_64__)
 #define CALL_NS 9000.0
@@ -46,7 +46,7 @@ static uint64_t budget_random(struct budget *budget)
 	return budget->random;
 }
 
-/* From 0 to 1, without 1. */
+/* At least 0, less than 1. */
 static double budget_fraction(uint64_t random)
 {
 	return (double)(random >> 11) * 0x1p-53;
@@ -83,7 +83,7 @@ uint64_t budget_cycle_end(const struct budget_cycle *cycle)
 
 /* ---- rates -------------------------------------------------------------------------------------------- */
 
-/* Those that are watched at times have been watched for the window. */
+/* Functions that are watched part of the time have been watched for the window only. */
 static void budget_look(struct budget *budget, const struct trace *trace, const struct perf_probe *probe,
 			uint64_t now)
 {
@@ -99,7 +99,7 @@ static void budget_look(struct budget *budget, const struct trace *trace, const 
 	budget->looked_ns = now;
 }
 
-/* Calls that are measured at times and have not ended. */
+/* Calls of functions that are watched part of the time, and that have not ended. */
 static uint64_t budget_open_calls(const struct trace *trace, const struct perf_probe *probe)
 {
 	uint64_t n = 0;
@@ -162,7 +162,7 @@ static void budget_watch_at_times(const struct budget *budget, struct trace *tra
 				       trace->chosen.functions.at[function].name, budget->rate[function]));
 }
 
-/* Those that are called most, until what the others cost is less than half of what is allowed. */
+/* Takes the functions called most, until the others cost less than half of what is allowed. */
 static void budget_thin(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
 	uint32_t busiest;
@@ -180,7 +180,7 @@ static void budget_thin(struct budget *budget, struct trace *trace, struct perf_
 		budget->n_apart = 2;
 }
 
-/* Rates are known: what follows from them. */
+/* Acts on the rates, once they are known. */
 static void budget_judge(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
 {
 	budget_look(budget, trace, probe, now);
@@ -203,7 +203,7 @@ static void budget_open(struct budget *budget, const struct trace *trace, struct
 	budget->n_open = budget_open_calls(trace, probe);
 	uint64_t now = clock_now_ns();
 	double n = budget_cycle_open(&budget->cycle, now);
-	/* One of the two whole numbers beside it, so that on average it is the number itself. */
+	/* Rounded up or down at random, so that the average is the exact number. */
 	uint64_t n_stands = (uint64_t)(n + budget_fraction(budget_random(budget)));
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
 		if (probe->links.state[i] == PROBE_AT_TIMES)

@@ -16,13 +16,14 @@
 #include "collector/probe/perf_probe.h"
 #include "recording/trace.h"
 
-#define BUDGET_HITS_MAX 200000 /* a second: a function with more is not traced any more */
+#define BUDGET_HITS_MAX 200000 /* per second: a function with more hits is no longer traced */
 
 enum budget_phase {
 	BUDGET_ALL,    /* every call is measured */
-	BUDGET_OFF,    /* none is, of functions that are called too often: before the window, and behind it */
+	BUDGET_OFF,    /* no calls of functions that are called too often are measured: before and after the
+			  window */
 	BUDGET_ON,     /* the window is open */
-	BUDGET_ENDING, /* it is closed; calls that began in it are waited for */
+	BUDGET_ENDING, /* it is closed; calls that began in it have not all ended */
 };
 
 struct budget_cycle {
@@ -31,29 +32,29 @@ struct budget_cycle {
 };
 /* A cycle in which one call in n is measured. random: any number. */
 struct budget_cycle budget_cycle_plan(uint64_t start_ns, uint64_t n, uint64_t random);
-/* The window has opened at this time, which may be late. Returns how many calls one stands for, on average.
- */
+/* The window was opened at this time, which may be late. Returns how many calls a measured one represents on
+ * average. */
 double budget_cycle_open(struct budget_cycle *cycle, uint64_t now);
-/* When the next one begins. */
+/* When the next cycle begins. */
 uint64_t budget_cycle_end(const struct budget_cycle *cycle);
 
 struct budget {
 	double most;      /* share of a CPU; 0 = no limit */
-	uint64_t n_apart; /* one call in so many is measured, of functions that are called too often; 0 =
-			     every */
+	uint64_t n_apart; /* one in this many calls is measured, for functions that are called too often; 0 =
+			     every call */
 	enum budget_phase phase;
-	uint64_t due_ns; /* when there is something to do; 0 = at the next look */
+	uint64_t due_ns; /* when there is something to do; 0 = at the next tick */
 	struct budget_cycle cycle;
 	uint64_t ending_ns; /* when the phase began */
 	uint64_t n_open;    /* calls that had not ended when the window was opened, and never will */
-	uint64_t looked_ns; /* when rates were last looked at */
+	uint64_t looked_ns; /* when rates were last computed */
 	uint64_t random;
 	uint64_t entries[TRACE_FUNCTIONS_MAX]; /* at that time */
-	double rate[TRACE_FUNCTIONS_MAX];      /* calls a second while they were watched */
+	double rate[TRACE_FUNCTIONS_MAX];      /* calls per second while their probes were set */
 };
 
 void budget_init(struct budget *budget, double most, uint64_t now);
-/* Is called at least every half second. Notes are the trace's. */
+/* To be called at least every half second. Adds notes to the trace. */
 void budget_tick(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now);
-/* When it wants to be called again; 0 = whenever. */
+/* When it must be called again; 0 = at any time. */
 uint64_t budget_due(const struct budget *budget);

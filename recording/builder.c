@@ -9,7 +9,7 @@
 #include "recording/growth.h"
 #include "recording/tasks.h"
 
-#define WAKERS_MAX 24 /* names of threads that end waits: each is a metric */
+#define WAKERS_MAX 24 /* names of threads that end waits: each becomes a metric */
 
 struct builder {
 	struct profile *profile;
@@ -20,7 +20,7 @@ struct builder {
 	struct growth_events events;
 	struct builder_place last;
 	struct map waker_of, holder_of; /* name -> metric */
-	size_t max_bytes;               /* of the tree; 0 = any */
+	size_t max_bytes;               /* limit of the tree; 0 = none */
 	bool has_started;               /* run.start_ns is known */
 	uint64_t last_ns;               /* of the latest event */
 	const struct source_info *info; /* borrowed */
@@ -55,7 +55,7 @@ static uint32_t builder_add_text(struct profile *profile, const char *text)
 	return text ? intern_add(&profile->strings, text) : 0;
 }
 
-/* An empty profile, for what comes from now on. */
+/* An empty profile for the events from now on. */
 static void builder_begin(struct builder *builder, uint64_t start_ns)
 {
 	const struct source_info *info = builder->info;
@@ -163,8 +163,8 @@ void builder_user(struct builder *builder, pid_t pid, const struct user *user)
 }
 
 /*
- * Time since the start, at least 1: an exit at 0 would read as "still there". What was there before
- * the recording carries time 0 and starts with it.
+ * Time since the start, at least 1: an exit at 0 would read as "still running". Whatever existed before the
+ * recording has time 0 and starts with it.
  */
 static uint64_t builder_since_start(struct builder *builder, uint64_t time_ns)
 {
@@ -187,13 +187,13 @@ void builder_event(struct builder *builder, const struct event *event)
 	struct profile_quality *quality = &builder->profile->quality;
 
 	switch (event->kind) {
-	case EVENT_SAMPLE: /* builder_sample, builder_count */
+	case EVENT_SAMPLE: /* handled by builder_sample and builder_count */
 		break;
 	case EVENT_FORK:
 		tasks_fork(&builder->tasks, event->pid, event->tid, event->fork.parent_pid,
 			   event->fork.parent_tid, time_ns);
 		break;
-	case EVENT_EXEC: /* its stack is another */
+	case EVENT_EXEC: /* it has a new stack */
 		growth_forget(&builder->growth, event->tid);
 		if (event->comm)
 			tasks_name(&builder->tasks, event->pid, event->tid, event->comm, time_ns);
@@ -215,7 +215,7 @@ void builder_event(struct builder *builder, const struct event *event)
 	case EVENT_MAPPING:
 	case EVENT_UNTHROTTLE:
 	case EVENT_SWITCH:
-	case EVENT_CODE: /* only when it was */
+	case EVENT_CODE: /* of use only when it happened */
 		break;
 	}
 }
@@ -245,7 +245,7 @@ void builder_wait(struct builder *builder, const struct event *event)
 	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
 }
 
-/* One for each name: known has those that there are. */
+/* One metric per name: known has the existing ones. */
 static uint32_t builder_name_metric(struct builder *builder, struct map *known, const char *what, pid_t pid,
 				    pid_t tid)
 {
@@ -314,7 +314,7 @@ struct builder_place builder_last(const struct builder *builder)
 	return builder->last;
 }
 
-/* The metrics of a call, as the source has them. */
+/* The metrics of a call, in the source's order. */
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums)
 {
@@ -346,7 +346,7 @@ void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread
 	cct_add_value(&builder->profile->cct, node, thread, CCT_DURATION_CLASS + class, n);
 }
 
-/* Images are only ever added, so those we have are those at the front. */
+/* Images are only ever added, so the ones we have come first. */
 static void builder_update_images(struct profile *profile, const struct images *images)
 {
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
@@ -361,8 +361,8 @@ static void builder_update_images(struct profile *profile, const struct images *
 	}
 }
 
-/* Of a live recording: what it takes to read one again is no part of it, and two imports are the same bytes.
- */
+/* For live recordings only: what it costs to read a recording again is not part of it, and two imports give
+ * the same bytes. */
 static void builder_update_cost(const struct builder *builder, struct profile_quality *quality)
 {
 	struct rusage usage;

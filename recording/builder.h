@@ -15,7 +15,8 @@
 #include "unwinder/unwinder.h"
 
 struct builder;
-/* info is borrowed: events become metrics, notes become notes. max_bytes: of the tree, 0 = any. */
+/* info is borrowed: its events become metrics, its notes become notes. max_bytes: limit of the tree, 0 =
+ * none. */
 struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
 
@@ -23,21 +24,21 @@ void builder_free(struct builder *builder);
 void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held);
 void builder_hold(struct builder *builder, const uint64_t *numbers, size_t n);
 
-/* Nothing was sampled so far. What is known of processes and threads stays. With one worker only. */
+/* Discards all samples. What is known about processes and threads is kept. Only with one worker. */
 void builder_reset(struct builder *builder);
 
-/* A sentence for the user that came up later than info; each is kept once. */
+/* Adds a sentence for the user that is not in info; each is kept once. */
 void builder_note(struct builder *builder, const char *text);
-/* The command line of a process that has been seen, where someone knows it. */
+/* Sets the command line of a process that has been seen, if it is known. */
 void builder_command(struct builder *builder, pid_t pid, const char *command_line);
-/* Who runs it, likewise. */
+/* Sets its user, likewise. */
 void builder_user(struct builder *builder, pid_t pid, const struct user *user);
 
 /* Every event that is not a sample: processes, threads, names, losses. */
 void builder_event(struct builder *builder, const struct event *event);
 /*
  * A sample and its stack: CCT, values (samples and weight), timeline, quality. Allocates nothing in the
- * steady state. A thread that was never announced is added when it is met.
+ * steady state. A thread that was never announced is added with its first sample.
  */
 void builder_sample(struct builder *builder, const struct event *event, const struct stack *stack);
 /* Where the last one was counted. */
@@ -45,25 +46,25 @@ struct builder_place {
 	uint32_t node, thread;
 };
 struct builder_place builder_last(const struct builder *builder);
-/* Calls that were counted elsewhere, on a complete path: what was measured of them, and how many took how
- * long. */
+/* Adds calls that were counted in the kernel, on a complete path: their sums, and the distribution of their
+ * durations. */
 void builder_count_calls(struct builder *builder, uint32_t node, uint32_t thread, uint64_t now,
 			 const struct trace_sums *sums);
 void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread, uint32_t class, uint64_t n);
-/* The same without the stack, which the caller keeps; returns the thread's row. */
+/* Like builder_sample without the stack, which the caller keeps; returns the thread's row. */
 uint32_t builder_count(struct builder *builder, const struct event *event);
-/* A thread is back: EVENT_SWITCH, with how long it was away. */
+/* A thread runs again: EVENT_SWITCH, with the duration of the wait. */
 void builder_wait(struct builder *builder, const struct event *event);
-/* The metric of time that threads of this name have ended waits after; 0 if it is a thread that is not
- * recorded, or there are too many names. */
+/* The metric of waits that threads of this name have ended; 0 if it is a thread that is not recorded, or
+ * there are too many names. */
 uint32_t builder_waker_metric(struct builder *builder, pid_t pid, pid_t tid);
-/* The same of waits for what threads of this name held. */
+/* The same for waits for locks that threads of this name held. */
 uint32_t builder_holder_metric(struct builder *builder, pid_t pid, pid_t tid);
-/* A sample of who wakes a thread, and its stack: it hangs below the wait. */
+/* A sample of a thread that wakes another, and its stack, which is added below the wait. */
 void builder_waker(struct builder *builder, const struct event *event, const struct stack *stack);
 /* The row of an event's thread. */
 uint32_t builder_find(struct builder *builder, const struct event *event);
-/* When the latest event was. */
+/* The time of the latest event. */
 uint64_t builder_last_ns(const struct builder *builder);
 /* cct_tell of the profile so far. */
 void builder_mark_told(struct builder *builder);
@@ -76,9 +77,9 @@ bool builder_has_exited(const struct builder *builder, uint32_t thread);
  */
 struct profile *builder_profile(struct builder *builder, const struct unwinder_stats *stats);
 /*
- * The same, handed over to the caller; what comes from now on goes into another one, which begins at now_ns.
- * Of source_info.is_machine only.
+ * The same, but passed to the caller; later events go into another profile, which begins at now_ns. Only with
+ * source_info.is_machine.
  */
 struct profile *builder_next(struct builder *builder, const struct unwinder_stats *stats, uint64_t now_ns);
-/* The same, handed over to the caller; the builder is spent. */
+/* The same, but passed to the caller; the builder must not be used afterwards. */
 struct profile *builder_finish(struct builder *builder, const struct unwinder_stats *stats);

@@ -9,7 +9,7 @@
 #include "report/diff/statistics.h"
 
 #define DRAWS 400
-#define WAYS_SHOWN 256 /* of a function: intervals of others are not worked out */
+#define WAYS_SHOWN 256 /* per function: the intervals of the others are not computed */
 #define SIDE 0.025
 
 static int interval_compare(const void *left, const void *right)
@@ -27,7 +27,7 @@ static uint64_t interval_random(uint64_t *state)
 	return *state;
 }
 
-/* How often each burst is in one draw. */
+/* How often each burst occurs in one resample. */
 static void interval_draw(uint32_t *times, uint32_t n, uint64_t *state)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static void interval_draw(uint32_t *times, uint32_t n, uint64_t *state)
 		times[interval_random(state) % n]++;
 }
 
-/* The index of the way that was counted; WAYS_SHOWN if it is none of those whose interval is worked out. */
+/* The index of the counted way; WAYS_SHOWN if its interval is not computed. */
 static size_t interval_way(const struct paths_function *at, const struct burst_count *count)
 {
 	for (size_t k = 0; k < at->counts.n && k < WAYS_SHOWN; k++)
@@ -45,7 +45,7 @@ static size_t interval_way(const struct paths_function *at, const struct burst_c
 	return WAYS_SHOWN;
 }
 
-/* What one burst has to say of one way. */
+/* What one burst contributes to one way. */
 struct interval_part {
 	uint32_t burst;
 	size_t way;
@@ -53,7 +53,7 @@ struct interval_part {
 };
 typedef VEC(struct interval_part) interval_parts;
 
-/* The share of each way of a function in one draw, into shares[way * DRAWS + draw]. */
+/* The share of each way of a function in one resample, into shares[way * DRAWS + draw]. */
 static void interval_shares(const interval_parts *parts, const uint32_t *times, double *shares, size_t draw)
 {
 	double all = 0;
@@ -82,7 +82,8 @@ static void interval_take(struct paths_function *at, double *shares, double wide
 	}
 }
 
-/* Few bursts vary less among themselves than bursts do, and say little of how much those vary. */
+/* The spread within a small set of bursts underestimates the true one, and the estimate is itself uncertain.
+ */
 static double interval_widens(uint32_t n_bursts)
 {
 	double df = n_bursts - 1;

@@ -8,5 +8,5 @@
 
 #include "recording/paths.h"
 
-/* Fills the intervals of the ways of all functions. One burst alone says nothing. */
+/* Fills the intervals of the paths of all functions. A single burst gives no interval. */
 void burst_intervals(const struct burst_count *counts, size_t n, uint32_t n_bursts, struct paths *paths);

@@ -13,17 +13,17 @@
 #include "symbolize/demangle.h"
 
 #define FUNCTIONS_MAX 256
-#define BURST_REFUSED (UINT32_MAX - 1) /* its ways are not known, or not wanted */
+#define BURST_REFUSED (UINT32_MAX - 1) /* its ways are unknown, or not wanted */
 #define FRAMES_MAX 512
 #define BRANCH_BYTES 24  /* struct perf_branch_entry */
-#define STRETCH_MAX 4096 /* instructions between two branches that are taken */
+#define STRETCH_MAX 4096 /* instructions between two taken branches */
 
 struct burst_image {
 	image_id id;
 	struct image *image;
 	struct symbols *symbols;
 	struct frames *frames;
-	struct functions *functions; /* NULL = its code is not known */
+	struct functions *functions; /* NULL = its code is unknown */
 };
 
 struct burst_frame {
@@ -31,9 +31,9 @@ struct burst_frame {
 	uint32_t block, number, began;
 };
 
-/* Where an address is. */
+/* Where an address belongs. */
 struct burst_place {
-	struct burst_image *image; /* NULL = nowhere that is known */
+	struct burst_image *image; /* NULL = unknown */
 	uint64_t vaddr;
 	uint32_t function, block;
 };
@@ -74,7 +74,7 @@ static bool burst_is_wanted(const struct burst_ways *w, const char *linkage, con
 	return wanted;
 }
 
-/* A function that was met for the first time. */
+/* Adds a function that is met for the first time. */
 static uint32_t burst_add_function(struct burst_ways *w, struct burst_image *image, uint32_t index)
 {
 	const struct function *found = &image->functions->at[index];
@@ -147,7 +147,7 @@ static struct burst_place burst_locate(struct burst_ways *w, uint64_t pc)
 	return place;
 }
 
-/* How control goes on behind the instruction there. */
+/* How control continues after the instruction there. */
 static bool burst_decode(const struct burst_place *place, struct insn *ret)
 {
 	const struct isa *isa = place->image ? isa_for_machine(place->image->image->elf_machine) : NULL;
@@ -157,7 +157,7 @@ static bool burst_decode(const struct burst_place *place, struct insn *ret)
 
 /* ---- ways --------------------------------------------------------------------------------------------- */
 
-/* A frame that control comes into; its way is known only from the function's start on. */
+/* Control enters a frame; its way is known only if it enters at the function's start. */
 static void burst_enter(const struct burst_ways *w, const struct burst_place *place, uint32_t step,
 			struct burst_frame *ret)
 {
@@ -169,7 +169,7 @@ static void burst_enter(const struct burst_ways *w, const struct burst_place *pl
 		ret->number = plan->ways.blocks[place->block].start;
 }
 
-/* The way is over. */
+/* The way is complete. */
 static void burst_count_way(struct burst_ways *w, const struct burst_frame *frame, uint32_t half)
 {
 	if (frame->function == BURST_REFUSED || frame->number == WAYS_NONE || frame->began > half)
@@ -183,7 +183,7 @@ static void burst_count_way(struct burst_ways *w, const struct burst_frame *fram
 		 ((struct burst_count){ frame->function, frame->number, (uint32_t)w->n_bursts, 0, 1 }));
 }
 
-/* From the end of its block on to another one; WAYS_NONE: the function is left. */
+/* From the end of a block to another one; WAYS_NONE: the function is left. */
 static void burst_move(struct burst_ways *w, struct burst_frame *frame, uint32_t to, uint32_t step,
 		       uint32_t half)
 {
@@ -197,7 +197,7 @@ static void burst_move(struct burst_ways *w, struct burst_frame *frame, uint32_t
 	if (edge && frame->number != WAYS_NONE)
 		frame->number += edge->add;
 	else if (!edge && to != WAYS_NONE)
-		frame->number = WAYS_NONE; /* control came here in a way that is not known */
+		frame->number = WAYS_NONE; /* it is unknown how control came here */
 	if (to == WAYS_NONE || (edge && edge->is_cut)) {
 		burst_count_way(w, frame, half);
 		frame->number = to == WAYS_NONE ? WAYS_NONE : ways->blocks[to].start;
@@ -272,7 +272,7 @@ void burst_ways_add(struct burst_ways *w, struct bytes pcs)
 
 /* ---- branches ----------------------------------------------------------------------------------------- */
 
-/* Steps from an address to a branch further on; false if the code does not lead there. */
+/* Steps from an address to a later branch; false if the code does not lead there. */
 static bool burst_walk(struct burst_ways *w, uint64_t from, uint64_t to, struct writer *steps)
 {
 	struct insn insn;
@@ -298,8 +298,7 @@ void burst_ways_add_branches(struct burst_ways *w, struct bytes branches)
 		struct reader newer = reader_of(bytes_from(branches, (i - 1) * BRANCH_BYTES));
 		struct reader older = reader_of(bytes_from(branches, i * BRANCH_BYTES + sizeof(uint64_t)));
 		if (!burst_walk(w, read_u64(&older), read_u64(&newer), &steps))
-			writer_clear(
-				&steps); /* a signal, or code that is not known: what was before is cut off */
+			writer_clear(&steps); /* a signal, or unknown code: drops what came before */
 	}
 	burst_ways_add(w, writer_bytes(&steps));
 	writer_done(&steps);

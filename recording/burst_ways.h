@@ -10,19 +10,19 @@
 
 struct burst_ways {
 	struct paths *paths;
-	char *const *names; /* that are wanted; none = all */
+	char *const *names; /* requested functions; none = all */
 	size_t n_names, n_bursts;
 	struct map function_of;           /* (map, start of a function) -> index, or BURST_REFUSED */
 	VEC(struct burst_image *) images; /* functions of images, by image */
 	VEC(struct burst_count) counts;
-	VEC(struct burst_frame) frames; /* of the burst that is looked at */
+	VEC(struct burst_frame) frames; /* of the current burst */
 };
 
 void burst_ways_init(struct burst_ways *ways, struct paths *paths, char *const *names, size_t n_names);
 /* One burst: addresses in the process, 8 bytes each. */
 void burst_ways_add(struct burst_ways *ways, struct bytes pcs);
-/* Branches that were taken one after the other, {u64 from, to, flags} each, newest first: the steps between
- * them are what the code says. */
+/* Consecutive taken branches, {u64 from, to, flags} each, newest first: the steps between them follow from
+ * the code. */
 void burst_ways_add_branches(struct burst_ways *ways, struct bytes branches);
-/* Makes counts and intervals of the functions of paths, and frees the rest. */
+/* Computes counts and intervals of the functions of paths, and frees everything else. */
 void burst_ways_finish(struct burst_ways *ways);

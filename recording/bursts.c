@@ -16,7 +16,7 @@
 #include "recording/burst_ways.h"
 
 #define CHILD_NOT_ALLOWED 121
-#define NAP_MS 20 /* while no thread runs */
+#define NAP_MS 20 /* while no thread is running */
 
 /* ---- the process that steps --------------------------------------------------------------------------- */
 
@@ -43,7 +43,7 @@ static bool job_sleep(const struct bursts_job *job, uint64_t ms)
 	return poll(&control, 1, (int)ms) == 0;
 }
 
-/* One of the threads that run; 0 = none does. */
+/* One of the running threads; 0 = none is running. */
 static pid_t job_thread(struct bursts_job *job)
 {
 	struct pid_list threads = { 0 };
@@ -71,7 +71,8 @@ static bool job_write(int to, const struct burst *burst)
 	return is_written;
 }
 
-/* In the child. Signals that end us are blocked: it ends between two bursts, when its control is closed. */
+/* In the child. Signals that end us are blocked: it ends between two bursts, when its control pipe is closed.
+ */
 static int job_run(void *context, int result)
 {
 	static const struct burst_limits limits = { BURST_STEPS, BURST_NS };
@@ -80,15 +81,15 @@ static int job_run(void *context, int result)
 	struct burst burst = { 0 };
 	sigset_t all;
 
-	close(job->parents); /* or it would never see it closed */
+	close(job->parents); /* otherwise it would never see it closed */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
-	setsid(); /* what is sent to our group is not for it */
+	setsid(); /* signals to our process group are not meant for it */
 	for (;;) {
 		uint64_t mean_ms = (uint64_t)(1000 / job->rate) + 1;
 		if (!job_sleep(job, mean_ms / 2 + job_random(job) % mean_ms))
 			break;
-		/* All that it stood still so far has to be a small part of all the time. */
+		/* The time the process was stopped must stay a small part of the total. */
 		if ((double)stopped > BURSTS_SHARE * (double)(clock_now_ns() - start))
 			continue;
 		char state = target_state(job->pid);

@@ -14,12 +14,12 @@
 #include "recording/paths.h"
 
 #define BURST_STEPS 1000
-#define BURST_NS 2000000  /* that a thread stands still */
-#define BURSTS_SHARE 0.01 /* of the time that it may stand still, in sum */
+#define BURST_NS 2000000  /* maximum time that a thread is stopped */
+#define BURSTS_SHARE 0.01 /* maximum share of the time that threads are stopped, in total */
 
 struct bursts {
 	struct child child;
-	int control; /* closing it ends the child; -1 = it is closed */
+	int control; /* closing it ends the child; -1 = closed */
 	pid_t pid;
 	double rate;
 	uint64_t n, n_empty, n_steps, stopped_ns, longest_ns; /* after bursts_finish */
@@ -28,20 +28,20 @@ struct bursts {
 struct bursts_request {
 	pid_t pid;          /* 0: the command */
 	char *const *argv;  /* NULL: the process */
-	char *const *names; /* functions that are shown; none = all */
+	char *const *names; /* functions to show; none = all */
 	size_t n_names;
-	double rate; /* a second */
+	double rate; /* per second */
 	const sigset_t *signals;
 };
 
-/* Of a process or a command, which waits for paths_start. */
+/* For a process, or a command, which waits for paths_start. */
 int bursts_open(struct bursts *bursts, struct paths *paths, const struct bursts_request *request,
 		struct diag *diag);
-/* From now on; after paths_start. */
+/* Starts the bursts; after paths_start. */
 int bursts_start(struct bursts *bursts, struct paths *paths, struct diag *diag);
-/* Has the process that steps ended? Looks at what the target has mapped. */
+/* Has the stepping process ended? Also updates the mappings of the target. */
 bool bursts_is_over(struct bursts *bursts, struct paths *paths);
-/* Ends it, and counts: fills the functions of paths. */
+/* Ends it, and computes the counts: fills the functions of paths. */
 int bursts_finish(struct bursts *bursts, struct paths *paths, const struct bursts_request *request,
 		  struct diag *diag);
 void bursts_close(struct bursts *bursts);

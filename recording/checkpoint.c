@@ -54,8 +54,8 @@ void checkpoint_write(struct checkpoint *checkpoint, struct output *output, stru
 
 	uint64_t pause = (clock_now_ns() - now_ns) * COST_FACTOR;
 	checkpoint->next_ns = now_ns + (pause > checkpoint->interval_ns ? pause : checkpoint->interval_ns);
-	if (!error)                         /* else there was no memory for it; perhaps next time */
-		output->has_rotated = true; /* it keeps the last file, we must not do so again */
+	if (!error)                         /* otherwise there was no memory for it; perhaps next time */
+		output->has_rotated = true; /* the child keeps the last file; we must not do so again */
 }
 
 void checkpoint_finish(struct checkpoint *checkpoint)

@@ -21,8 +21,8 @@ struct checkpoint {
 
 void checkpoint_init(struct checkpoint *checkpoint, uint64_t interval_ns, uint64_t now_ns);
 bool checkpoint_is_due(struct checkpoint *checkpoint, uint64_t now_ns);
-/* Returns at once. The profile is the workers'; it is marked as a checkpoint in the file only. */
+/* Returns at once. The profile belongs to the workers; it is marked as a checkpoint only in the file. */
 void checkpoint_write(struct checkpoint *checkpoint, struct output *output, struct profile *profile,
 		      const struct workers *workers, uint64_t now_ns);
-/* Until the one at work is done. */
+/* Waits for a running checkpoint. */
 void checkpoint_finish(struct checkpoint *checkpoint);

@@ -50,8 +50,8 @@ void chosen_done(struct chosen *chosen)
 
 /* ---- names ------------------------------------------------------------------------------------------- */
 
-/* The part of a pattern behind FILE: or FILE+, if that is this file; NULL if it is another. A name may have
- * colons of its own, so FILE: counts only if it names this file. */
+/* The part of a pattern after FILE: or FILE+, if that is this file; NULL if it is another. A name may contain
+ * colons, so FILE: counts only if it names this file. */
 static const char *chosen_behind_file(const char *pattern, const char *file, char mark)
 {
 	size_t len = strlen(file);
@@ -64,7 +64,7 @@ static size_t chosen_bare_length(const char *name)
 {
 	const char *open = strrchr(name, '(');
 
-	/* "operator()(int)", "f(int) const": the list that is closed last, unless it is the name. */
+	/* "operator()(int)", "f(int) const": the list that is closed last, unless it is part of the name. */
 	if (!open || open == name ||
 	    (open - name >= 8 && strncmp(open - 8, "operator", 8) == 0 && open[1] == ')'))
 		return strlen(name);
@@ -78,7 +78,8 @@ static size_t chosen_bare_length(const char *name)
 	return strlen(name);
 }
 
-/* A template's name begins with what it returns: behind the last space that is in no brackets. */
+/* The name of a template instance starts with its return type: returns what follows the last space outside
+ * brackets. */
 static const char *chosen_behind_type(const char *bare)
 {
 	const char *name = bare;
@@ -104,7 +105,7 @@ bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
 	       fnmatch(pattern, bare, 0) == 0 || fnmatch(pattern, chosen_behind_type(bare), 0) == 0;
 }
 
-/* The first pattern from this one on that names the symbol; SIZE_MAX if none does. */
+/* The first pattern, starting with this one, that names the symbol; SIZE_MAX if none does. */
 static size_t chosen_pattern(const struct chosen *chosen, size_t from, const struct image *image,
 			     const struct symbol *symbol, const char *readable)
 {
@@ -118,7 +119,7 @@ static size_t chosen_pattern(const struct chosen *chosen, size_t from, const str
 
 /* ---- places ------------------------------------------------------------------------------------------ */
 
-/* UINT64_MAX if the address is not of the file. */
+/* UINT64_MAX if the address is not in the file. */
 static uint64_t chosen_offset(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
@@ -140,7 +141,7 @@ static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
 	       !isa_is_emulated(isa, &insn);
 }
 
-/* A return or a jump that checks a signature, which no kernel probes. */
+/* A return or a jump that checks a signature, which no kernel can probe. */
 static bool chosen_is_refused(const struct image *image, uint64_t vaddr)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
@@ -150,9 +151,9 @@ static bool chosen_is_refused(const struct image *image, uint64_t vaddr)
 }
 
 /*
- * endbr64 is stepped over, what follows it often emulated. sp is still the same there; but nothing may jump
- * to it, or it would be taken for one more call. On AArch64 the mark may be paciasp: behind it the return
- * address is signed, and one that a probe of the return put in its place would not be.
+ * endbr64 is single-stepped; the instruction after it is often emulated. sp is still the same there. But
+ * nothing may jump there, or it would be counted as one more call. On AArch64 the mark may be paciasp: after
+ * it the return address is signed, and one that a return probe puts in its place would not be.
  */
 static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cfg, uint64_t vaddr)
 {
@@ -168,7 +169,7 @@ static uint32_t chosen_skip_mark(const struct image *image, const struct cfg *cf
 	return TRACE_SKIP;
 }
 
-/* A function that this one jumps to returns for it. False if it is not known where. */
+/* A function that this one jumps to returns in its place. False if its returns are unknown. */
 static bool chosen_add_ends(struct functions *functions, const struct image *image, uint64_t target,
 			    struct chosen_function *ret)
 {
@@ -197,7 +198,7 @@ static bool chosen_add_ends(struct functions *functions, const struct image *ima
 	return is_sure;
 }
 
-/* jumps: the blocks that end in one, to different functions or the same. */
+/* jumps: the blocks that end in one, to the same function or to different ones. */
 static void chosen_follow_jumps(struct functions *functions, const struct image *image,
 				const struct cfg_block *jumps, size_t n, struct chosen_function *ret)
 {
@@ -215,7 +216,7 @@ static void chosen_follow_jumps(struct functions *functions, const struct image 
 	ret->n_jumps = n;
 }
 
-/* Returns and jumps to other functions. None if one of them may be missing, or may not be taken. */
+/* Returns, and jumps to other functions. None if one of them may be missing, or cannot be probed. */
 static void chosen_find_exits(struct functions *functions, const struct image *image,
 			      struct chosen_function *ret)
 {
@@ -231,8 +232,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 	ret->end = functions->at[index].end;
 	bool is_stepped = false;
 	VEC(struct cfg_block) jumps = { 0 };
-	/* It may get a larger stack from its runtime, and begin once more: the flow of that makes no sense.
-	 */
+	/* Its runtime may give it a larger stack and start it again: that control flow makes no sense. */
 	bool is_go = image_section(image, ".gopclntab") || image_section(image, ".go.buildinfo");
 	flow_init(&flow, functions_facts(functions));
 	functions_analyse_alone(functions, index, &flow);
@@ -269,7 +269,7 @@ static void chosen_find_exits(struct functions *functions, const struct image *i
 
 /* ---- images ------------------------------------------------------------------------------------------ */
 
-/* What looking an image through needs; code is read only if something is found. */
+/* The state of the search of an image; its code is read only if something is found. */
 struct chosen_search {
 	struct chosen *chosen;
 	image_id id;
@@ -318,7 +318,7 @@ static void chosen_add(struct chosen_search *search, uint64_t vaddr, const char 
 	vec_push(&chosen->functions, it);
 }
 
-/* A name that nothing has may be one that is misspelt. */
+/* A name that matches nothing may be misspelt. */
 static void chosen_compare(struct chosen *chosen, const char *name)
 {
 	for (size_t i = 0; i < chosen->patterns.n; i++) {

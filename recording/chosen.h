@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chosen: functions that a user names, found in the images that processes have mapped, with the places where
- * probes see their calls begin and end.
+ * chosen: functions that a user names, searched in the images that processes have mapped, with the places for
+ * probes at their entries and exits.
  *
- * A pattern is a name as reports print it or as the linker has it, with or without its parameters; a glob of
- * those; FILE:NAME, where FILE is the last part of a path; or FILE+0xVADDR.
+ * A pattern is a name as printed in reports or a linkage name, with or without parameters; a glob of such
+ * names; FILE:NAME, where FILE is the last part of a path; or FILE+0xVADDR.
  */
 #pragma once
 
@@ -13,45 +13,45 @@
 #include "binary/isa/isa.h"
 
 struct chosen_function {
-	char *name; /* as reports print it */
+	char *name; /* as printed in reports */
 	image_id image;
-	uint64_t vaddr, end; /* end: of its code in one piece; vaddr = not known */
-	uint64_t entry;      /* offset in the file of the probe that sees calls begin */
-	uint32_t skip;       /* how far it is from the start: behind a mark of entries, where it is cheaper */
-	VEC(uint64_t) exits; /* the same; none = where they are is not known */
-	size_t n_jumps;      /* the last ones of them, that are jumps to other functions */
+	uint64_t vaddr, end; /* end: of its contiguous code; vaddr = not known */
+	uint64_t entry;      /* offset in the file of the entry probe */
+	uint32_t skip; /* its distance from the start: after an entry marker (endbr64), where it is cheaper */
+	VEC(uint64_t) exits; /* of exit probes; none = not known */
+	size_t n_jumps;      /* how many of the last ones are jumps to other functions */
 	VEC(uint64_t)
-	ends; /* where its result is known: its returns, and those of functions that it jumps to */
-	bool has_all_ends;  /* none of them may be missing */
-	size_t pattern;     /* the first that names it */
-	bool is_start;      /* a function begins there */
-	uint32_t n_stepped; /* of the entry and the dearest exit: those that the kernel steps over */
+	ends; /* where its result is known: its returns, and those of functions that it tail-calls */
+	bool has_all_ends;  /* whether the list is complete */
+	size_t pattern;     /* the first one that matches it */
+	bool is_start;      /* a function starts there */
+	uint32_t n_stepped; /* how many of the entry and the most expensive exit the kernel single-steps */
 	bool is_exit_stepped;
 };
 
-/* What was found of a pattern. */
+/* The result for a pattern. */
 struct chosen_pattern {
 	size_t n;
-	char *nearest; /* the name most like it, of those that it does not name; NULL = none is close */
+	char *nearest; /* the most similar name that does not match; NULL = none is close */
 	size_t distance;
 };
 
 struct chosen {
 	VEC(char *) patterns;
-	VEC(struct chosen_function) functions; /* their indices are their numbers */
+	VEC(struct chosen_function) functions; /* the index is the function's number */
 	VEC(struct chosen_pattern) found;      /* by pattern */
-	size_t n_more;                         /* that there was no room for */
+	size_t n_more;                         /* functions that exceeded the maximum */
 	VEC(image_id) looked_at;
 };
 
 void chosen_init(struct chosen *chosen, char *const *patterns, size_t n);
 void chosen_done(struct chosen *chosen);
-/* One more; every image has to be looked through again. */
+/* Adds a pattern; every image has to be searched again. */
 void chosen_add_pattern(struct chosen *chosen, const char *pattern);
-/* Does a pattern, without FILE:, name this? readable: NULL = it is not mangled. */
+/* Does a pattern, without FILE:, match this name? readable: the demangled name; NULL = not mangled. */
 bool chosen_fits(const char *pattern, const char *linkage, const char *readable);
 /*
- * Looks an image through, the first time it is asked for. Returns the index of the first function that is
- * new; all from there on are of this image.
+ * Searches an image, if that was not done before. Returns the index of the first new function; all from there
+ * on are of this image.
  */
 size_t chosen_look(struct chosen *chosen, struct images *images, image_id image, size_t max);

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-#define MAX_SEEN (1u << 18) /* pages; then all is written once more */
+#define MAX_SEEN (1u << 18) /* pages; after that, everything is written once more */
 
 struct code_piece {
 	uint64_t addr, time_ns;
@@ -16,7 +16,7 @@ struct code_piece {
 	pid_t pid;
 };
 
-/* What a place holds as far as was read, and since when. */
+/* What an address held when it was last read, and since when. */
 struct code_seen {
 	uint64_t hash, since_ns;
 };
@@ -52,8 +52,8 @@ void code_log_free(struct code_log *log)
 }
 
 /*
- * Is it new? Threads that walk stacks are not equally far: what one of them reads for an earlier sample than
- * that of the last reading is kept in any case, and the last reading stays what holds from its time on.
+ * Is it new? The threads that walk stacks do not advance in step. What a thread reads for a sample older than
+ * the last reading is always kept; the last reading stays the one that is valid from its time on.
  */
 static bool code_log_is_new(struct code_log *log, const struct code_wanted *wanted, uint64_t addr,
 			    struct bytes code)

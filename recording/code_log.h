@@ -11,13 +11,13 @@ struct code_log_options {
 	/* Reads the target's memory; from any thread. */
 	ssize_t (*read)(void *context, pid_t tid, uint64_t addr, void *to, size_t len);
 	void *read_context;
-	/* Takes an EVENT_CODE; NULL: nothing is kept. */
+	/* Takes an EVENT_CODE; NULL: code is not stored. */
 	void (*write)(void *context, const struct event *event);
 	void *write_context;
 };
 
-/* Whose code, by which of its threads it is read (one that lives: the first may not), and as of when: the
- * time of the sample whose stack needs it. */
+/* The process, the thread through which its memory is read (one that is alive: the first may have ended), and
+ * the time of the sample whose stack needs the code. */
 struct code_wanted {
 	pid_t pid, tid;
 	uint64_t time_ns;
@@ -27,7 +27,7 @@ struct code_log;
 struct code_log *code_log_new(const struct code_log_options *options);
 void code_log_free(struct code_log *log);
 
-/* The context is the log. From any thread; samples need not come in the order of their times. */
+/* The context is the log. May be called from any thread; samples need not be in time order. */
 ssize_t code_log_read(void *log, const struct code_wanted *wanted, uint64_t addr, void *to, size_t len);
-/* What was read since the last call is written, each piece as of just before the sample that needed it. */
+/* Writes what was read since the last call, each piece with a time just before the sample that needed it. */
 void code_log_write(struct code_log *log);

@@ -22,7 +22,7 @@ static bool export_ends_in(const char *text, const char *suffix)
 	return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
 }
 
-/* The error so far decides whether what was written is kept. */
+/* An error so far means that what was written is not kept. */
 static int export_close(FILE *to, struct fresh_file *file, int error, struct diag *diag)
 {
 	bool failed = ferror(to) != 0;
@@ -37,7 +37,7 @@ static int export_close(FILE *to, struct fresh_file *file, int error, struct dia
 static int export_write(const struct exporter *exporter, const struct export_input *input,
 			const struct export_choice *choice, const char *path, bool packs, struct diag *diag)
 {
-	/* Other programs, of other users, collect it. */
+	/* Programs of other users collect it. */
 	mode_t mode = !choice->mode && exporter == &exporter_openmetrics ? FRESH_BY_UMASK : choice->mode;
 	CLEANUP(fresh_file_done) struct fresh_file file;
 	int error = fresh_file_open(&file, path, mode);
@@ -51,7 +51,7 @@ static int export_write(const struct exporter *exporter, const struct export_inp
 		return error;
 	}
 	error = export_profile(exporter, input, &choice->options, packed, diag);
-	if (error && ferror(packed)) /* what cannot be written is a file that has a name */
+	if (error && ferror(packed)) /* the message names the file */
 		error = diag_set(diag, error, "cannot write '%s'", path);
 	if (packs && fclose(packed) != 0 && error == 0)
 		error = diag_set(diag, errno ? -errno : -EIO, "cannot write '%s'", path);

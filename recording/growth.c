@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define PATHS_MAX 1024  /* threads whose path in the tree is kept */
-#define CALLS_MAX 65536 /* ... and goroutines that live at the same time and whose calls are told apart */
+#define CALLS_MAX 65536 /* ... and goroutines alive at the same time whose calls are kept apart */
 
 static void growth_drop_paths(struct growth *growth)
 {
@@ -52,7 +52,7 @@ void growth_reset(struct growth *growth)
 	vec_clear(&growth->blocks);
 }
 
-/* Of a goroutine it is not unique: who finds an entry looks whose it is. */
+/* For goroutines it is not unique: the caller must check whose entry it found. */
 static uint64_t growth_calls_key(pid_t id, uint64_t goroutine)
 {
 	return goroutine ? 1ull << 63 | hash_u64(goroutine + ((uint64_t)id << 48)) : (uint32_t)id;
@@ -86,7 +86,7 @@ void growth_forget(struct growth *growth, pid_t tid)
 			growth_forget_calls(growth, (uint32_t)i);
 }
 
-/* NULL if there are too many, or another goroutine has its key. */
+/* NULL if there are too many, or if another goroutine has its key. */
 static struct growth_calls *growth_find_calls(struct growth *growth, pid_t id, uint64_t goroutine)
 {
 	uint64_t key = growth_calls_key(id, goroutine);
@@ -128,7 +128,7 @@ static struct activations *growth_last_of_goroutine(struct growth *growth, const
 	return calls ? &calls->last : NULL;
 }
 
-/* node: of the stack's innermost frame. */
+/* node: that of the stack's innermost frame. */
 static void growth_add_calls(struct growth *growth, const struct event *event, uint32_t thread,
 			     const struct growth_events *events, uint32_t node, const struct stack *stack)
 {
@@ -173,7 +173,7 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
 	map_renumber(&growth->wait_of, place);
 	map_renumber(&growth->woken_of, place);
 	free(place);
-	/* Where folding does not help, it is not tried with every sample. */
+	/* Where folding does not help, it is not tried again with every sample. */
 	growth->fold_at = 2 * cct_bytes(growth->cct);
 	return true;
 }
@@ -196,7 +196,7 @@ struct growth_events growth_events_of(const struct source_info *info)
 				       .has_near_waits = info->has_near_waits };
 }
 
-/* How long it takes is known when it is over. */
+/* Its duration is known only when it is over. */
 static void growth_begin_wait(struct growth *growth, pid_t tid, uint32_t node)
 {
 	map_put(&growth->wait_of, (uint32_t)tid, node);
@@ -244,7 +244,7 @@ static bool growth_is_allocator(const struct chosen *allocators, image_id image,
 	return false;
 }
 
-/* Is it one that another allocation function makes for itself? That is counted already. */
+/* Was it made by another allocation function for its own use? That one has been counted already. */
 static bool growth_is_inside(const struct chosen *allocators, const struct stack *stack)
 {
 	for (size_t i = 1; i < stack->frames.n; i++) {
@@ -312,7 +312,7 @@ uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t t
 	return node;
 }
 
-/* Below the wait, if the one who ended it was sampled. */
+/* Below the wait, if the thread that ended it was sampled. */
 static uint32_t growth_take_waker(struct growth *growth, pid_t tid, uint32_t node)
 {
 	uint32_t waker = growth->woken_of.n ? map_find(&growth->woken_of, (uint32_t)tid) : MAP_NONE;
@@ -334,7 +334,7 @@ static uint32_t growth_wait_node(struct growth *growth, const struct event *even
 	return node;
 }
 
-/* Timed in the kernel: they come with their sum. Where a sample was lost nobody knows the place. */
+/* Waits timed in the kernel come with their sum. If the sample was lost, the place is unknown. */
 static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
 				const struct growth_events *events)
 {
@@ -367,7 +367,7 @@ void growth_add_wait(struct growth *growth, const struct event *event, uint32_t 
 	}
 	uint32_t node = growth_wait_node(growth, event, thread);
 	if (node == MAP_NONE ||
-	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: nobody knows */
+	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: the place is unknown */
 		node = CCT_INCOMPLETE;
 	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
 	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);

@@ -11,19 +11,20 @@
 #include "unwinder/activations.h"
 #include "unwinder/cct_fold.h"
 
-/* Which metrics grow: an event's is 1 + its number. 0 = there is none. */
+/* The metrics: that of an event is 1 + its number. 0 = none. */
 struct growth_events {
 	size_t n;
 	uint32_t off_cpu, waits, wall, runnable, sampled;
-	bool has_near_waits; /* source_info has it */
-	/* Of allocations, whose metrics are the first two events and, if they are followed, two more: */
-	const struct chosen *allocators; /* what one of them does for another is no allocation; NULL = none */
+	bool has_near_waits; /* as in source_info */
+	/* For allocations, whose metrics are the first two events and, if blocks are tracked, two more: */
+	const struct chosen *allocators; /* calls of one of them by another are not counted; NULL = none */
 	bool held;
-	/* Of several workers, each tells the calls of its own goroutines apart: any thread may run one. */
+	/* With several workers, each distinguishes the calls of its own goroutines: any thread may run one.
+	 */
 	uint32_t worker, n_workers;
 };
 
-/* An allocation that was sampled, and may be found not freed at the end. */
+/* A sampled allocation, which may turn out not to be freed at the end. */
 struct growth_block {
 	uint32_t node, thread;
 	uint64_t bytes, calls, doubts[2];
@@ -36,45 +37,46 @@ struct growth {
 	struct map path_of; /* tid -> paths */
 	VEC(struct cct_path) paths;
 	struct map calls_of; /* tid, or a goroutine's key -> calls */
-	struct map go_of;    /* pid -> 1: there are goroutines of the process */
+	struct map go_of;    /* pid -> 1: the process has goroutines */
 	VEC(struct growth_calls {
-		pid_t id;           /* tid; of a goroutine the pid */
-		uint64_t goroutine; /* its address; 0 = it is a thread */
-		uint32_t thread; /* the row: numbers are used again; GROWTH_ANY: of a new profile, not known
+		pid_t id;           /* tid; for a goroutine the pid */
+		uint64_t goroutine; /* its address; 0 = a thread */
+		uint32_t thread; /* the row, because tids are reused; GROWTH_ANY: in a new profile, not known
 				    yet */
 		struct activations last;
 	})
 	calls;
 	struct map wait_of;  /* tid -> the node in which it waits, or was last sampled where that is all we
 				know; and thread and sort of wait -> where it last waited like that */
-	struct map woken_of; /* tid -> the node of who has woken it, and it has not run since */
+	struct map woken_of; /* tid -> the node of the thread that woke it, until it runs */
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */
 	VEC(struct growth_block) blocks;
-	size_t max_bytes; /* of the tree; 0 = any */
-	size_t fold_at;   /* ... and where it is folded next, if that is more */
+	size_t max_bytes; /* of the tree; 0 = no limit */
+	size_t fold_at;   /* ... and the size at which it is folded next, if larger */
 	uint64_t n_folded;
 };
 
 void growth_done(struct growth *growth);
-/* The next profile of a recording in pieces: an empty tree, in which threads are still in the calls that they
- * were in. */
+/* Starts the next profile of a recording with epochs: an empty tree, in which threads are still in the same
+ * calls. */
 void growth_next(struct growth *growth, struct cct *cct);
 struct growth_events growth_events_of(const struct source_info *info);
-/* A sample of the thread, which is the caller's own index. Allocates nothing in the steady state. */
+/* Adds a sample; thread is an index chosen by the caller. Allocates nothing in the steady state. */
 /* Returns the node. */
 uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t thread,
 		    const struct growth_events *events, const struct stack *stack);
-/* The thread is gone, or what it runs; so are the goroutines of the process that it was the first one of. */
+/* The thread has ended, or executes another program; if it was the first of its process, so have the
+ * process's goroutines. */
 void growth_forget(struct growth *growth, pid_t tid);
-/* Folds the tree if it has outgrown its bound; since: as cct_fold has it, or NULL. True if it did. */
+/* Folds the tree if it has exceeded its limit; since: as in cct_fold, or NULL. True if it did. */
 bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
-/* The thread is back from where it was last sampled leaving its CPU. */
+/* The thread runs again after the wait that was last sampled. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);
-/* A sample of who wakes a thread that waits: its path hangs below the wait. */
+/* Adds a sample of a thread that wakes a waiting one: its path is added below the wait. */
 void growth_add_waker(struct growth *growth, const struct event *event, const struct stack *stack);
-/* Nothing was added so far; the tree has no values. */
+/* Discards everything that was added, including the values of the tree. */
 void growth_reset(struct growth *growth);
-/* These blocks are held. */
+/* These blocks were not freed. */
 void growth_hold(struct growth *growth, const uint64_t *numbers, size_t n);

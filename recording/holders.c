@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/holders.h"
 
-#define FUTEXES_MAX 16384 /* 6 MB: who has more begins anew */
+#define FUTEXES_MAX 16384 /* 6 MB; beyond that we start afresh */
 
 void holders_done(struct holders *holders)
 {
@@ -47,7 +47,7 @@ struct holder holders_end(struct holders *holders, const struct holders_wait *wa
 		uint64_t at = futex->last[i % HOLDERS_LAST].at_ns;
 		if (at <= from || at >= wait->woken_ns)
 			continue;
-		/* What came before the first that is remembered is not known. */
+		/* What came before the first one remembered is unknown. */
 		if (i > 0 && i == futex->n - HOLDERS_LAST && futex->n > HOLDERS_LAST) {
 			from = at;
 			continue;

@@ -14,35 +14,37 @@
 #include "base/vec.h"
 #include "collector/event.h"
 
-#define HOLDERS_LAST 16 /* hand-overs of one futex that are remembered */
+#define HOLDERS_LAST 16 /* hand-overs of one futex that are stored */
 
 struct holder {
 	pid_t pid, tid;
-	uint64_t ns; /* how long, of the wait; 0 = it is not known */
+	uint64_t ns; /* how long, during the wait; 0 = not known */
 };
 
 struct holders_futex {
 	struct {
-		pid_t pid, tid; /* that let go of it */
+		pid_t pid, tid; /* the thread that released it */
 		uint64_t at_ns;
-	} last[HOLDERS_LAST]; /* of n, at their number modulo HOLDERS_LAST */
+	} last[HOLDERS_LAST]; /* the last of n, at their number modulo HOLDERS_LAST */
 	uint64_t n;
 };
 
 struct holders {
-	struct map of; /* process and address -> futexes; those of two may be mixed up once in 2^64 */
+	struct map of; /* process and address -> futexes; two may collide with probability 2^-64 */
 	VEC(struct holders_futex) futexes;
 };
 
 struct holders_wait {
-	pid_t pid; /* whose address it is */
+	pid_t pid; /* the process of the address */
 	uint64_t futex;
 	uint64_t since_ns, woken_ns;
 	pid_t waker_pid, waker;
 };
 
 void holders_done(struct holders *holders);
-/* A wait has ended; waits of one futex in the order in which they end. Who held it longest meanwhile. */
+/* A wait has ended; waits of one futex must be added in the order in which they end. Returns the thread that
+ * held it longest meanwhile. */
 struct holder holders_end(struct holders *holders, const struct holders_wait *wait);
-/* The same of an EVENT_SWITCH: for so long of all waits that it stands for. None if it is not for a futex. */
+/* The same for an EVENT_SWITCH: the time refers to all waits that it represents. None if it is not for a
+ * futex. */
 struct holder holders_end_of(struct holders *holders, const struct event *event);

@@ -11,7 +11,7 @@
 #define FUNCTIONS_MAX 20000
 #define NAMES_SHOWN 3
 
-/* Where every function starts, each once: symbols are sorted. */
+/* The start of every function, each once: symbols are sorted. */
 static uint64_t *inlined_starts(struct image *image, size_t *ret_n)
 {
 	struct symbols *symbols = symbols_read(image);

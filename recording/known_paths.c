@@ -65,7 +65,7 @@ void known_paths_forget(struct known_paths *known)
 	known->n_learnt = 0;
 }
 
-/* How many calls took how long. */
+/* Where classes of call durations are added. */
 struct known_paths_place {
 	struct known_paths *known;
 	struct builder *builder;
@@ -90,7 +90,7 @@ static void known_paths_add_class(void *context, uint32_t number, uint32_t class
 	known->classes.at[at] = n;
 }
 
-/* All of them only rise, but the shortest and the longest. */
+/* All of them only grow, except the shortest and the longest. */
 static struct trace_sums known_paths_new(const struct trace_sums *now, const struct trace_sums *told)
 {
 	struct trace_sums fresh = { .seen = now->seen - told->seen,
@@ -128,7 +128,7 @@ void known_paths_fetch(struct known_paths *known, struct builder *builder, uint6
 	bpf_trace_each_class(known->probe->program, known_paths_add_class, &place);
 }
 
-/* Under new numbers: those of before hold the shortest and the longest of before. */
+/* Uses new numbers: the old ones keep the shortest and the longest of the past. */
 void known_paths_restart(struct known_paths *known, struct builder *builder)
 {
 	known_paths_forget(known);

@@ -16,27 +16,27 @@
 
 struct known_path {
 	uint32_t node, thread;
-	struct trace_sums told; /* what the profile has already */
+	struct trace_sums told; /* what the profile already has */
 };
 
 struct known_paths {
-	struct perf_probe *probe; /* borrowed; NULL = paths are not learnt */
+	struct perf_probe *probe; /* borrowed; NULL = not used */
 	const struct isa *isa;
 	VEC(struct known_path) paths; /* by number */
 	struct map number_of;         /* node << 32 | thread */
 	struct map class_of;          /* number << 32 | class -> classes */
-	VEC(uint64_t) classes;        /* what the profile has of each already */
+	VEC(uint64_t) classes;        /* what the profile already has of each */
 	uint64_t n_learnt;
 };
 
 void known_paths_init(struct known_paths *known, struct perf_probe *probe, const struct isa *isa);
 void known_paths_done(struct known_paths *known);
-/* The stack of a call has been walked. */
+/* To be called when the stack of a call has been unwound. */
 void known_paths_learn(struct known_paths *known, const struct event *event, uint32_t node, uint32_t thread,
 		       const struct depend *depend);
-/* The code may be different from now on. */
+/* To be called when code may have changed. */
 void known_paths_forget(struct known_paths *known);
-/* What was counted so far is of no use any more. */
+/* Discards what was counted so far. */
 void known_paths_restart(struct known_paths *known, struct builder *builder);
-/* What was counted since the last time is added to the profile. */
+/* Adds what was counted since the last call to the profile. */
 void known_paths_fetch(struct known_paths *known, struct builder *builder, uint64_t now);

@@ -33,7 +33,7 @@ void live_init(struct live *live, uint64_t stream_ns, const char *watch, uint64_
 
 /* ---- in the child ------------------------------------------------------------------------------- */
 
-/* What the profile holds less what was told before. */
+/* What the profile holds, less what was reported before. */
 static void live_keep_difference(const struct live *live, struct profile *profile)
 {
 	struct cct *cct = &profile->cct;
@@ -54,7 +54,7 @@ static void live_keep_difference(const struct live *live, struct profile *profil
 		q->by_end[i] -= live->quality.by_end[i];
 	for (size_t i = 0; i < WITNESS_N; i++)
 		q->steps_by_witness[i] -= live->quality.steps_by_witness[i];
-	profile->timeline.n = 0; /* its bins are the whole run's */
+	profile->timeline.n = 0; /* its bins cover the whole run */
 }
 
 static int live_export(const struct live *live, const struct live_input *input, uint64_t now_ns,
@@ -71,7 +71,8 @@ static int live_export(const struct live *live, const struct live_input *input, 
 		live_keep_difference(live, profile);
 		choice.options.interval = interval;
 	}
-	/* An interval is whole in itself; a file that is watched, when it is not written again. */
+	/* An interval is complete in itself; a file that is watched is complete when it is written for the
+	 * last time. */
 	profile->run.is_checkpoint = live->path && !live->is_last;
 	int error = resolve_apart(profile, input->images, input->names, diag);
 	if (error == 0)
@@ -87,7 +88,7 @@ struct live_job {
 	uint64_t now_ns;
 };
 
-/* The fault, if there is one, is the result. */
+/* The error, if there is one, is the result. */
 static int live_run(void *context, int result)
 {
 	const struct live_job *job = context;
@@ -108,7 +109,7 @@ static void live_remember(struct live *live, const struct live_input *input, uin
 	live->last_ns = now_ns;
 }
 
-/* Half an interval is no use to a reader: an export that has begun is finished even if we are killed. */
+/* Half an interval is of no use to a reader: an export that has begun is finished even if we are killed. */
 static void live_start(struct live *live, const struct live_input *input, uint64_t now_ns)
 {
 	struct live_job job = { live, input, now_ns };

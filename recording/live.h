@@ -19,40 +19,40 @@
 #include "report/export/exporter.h"
 
 struct live {
-	const struct exporter *exporter; /* NULL = there is nothing to do */
+	const struct exporter *exporter; /* NULL = nothing to do */
 	const char *path;                /* the watched file; NULL = a stream */
-	bool is_whole;                   /* a stream tells all so far, not only what is new */
+	bool is_whole;                   /* a stream that writes everything so far, not only what is new */
 	mode_t mode;                     /* of that file, as in export_choice */
 	char *const *labels;             /* as in export_options */
 	size_t n_labels;
 	uint64_t interval_ns, start_ns, last_ns, next_ns;
 	struct child writer;
-	bool is_last;                   /* no export comes after the one that is written */
-	bool is_told;                   /* what became of the last export */
+	bool is_last;                   /* this is the last export */
+	bool is_told;                   /* the result of the last export was reported */
 	struct profile_quality quality; /* as of then */
 };
 
-/* What is exported, and who made it. */
+/* What is exported. */
 struct live_input {
-	struct profile *profile; /* the workers'; it is left as it is */
+	struct profile *profile; /* belongs to the workers; not changed */
 	struct images *images;
 	const struct resolve_options *names;
 	struct workers *workers;
 };
 
-/* Before anything is started: can this file be watched with? -EINVAL if its name does not say which format to
- * write. */
+/* Before anything is started: can this file be used with --watch? -EINVAL if its name does not determine the
+ * format. */
 int live_check(const char *watch, struct diag *diag);
-/* stream_ns, watch: 0 and NULL if not asked for. */
+/* stream_ns, watch: 0 and NULL if not requested. */
 void live_init(struct live *live, uint64_t stream_ns, const char *watch, uint64_t watch_ns, uint64_t now_ns);
-/* Is it time to write, and the last writer through? */
+/* Is it time to write, and has the last writer finished? */
 bool live_is_due(struct live *live, uint64_t now_ns);
 void live_write(struct live *live, const struct live_input *input, uint64_t now_ns);
-/* Until the writer at work is through. */
+/* Waits until the current writer has finished. */
 void live_wait(struct live *live);
-/* After live_wait: the last interval, until it is written. */
+/* After live_wait: writes the last interval, and waits until it is written. */
 void live_finish(struct live *live, const struct live_input *input, uint64_t now_ns);
-/* Has the last export ended, and failed? Then the fault is in ret; each is told once. To be asked before the
- * next one is written. */
+/* Has the last export ended and failed? Then ret gets the fault; each is reported once. To be called before
+ * the next one is written. */
 bool live_fault(struct live *live, struct diag *ret);
 void live_done(struct live *live);

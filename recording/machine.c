@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/machine.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@
 #include "collector/process/target.h"
 #include "symbolize/kernel/kallsyms.h"
 
-#define COMM_MAX 32 /* the kernel's are 16 */
+#define COMM_MAX 32 /* the kernel's have 16 */
 
 enum verdict_of { NOT_ASKED, COUNTS, COUNTS_NOT };
 
@@ -40,8 +42,8 @@ struct machine {
 
 /* ---- interrupts ----------------------------------------------------------------------------- */
 
-/* Who runs handlers of interrupts, and what was put off by them. A thread that is preempted on the way out of
- * an interrupt is not in one: so these are not the entries. */
+/* Functions that run interrupt handlers and deferred work. These are not the entry points: a thread that is
+ * preempted on the way out of an interrupt is not in one. */
 static bool machine_is_handler(const char *name)
 {
 	static const char *const names[] = { "handle_softirqs",          "__do_softirq",
@@ -80,7 +82,7 @@ static bool machine_is_in(const struct code_range *ranges, size_t n, uint64_t pc
 	return false;
 }
 
-/* How many frames of the kernel an interrupt has put on the stack; 0 = there is none. */
+/* How many kernel frames an interrupt has put on the stack; 0 = none. */
 static uint32_t machine_interrupt(const struct machine *machine, const struct sample *sample)
 {
 	uint32_t n = 0;
@@ -109,20 +111,28 @@ static const char *machine_rule_value(const char *rule, const char *kind)
 	return strncmp(rule, kind, len) == 0 && rule[len] == ':' && rule[len + 1] ? rule + len + 1 : NULL;
 }
 
-/* As /etc/passwd has them: a static program cannot ask the name service. Others are known by number. */
+/* A user id that ends there; -1 is none. */
+static bool machine_parse_id(const char *text, char end, unsigned *ret)
+{
+	char *rest;
+	unsigned long id = strtoul(text, &rest, 10);
+
+	*ret = (unsigned)id;
+	return isdigit((unsigned char)*text) && *rest == end && id < UINT_MAX;
+}
+
+/* As in /etc/passwd: a static program cannot use the name service. Other users can be given by number. */
 static bool machine_user_id(const char *name, unsigned *ret)
 {
 	CLEANUP(freep) char *text = target_read_file("/etc/passwd", NULL);
 	size_t len = strlen(name);
-	char *end;
 
 	for (const char *line = text; line && *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (strncmp(line, name, len) == 0 && line[len] == ':') {
 			const char *id = strchr(line + len + 1, ':');
-			return id && sscanf(id + 1, "%u", ret) == 1;
+			return id && machine_parse_id(id + 1, ':', ret);
 		}
-	*ret = (unsigned)strtoul(name, &end, 10);
-	return end != name && !*end;
+	return machine_parse_id(name, '\0', ret);
 }
 
 int machine_check_rule(const char *rule, struct diag *diag)
@@ -208,7 +218,7 @@ static struct machine_process *machine_find(struct machine *machine, pid_t pid)
 	return index == MAP_NONE ? NULL : &machine->processes.at[index];
 }
 
-/* It has what its parent had, parent 0 = not known. */
+/* It inherits from its parent; parent 0 = unknown. */
 static struct machine_process *machine_add(struct machine *machine, pid_t pid, pid_t parent)
 {
 	uint32_t index = (uint32_t)machine->processes.n;
@@ -245,7 +255,7 @@ static struct machine_process *machine_process(struct machine *machine, const st
 	struct machine_process *process;
 
 	if (event->kind == EVENT_FORK && event->pid != event->fork.parent_pid) {
-		machine_remove(machine, event->pid); /* the number was used before */
+		machine_remove(machine, event->pid); /* the pid was used before */
 		return machine_add(machine, event->pid, event->fork.parent_pid);
 	}
 	process = machine_find(machine, event->pid);
@@ -253,7 +263,7 @@ static struct machine_process *machine_process(struct machine *machine, const st
 		process = machine_add(machine, event->pid, 0);
 	else if (event->kind == EVENT_FORK ||
 		 (event->kind == EVENT_COMM && !event->time_ns && event->tid != event->pid))
-		process->n_alive++; /* one more thread, or one that was there before us */
+		process->n_alive++; /* one more thread, or one that existed before us */
 	if ((event->kind == EVENT_EXEC || event->kind == EVENT_COMM) && event->pid == event->tid &&
 	    event->comm) {
 		snprintf(process->comm, sizeof(process->comm), "%s", event->comm);
@@ -277,7 +287,7 @@ bool machine_name(struct machine *machine, unsigned index, struct event *ret)
 	return true;
 }
 
-/* The part of the stack that is the interrupt's. */
+/* The part of the stack that belongs to the interrupt. */
 static const struct event *machine_cut_interrupt(const struct event *event, uint32_t n, struct event *room)
 {
 	*room = *event;
@@ -297,7 +307,7 @@ static const struct event *machine_move_to_kernel(const struct event *event, str
 	if (event->kind == EVENT_FORK)
 		room->fork.parent_pid = MACHINE_KERNEL; /* a thread like the others */
 	if ((event->kind == EVENT_COMM || event->kind == EVENT_EXEC) && event->tid == MACHINE_KERNEL)
-		return NULL; /* it has a name of ours */
+		return NULL; /* we have named it ourselves */
 	room->pid = MACHINE_KERNEL;
 	if (event->kind == EVENT_SAMPLE)
 		room->sample.is_whole = true;
@@ -320,7 +330,7 @@ static const struct event *machine_sample(struct machine *machine, const struct 
 		return machine_move_to_kernel(event, room);
 	if (!event->sample.in_kernel || event->sample.regs.known)
 		return event;
-	*room = *event; /* it is about to end: its user code is gone */
+	*room = *event; /* it is about to exit: its user code is gone */
 	room->sample.is_whole = true;
 	return room;
 }

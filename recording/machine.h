@@ -22,23 +22,23 @@ struct machine_rules {
 	char *const *allow, *const *deny;
 	size_t n_allow, n_deny;
 };
-/* -EINVAL, with a diag, for a word that is no rule. */
+/* -EINVAL, with a diag, if it is not a rule. */
 int machine_check_rule(const char *rule, struct diag *diag);
 
 struct machine_options {
 	struct machine_rules rules;
-	bool splits;          /* idle time, kernel threads and interrupts are told apart */
-	const char *kallsyms; /* where functions of the kernel are; NULL = this one's, "" = not known */
-	bool is_live;         /* processes can be asked about */
+	bool splits;          /* idle time, kernel threads and interrupts are distinguished */
+	const char *kallsyms; /* symbols of the kernel; NULL = the running one, "" = not known */
+	bool is_live;         /* /proc can be read */
 	pid_t tree;           /* only this process and its descendants; 0 = all */
 };
 
 struct machine;
 struct machine *machine_new(const struct machine_options *options);
 void machine_free(struct machine *machine);
-/* Could interrupts be told apart? */
+/* Can interrupts be distinguished? */
 bool machine_sees_interrupts(const struct machine *machine);
-/* The names of the two processes, as events; false: there are no more. */
+/* The names of the two pseudo-processes, as events; false: no more. */
 bool machine_name(struct machine *machine, unsigned index, struct event *ret);
-/* The event as it counts; NULL: it does not. `room` is for one that had to be changed. */
+/* The event to be counted; NULL: none. `room` is for an event that had to be changed. */
 const struct event *machine_event(struct machine *machine, const struct event *event, struct event *room);

@@ -40,7 +40,7 @@ static bool needed_try(const struct needed *needed, const char *path)
 	return true;
 }
 
-/* In one of the folders of a list; "$ORIGIN" in it is where the file itself lies. */
+/* In one of the folders of a list; "$ORIGIN" in it is the folder of the file itself. */
 static bool needed_try_folders(const struct needed *needed, const char *folders, const char *origin,
 			       const char *name)
 {
@@ -76,7 +76,7 @@ static void needed_add(const struct needed *needed, const struct image *by, cons
 
 /* ---- one file ----------------------------------------------------------------------------------------- */
 
-/* A string of the file; NULL if it does not end. */
+/* A string in the file; NULL if it is not terminated. */
 static const char *needed_text(struct bytes strings, uint64_t offset)
 {
 	if (offset >= strings.len || !memchr(strings.at + offset, 0, strings.len - offset))
@@ -127,7 +127,7 @@ void needed_find(struct images *images, image_id file, needed_paths *ret)
 	const char *loader = needed_text(needed_segment(images_get(images, file), PT_INTERP), 0);
 	char *rest = NULL;
 
-	if (loader) /* of musl it is the C library */
+	if (loader) /* for musl, it is the C library */
 		needed_try(&needed, loader);
 	for (char *name = preloaded ? strtok_r(preloaded, ": ", &rest) : NULL; name;
 	     name = strtok_r(NULL, ": ", &rest))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * needed: which libraries a program will load when it starts, as far as its files tell: the dynamic linker
- * has the last word. They are looked for where most systems have them, and where the program and the
- * environment say.
+ * needed: which libraries a program will load when it starts, as far as its files show; the dynamic linker
+ * decides. They are searched in the usual directories, and where the program and the environment say.
  */
 #pragma once
 
@@ -13,6 +12,6 @@
 
 typedef VEC(char *) needed_paths;
 
-/* Paths of the dynamic linker and all libraries that the file and its libraries need, without doubles. free()
- * each. */
+/* Paths of the dynamic linker and all libraries that the file and its libraries need, without duplicates.
+ * free() each. */
 void needed_find(struct images *images, image_id file, needed_paths *ret);

@@ -116,11 +116,11 @@ int output_create(const char *path, struct diag *diag)
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot write '%s'", path);
 	if (real_user_find(&user) && fchown(fd, user.uid, user.gid) < 0)
-		return fd; /* a file system without owners */
+		return fd; /* a file system that has no owners */
 	return fd;
 }
 
-/* A run that saw nothing must not cost what an earlier one saw. */
+/* A run that recorded nothing must not replace what an earlier one recorded. */
 static bool output_is_kept(const struct output *output, const struct profile *profile)
 {
 	return output->keeps_last && !output->has_rotated && !profile->quality.samples &&
@@ -144,7 +144,7 @@ int output_write(struct output *output, const struct profile *profile, struct di
 	return error;
 }
 
-/* In a folder that anybody may write to: a name that nobody has taken before us. */
+/* In a folder that anybody may write to: a name that did not exist before. */
 char *output_keep(const struct profile *profile)
 {
 	const char *folder = getenv("TMPDIR");

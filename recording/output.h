@@ -15,33 +15,33 @@
 struct output {
 	char *path;       /* "-" = standard output */
 	mode_t mode;      /* as in fresh_file_open */
-	int error;        /* why the name cannot be followed; 0 = it can */
-	bool keeps_last;  /* the default name: a file of that name becomes cpprof.data.old */
-	bool has_rotated; /* that was done */
+	int error;        /* why the link cannot be followed; 0 = no error */
+	bool keeps_last;  /* the default name: an existing file becomes cpprof.data.old */
+	bool has_rotated; /* this was done */
 	bool has_written; /* by us, not by a checkpoint */
-	bool is_left;     /* an empty profile was not written, for there is an older one of that name */
+	bool is_left;     /* an empty profile was not written, because there is an older one of that name */
 };
 
 /* template: NULL = the default name. %p = pid, %t = time as 20260131-235959, %% = %. Allocated. */
 char *output_expand(const char *template, pid_t pid, const struct tm *when);
 
-/* fresh_file_follow, with words for a link that must not be followed. */
+/* fresh_file_follow, with a message for a link that must not be followed. */
 int output_follow(const char *path, char **ret, struct diag *diag);
 
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
 bool output_is_stdout(const struct output *output);
-/* Before anything is started: can a file of that name be written? option is the one that names it. */
+/* Before anything is started: can a file of that name be written? option: the option that gives the name. */
 int output_check(const char *template, const char *option, struct diag *diag);
-/* An empty file of that name, for something other than a profile; a descriptor or -errno. */
+/* Creates an empty file of that name, for something other than a profile; returns a descriptor or -errno. */
 int output_create(const char *path, struct diag *diag);
-/* Replaces what was written before; but a profile without samples leaves the last one under the default name.
- */
+/* Replaces an earlier file; but a profile without samples does not replace an earlier one with the default
+ * name. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);
-/* In the folder for temporary files; its name, allocated, or NULL. */
+/* Writes it to the directory for temporary files; returns its name, allocated, or NULL. */
 char *output_keep(const struct profile *profile);
 /*
- * After output_write failed: a recording cannot be had again, so it is kept in the folder for temporary files
- * unless something of it was written. The hint says where it is.
+ * After output_write failed: a recording cannot be repeated, so it is kept in the directory for temporary
+ * files unless part of it was written. The hint says where it is.
  */
 void output_rescue(const struct output *output, const struct profile *profile, struct diag *diag);

@@ -19,7 +19,7 @@
 #include "collector/process/target.h"
 
 #define FUNCTIONS_MAX 64
-#define GLANCE_MS 200 /* at a process, before anything is set */
+#define GLANCE_MS 200 /* at a process, before any probe is set */
 
 /* ---- what the process has ---------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ int paths_look_at_process(struct paths *paths)
 	struct paths_look look = { paths, mapper_new(paths->images) };
 	char state = target_state(paths->pid);
 
-	if (state == 0 || state == 'Z') { /* what it had is all that will be known */
+	if (state == 0 || state == 'Z') { /* what it had mapped so far is all that will be known */
 		mapper_free(look.mapper);
 		return -ESRCH;
 	}
@@ -62,7 +62,7 @@ int paths_look_at_process(struct paths *paths)
 	return error;
 }
 
-/* The file, as the process has it; NULL if it cannot be seen from here. */
+/* The file, as seen by the process; NULL if it is not visible from here. */
 static char *paths_file(const struct paths *paths, image_id id)
 {
 	const struct image *image = images_peek(paths->images, id);
@@ -86,8 +86,8 @@ static char *paths_file(const struct paths *paths, image_id id)
 	return NULL;
 }
 
-/* Where it runs right now. That this cannot be told is no fault: other things say where probes may be left
- * out. */
+/* Where it runs right now. Not knowing is not an error: other information tells where probes can be left out.
+ */
 static void paths_glance(struct paths *paths)
 {
 	struct glance glance;

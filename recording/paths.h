@@ -19,29 +19,28 @@
 struct paths_request {
 	pid_t pid;          /* 0: the command */
 	char *const *argv;  /* NULL: the process */
-	char *const *names; /* patterns, as recording/chosen.h has them */
+	char *const *names; /* patterns, as in recording/chosen.h */
 	size_t n_names;
 	bool by_caller;
-	const char *profile; /* that tells how often blocks are executed; NULL: of a process, a short look at
-				it */
-	const sigset_t *signals; /* that the command runs with; NULL = ours */
+	const char *profile; /* from which execution rates of blocks are estimated; NULL: a process is sampled
+				shortly */
+	const sigset_t *signals; /* blocked signals of the command; NULL = ours */
 };
 
 struct paths_count {
-	uint32_t number; /* of the way */
-	bool has_caller; /* it was asked for, and the call was seen to begin */
-	uint64_t caller; /* address behind the call, in the caller's image; 0 = it is not known where that is
-			  */
+	uint32_t number; /* of the path */
+	bool has_caller; /* requested, and the entry of the call was seen */
+	uint64_t caller; /* return address, in the caller's image; 0 = not known */
 	image_id caller_image;
-	uint64_t distance; /* of the caller, from the function's first instruction; 0 = not asked */
+	uint64_t distance; /* of the caller, from the function's first instruction; 0 = not requested */
 	uint64_t count;
-	double low, high; /* estimated: the share is within, 95 %; else both 0 */
+	double low, high; /* 95 % confidence interval of an estimated share; otherwise both 0 */
 };
 
-/* How often a way was taken in one burst of steps, or in one stretch in which the probes were in. */
+/* How often a path was executed in one burst of steps, or in one window in which the probes were set. */
 struct burst_count {
 	uint32_t function, number, burst;
-	uint64_t caller; /* as the kernel has counted it; 0 = not asked */
+	uint64_t caller; /* as counted in the kernel; 0 = not requested */
 	uint64_t count;
 };
 
@@ -50,7 +49,7 @@ struct paths_function {
 	struct paths_plan plan;
 	uint32_t first_probe;
 	VEC(struct paths_count) counts; /* the most frequent first */
-	uint64_t n_ways;                /* the sum */
+	uint64_t n_ways;                /* the total number of executed paths */
 };
 
 struct paths_map {
@@ -62,39 +61,39 @@ struct paths {
 	struct images *images;
 	struct chosen chosen;
 	VEC(struct paths_function) functions;
-	VEC(char *) notes; /* what could not be had, one sentence each */
+	VEC(char *) notes; /* what is missing, one sentence each */
 	struct paths_stats stats;
-	struct paths_samples samples; /* from before: how often probes will be hit follows from them */
-	double hits;                  /* a second, that are expected; negative = not known */
-	/* What was counted while the probes were in: all of the time, or in stretches of it. */
+	struct paths_samples samples; /* taken before: used to estimate how often probes will be hit */
+	double hits;                  /* expected number per second; negative = not known */
+	/* What was counted while the probes were set: all of the time, or in windows. */
 	VEC(struct burst_count) counted;
 	uint32_t n_stretches;
-	uint64_t in_ns, opened_ns; /* how long that was; since when they are in, 0 = they are not */
-	uint64_t start_ns;         /* when they were first in */
+	uint64_t in_ns, opened_ns; /* how long that was; since when they are set, 0 = they are not */
+	uint64_t start_ns;         /* when they were first set */
 	double seconds;            /* from there to the end */
 	struct launch launch;      /* of a command */
 	pid_t pid;
-	VEC(struct paths_map) maps; /* of the process, as far as it was looked at */
+	VEC(struct paths_map) maps; /* of the process, when they were last read */
 	struct bpf_paths *program;
 };
 
-/* Finds the functions, and where their probes have to be. */
+/* Finds the functions, and the places for their probes. */
 int paths_prepare(struct paths *paths, const struct paths_request *request, struct diag *diag);
-/* The same, and sets them. A command waits. On failure paths are closed, by both. */
+/* The same, and sets the probes. A command is not started yet. Both close paths on failure. */
 int paths_open(struct paths *paths, const struct paths_request *request, struct diag *diag);
-/* Looks at what the process has mapped; of one that is gone, what was seen last stays. */
+/* Reads the mappings of the process; if it has ended, the last ones are kept. */
 int paths_look_at_process(struct paths *paths);
-/* Lets a command run. */
+/* Starts the command. */
 int paths_start(struct paths *paths, const char *name, struct diag *diag);
-/* Is the process, or the command, gone? Never waits. */
+/* Has the process, or the command, ended? Never waits. */
 bool paths_is_over(struct paths *paths);
-/* Removes the probes for a while, and sets them again. Ways that are under way then are not counted. */
+/* Removes the probes for a while; sets them again. Paths that are active at these times are not counted. */
 void paths_rest(struct paths *paths);
 int paths_resume(struct paths *paths, struct diag *diag);
-/* Where in its file an address of an image is; UINT64_MAX = nowhere. */
+/* The file offset of an address of an image; UINT64_MAX = none. */
 uint64_t paths_offset(const struct image *image, uint64_t vaddr);
-/* How often a probe was hit so far. */
+/* The number of probe hits so far. */
 uint64_t paths_hits(const struct paths *paths);
-/* Ends counting, and makes counts of all stretches; of several, each with an interval of its share. */
+/* Ends counting, and adds up all windows; if there are several, shares get confidence intervals. */
 void paths_read(struct paths *paths);
 void paths_close(struct paths *paths);

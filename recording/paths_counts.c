@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths_counts: what was counted while the probes were in, stretch by stretch, and what it comes to.
+ * paths_counts: what was counted while the probes were in place, stretch by stretch, and the totals.
  */
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 
 /* ---- callers ----------------------------------------------------------------------------------------- */
 
-/* Callers are counted from the function's first instruction: its own file's are known by that, others by what
- * was mapped when the process was last looked at. */
+/* Callers are recorded relative to the function's first instruction: that identifies those in the same file;
+ * others are identified by what was mapped when the process was last examined. */
 static void paths_place_caller(const struct paths *paths, const struct paths_function *function,
 			       uint64_t distance, struct paths_count *ret)
 {
@@ -50,7 +50,7 @@ static void paths_take(void *context, const struct paths_key *key, uint64_t coun
 								 paths->n_stretches, key->caller, count }));
 }
 
-/* Counting ends, and what was counted is one more stretch. */
+/* Counting stops, and what was counted becomes one more stretch. */
 static void paths_end_stretch(struct paths *paths)
 {
 	if (!paths->opened_ns)

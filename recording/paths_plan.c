@@ -17,14 +17,14 @@ struct planner {
 	const struct image *image;
 	const struct isa *isa;
 	uint32_t number;
-	bool *is_probed;  /* by block: a probe at its end tells where it goes on, or that it was passed */
-	bool is_complete; /* no block had to be added to those */
-	bool *is_silent;  /* by block: of those, what needs none of its own */
+	bool *is_probed;  /* by block: a probe at its end tells where control goes, or that it was passed */
+	bool is_complete; /* no block had to be added to them */
+	bool *is_silent;  /* by block: which of them need no probe of their own */
 };
 
-/* ---- what is done on the way from one probe to the next ---------------------------------------------- */
+/* ---- what happens between one probe and the next ------------------------------------------------------ */
 
-/* A way ends here, and cannot be counted before: the block gets a probe. */
+/* A way ends here and cannot be counted earlier: the block gets a probe. */
 static void plan_add_stop(struct planner *p, uint32_t block, struct paths_action *action)
 {
 	p->is_probed[block] = true;
@@ -32,7 +32,7 @@ static void plan_add_stop(struct planner *p, uint32_t block, struct paths_action
 	action->expect = block;
 }
 
-/* The edge from a block ends a way, or leaves. */
+/* Does the edge from a block end a way, or leave the function? */
 static bool plan_ends_at(const struct ways *ways, const struct way_block *at)
 {
 	const struct way_edge *edge = at->n_edges ? &ways->edges.at[at->first_edge] : NULL;
@@ -41,8 +41,8 @@ static bool plan_ends_at(const struct ways *ways, const struct way_block *at)
 }
 
 /*
- * From a block on, as far as nothing is to be decided. A call need not come back: a way that goes on behind
- * one ends where it ends.
+ * Follows control from a block up to the next decision. A call may not return: a way that continues after one
+ * ends where it ends.
  */
 static void plan_follow(struct planner *p, uint32_t block, struct paths_action *action)
 {
@@ -91,13 +91,13 @@ static struct paths_action plan_action(struct planner *p, const struct way_edge 
 	return action;
 }
 
-/* A way that begins at a block. */
+/* A way that starts at a block. */
 static struct paths_action plan_start(struct planner *p, uint32_t block)
 {
 	struct paths_action action = { 0 };
 
 	plan_follow(p, block, &action);
-	if (action.end == PATHS_ENDS) /* the first way is over before anything is decided: count it in time */
+	if (action.end == PATHS_ENDS) /* the first way ends before any decision: count it in time */
 		plan_add_stop(p, block, &action);
 	action.next = p->plan->ways.blocks[block].start;
 	action.goes_to_entry = 0;
@@ -118,7 +118,7 @@ static struct paths_probe *plan_probe(struct planner *p, uint64_t vaddr, uint32_
 	return &plan->probes.at[plan->probes.n - 1];
 }
 
-/* Where struct pt_regs has a register, in words. */
+/* The index of a register in struct pt_regs, in words. */
 static uint32_t plan_word(const struct isa *isa, unsigned reg)
 {
 	static const uint8_t x86[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
@@ -128,7 +128,7 @@ static uint32_t plan_word(const struct isa *isa, unsigned reg)
 	return reg < ARRAY_LEN(x86) ? x86[reg] : 0;
 }
 
-/* vaddr: 0 = no matter. */
+/* vaddr: 0 = unimportant. */
 static int plan_refuse(struct diag *diag, uint64_t vaddr, const char *why)
 {
 	diag_set(diag, -ENOTSUP, "its paths cannot be counted");
@@ -158,7 +158,7 @@ static int plan_branch(struct planner *p, uint32_t block, struct diag *diag)
 	for (uint32_t i = 0; i < at->n_edges; i++) {
 		const struct way_edge *edge = &p->plan->ways.edges.at[at->first_edge + i];
 		struct paths_action action = plan_action(p, edge);
-		/* plan_action adds no probes: the pointer is good. */
+		/* plan_action adds no probes: the pointer stays valid */
 		probe->way[edge->kind == EDGE_TAKEN ? 0 : 1] = action;
 	}
 	return 0;
@@ -179,7 +179,7 @@ static void plan_switch(struct planner *p, uint32_t block)
 	}
 }
 
-/* The probe that comes next does what the branch's would have done. */
+/* The next probe does what the branch's own would have done. */
 static void plan_silent(struct planner *p, uint32_t block)
 {
 	const struct paths_plan *plan = p->plan;
@@ -216,7 +216,7 @@ static void plan_begin(struct planner *p, uint32_t block, enum paths_stage stage
 	probe->entry = action;
 }
 
-/* All probes, if the blocks that need one are known. */
+/* All probes, provided that the blocks that need one are known. */
 static int plan_once(struct planner *p, struct diag *diag)
 {
 	struct paths_plan *plan = p->plan;
@@ -290,8 +290,8 @@ static int plan_find_frames(struct planner *p, struct flow *flow, struct diag *d
 	return plan_refuse(diag, 0, "its stack frame cannot be determined at every branch");
 }
 
-/* Between a load and a store that belong together every trap makes the store fail: the program would try for
- * ever. */
+/* Between a load-exclusive and its store, every trap makes the store fail: the program would retry forever.
+ */
 static int plan_check_fragile(const struct planner *p, struct diag *diag)
 {
 	const struct paths_plan *plan = p->plan;
@@ -308,7 +308,7 @@ static int plan_check_fragile(const struct planner *p, struct diag *diag)
 							   "would keep the store from ever succeeding");
 		}
 		if (p->isa->min_insn ==
-		    1) /* no machine with instructions of any length has such operations */
+		    1) /* no ISA with instructions of variable length has such operations */
 			return 0;
 	}
 	return 0;

@@ -30,18 +30,18 @@ struct paths_plan {
 		struct paths_action action;
 	})
 	arrivals;
-	double *rates; /* by block, executions a second, about; NULL = not known */
-	double hits;   /* of all probes, a second, about */
+	double *rates; /* by block, estimated executions per second; NULL = not known */
+	double hits;   /* of all probes, estimated, per second */
 };
 
 struct paths_plan_request {
 	image_id image;
 	uint64_t vaddr;                      /* where the function starts */
-	uint32_t number;                     /* of the function, of the caller's choice */
-	const struct paths_samples *samples; /* what was seen of it before; NULL = nothing */
+	uint32_t number;                     /* of the function, chosen by the caller */
+	const struct paths_samples *samples; /* samples taken before; NULL = none */
 };
 
-/* -ENOTSUP with a diag that says why if the ways of the function cannot be counted. */
+/* -ENOTSUP with a diag that has the reason if the paths of the function cannot be counted. */
 int paths_plan_init(struct paths_plan *plan, struct functions *functions, const struct image *image,
 		    const struct paths_plan_request *request, struct diag *diag);
 void paths_plan_done(struct paths_plan *plan);

@@ -10,9 +10,9 @@
 #include "profile/profile.h"
 #include "structure/frequency.h"
 
-#define INSN_NS 0.2 /* two in a cycle of 2.5 GHz: code that does not wait */
+#define INSN_NS 0.2 /* two per cycle at 2.5 GHz: code that does not stall */
 #define ROUNDS 8
-#define SAMPLE_NS 1e6 /* of a profile that was not made by a clock: a guess */
+#define SAMPLE_NS 1e6 /* for a profile not sampled by a clock: a guess */
 
 void paths_samples_done(struct paths_samples *samples)
 {
@@ -21,8 +21,8 @@ void paths_samples_done(struct paths_samples *samples)
 
 /* ---- a profile ----------------------------------------------------------------------------------------- */
 
-/* The image of ours that an image of the profile is; IMAGE_NONE if none is. Only one that is built alike has
- * the same code at the same addresses. */
+/* Our image for an image of the profile; IMAGE_NONE if there is none. Only an identical build has the same
+ * code at the same addresses. */
 static image_id rates_find_image(struct images *images, const struct profile *profile, image_id id)
 {
 	const struct profile_image *wanted = &profile->images.at[id];
@@ -33,7 +33,7 @@ static image_id rates_find_image(struct images *images, const struct profile *pr
 	return IMAGE_NONE;
 }
 
-/* How long each sample stands for, on average. */
+/* The time that a sample stands for, on average. */
 static double rates_sample_ns(const struct profile *profile)
 {
 	uint64_t n = profile_sum(profile, 0);
@@ -76,10 +76,10 @@ int paths_samples_read(struct paths_samples *samples, struct images *images, con
 
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
-/* What flows into a block, and out of it, by the rates of its neighbours. */
+/* The flow into a block and out of it, by the rates of its neighbours. */
 struct rates_flow {
 	double in, out;           /* of all neighbours */
-	double sure_in, sure_out; /* of those that have no other way */
+	double sure_in, sure_out; /* of those that have no other edge */
 };
 
 static void rates_sum(const struct cfg *cfg, const double *rates, const uint32_t *n_in,
@@ -97,9 +97,9 @@ static void rates_sum(const struct cfg *cfg, const double *rates, const uint32_t
 }
 
 /*
- * Samples stand some instructions behind what they are of: blocks of an instruction or two have none, or far
- * too many. So none is executed more often than all that leads to it, or all that it leads to; and one that
- * was not seen at least as often as what leads to nothing else.
+ * Samples are attributed some instructions too late: blocks of one or two instructions get none, or far too
+ * many. So no block runs more often than all its predecessors, or all its successors, together; and a block
+ * that was not seen runs at least as often as the neighbours that have no other edge.
  */
 static void rates_smooth(const struct cfg *cfg, double *rates)
 {
@@ -121,7 +121,7 @@ static void rates_smooth(const struct cfg *cfg, double *rates)
 	}
 }
 
-/* All of them together take as long as was seen. */
+/* Makes the total equal to the time that was seen. */
 static void rates_scale(const struct cfg *cfg, const double *spent, double seconds, double *rates)
 {
 	double taken = 0, seen = 0;

@@ -15,18 +15,18 @@
 
 struct paths_sample {
 	image_id image;
-	uint64_t vaddr, n; /* so many there */
+	uint64_t vaddr, n; /* the number of samples there */
 };
 struct paths_samples {
 	VEC(struct paths_sample) at;
-	double sample_ns; /* of CPU time, that one stands for */
-	double seconds;   /* in which they were taken */
+	double sample_ns; /* CPU time that one sample represents */
+	double seconds;   /* duration of sampling */
 };
 
-/* Those of a profile, of images that are the same here. */
+/* Reads those of a profile, for images that are the same here. */
 int paths_samples_read(struct paths_samples *samples, struct images *images, const char *path,
 		       struct diag *diag);
 void paths_samples_done(struct paths_samples *samples);
 
-/* By block, executions a second; to be freed. NULL if the function was not seen. */
+/* By block, executions per second; to be freed. NULL if the function has no samples. */
 double *paths_rates_find(const struct paths_samples *samples, image_id image, const struct cfg *cfg);

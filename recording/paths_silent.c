@@ -11,9 +11,9 @@ struct silence {
 	const struct cfg *cfg;
 	const struct ways *ways;
 	const bool *is_probed;
-	bool *is_silent; /* what was chosen */
-	bool *is_needed; /* by block: its probe tells what a silent branch has decided */
-	bool *is_near;   /* by block: something is called between the probe before and this one */
+	bool *is_silent; /* the result */
+	bool *is_needed; /* by block: its probe tells which way a silent branch went */
+	bool *is_near;   /* by block: there is a call between the previous probe and this one */
 };
 
 static bool silence_is_branch(const struct silence *s, uint32_t block)
@@ -37,7 +37,7 @@ uint32_t paths_silent_next(const struct cfg *cfg, const struct ways *ways, const
 	return PATHS_SILENT_NONE;
 }
 
-/* Behind a call, as far as nothing is decided: the probe there is near it. */
+/* After a call, up to the next decision: the probe there is near the call. */
 static void silence_note_call(struct silence *s, uint32_t block)
 {
 	for (;;) {
@@ -52,7 +52,7 @@ static void silence_note_call(struct silence *s, uint32_t block)
 	}
 }
 
-/* A probe that can tell: on a branch, or where a way is passed; not one of a jump through a table. */
+/* Can this probe tell? It can on a branch, or where a way is passed, but not on a jump through a table. */
 static bool silence_can_tell(const struct silence *s, uint32_t block)
 {
 	return block != PATHS_SILENT_NONE && block != s->cfg->entry && !s->is_silent[block] &&
@@ -74,7 +74,7 @@ static void silence_try(struct silence *s, uint32_t block)
 	s->is_silent[block] = s->is_needed[next[0]] = s->is_needed[next[1]] = true;
 }
 
-/* A block, and how much it is worth to leave it out. */
+/* A block, and what is gained by leaving out its probe. */
 struct silence_choice {
 	double rate;
 	uint32_t depth, block;
@@ -91,7 +91,7 @@ static int silence_compare(const void *left, const void *right)
 	return a->block < b->block ? -1 : a->block > b->block;
 }
 
-/* All blocks, those first that are worth most. */
+/* All blocks, the most worthwhile first. */
 static struct silence_choice *silence_choices(const struct cfg *cfg, const double *rates)
 {
 	struct silence_choice *choices = alloc_zero(cfg->n_blocks + 1, sizeof(*choices));

@@ -4,7 +4,7 @@
 #include "profile/resolve_apart.h"
 
 #define FIRST_NS 500000000ull
-#define GROWTH_PART 32 /* less than so much more of the tree is not worth a fork */
+#define GROWTH_PART 32 /* if the tree grew by less than this part, a fork is not worth it */
 
 /* What the child has to do. */
 struct prefetch_job {
@@ -34,14 +34,15 @@ static int prefetch_run(void *context, int result)
 	struct diag diag = { 0 };
 
 	(void)result;
-	quiet.symbolize.n_threads = 1; /* others have their CPU idle for a reason */
+	quiet.symbolize.n_threads = 1; /* the other CPUs may be idle for a reason */
 	quiet.symbolize.has_time = true;
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
-	quiet.symbolize.search.asks_debuginfod = false; /* a transfer cut short would have to begin anew */
+	quiet.symbolize.search.asks_debuginfod =
+		false; /* an interrupted transfer would have to start again */
 	int error = resolve_apart(job->profile, job->images, &quiet, &diag);
-	store_close(quiet.symbolize.store); /* keeps to its size */
+	store_close(quiet.symbolize.store); /* enforces its size limit */
 	return error < 0;
 }
 

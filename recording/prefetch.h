@@ -21,14 +21,14 @@ struct prefetch {
 	uint64_t start_ns; /* of the recording */
 	uint64_t next_ns;  /* 0 = never */
 	struct child child;
-	size_t n_nodes; /* of the tree, at the last */
+	size_t n_nodes; /* of the tree, at the last start */
 };
 
 /* is_wanted: names will be looked up at the end, and there is a store. */
 void prefetch_init(struct prefetch *prefetch, bool is_wanted, uint64_t now_ns);
 bool prefetch_is_due(struct prefetch *prefetch, uint64_t now_ns);
-/* Returns at once; does nothing if there is little new. The profile is the workers'. */
+/* Returns at once; does nothing if there is little new. The profile belongs to the workers. */
 void prefetch_start(struct prefetch *prefetch, struct profile *profile, struct images *images,
 		    const struct resolve_options *options, const struct workers *workers);
-/* Ends the one at work: what it has not looked up yet is looked up faster at normal priority. */
+/* Ends a running child: what it has not looked up yet is looked up faster at normal priority. */
 void prefetch_end(struct prefetch *prefetch);

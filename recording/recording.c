@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording: one loop. Whether it shall end is asked between events, so that nothing is ever interrupted
- * halfway.
+ * recording: one loop. It checks between events whether to end, so that nothing is interrupted halfway.
  */
 #include "recording/recording.h"
 
@@ -16,14 +15,14 @@
 #include "recording/recording_private.h"
 #include "recording/result.h"
 
-#define TICK_MS 500     /* how often the clock is looked at when nothing happens */
-#define TICK_EVENTS 256 /* between two looks at the clock when events keep coming */
-#define LOOK_EVENTS 8   /* between two looks whether the time is over */
+#define TICK_MS 500     /* how often the clock is read when nothing happens */
+#define TICK_EVENTS 256 /* between two readings of the clock when events keep coming */
+#define LOOK_EVENTS 8   /* between two checks whether the time is up */
 #define PROGRESS_NS CLOCK_NS_PER_S
 #define LATE_NS CLOCK_NS_PER_S  /* events are handed out some time after they happened */
-#define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: some ten million contexts */
-#define DAEMON_PATIENCE 32      /* looks at a function before its code is analysed */
-#define MEMORY_MIN (1ull << 20) /* some ten thousand */
+#define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: about ten million contexts */
+#define DAEMON_PATIENCE 32      /* samples in a function before its code is analysed */
+#define MEMORY_MIN (1ull << 20) /* about ten thousand */
 
 uint64_t recording_max_memory(const struct recording_options *options)
 {
@@ -95,8 +94,8 @@ static bool recording_is_over(const struct recording *r, uint64_t now)
 	       (r->end_ns && now >= r->end_ns) || r->has_no_reader || r->has_nothing;
 }
 
-/* Until the next look at the clock, or until something is due before. What is overdue waits for a child that
- * is still at work: it does not count. */
+/* Until the next reading of the clock, or until something is due earlier. What is overdue waits for a child
+ * that is still working: it does not count. */
 static int recording_wait_ms(const struct recording *r, uint64_t now)
 {
 	const uint64_t due[] = { r->end_ns, r->live.next_ns, r->checkpoint.next_ns, r->prefetch.next_ns,
@@ -130,8 +129,7 @@ static void recording_tick(struct recording *r)
 	r->wait_ms = recording_wait_ms(r, now);
 }
 
-/* Workers get what is held back for them before we wait: code that is in no file may not be there for long.
- */
+/* Workers get what is held back for them before we wait: code that is in no file may not exist for long. */
 static int recording_next(struct recording *r, struct event *ret, struct diag *diag)
 {
 	if (workers_is_holding(r->workers)) {
@@ -143,13 +141,13 @@ static int recording_next(struct recording *r, struct event *ret, struct diag *d
 	return source_next(r->source, ret, r->wait_ms, diag);
 }
 
-/* The end is not put off by events that keep coming. */
+/* Events that keep coming do not delay the end. */
 static bool recording_is_due(const struct recording *r, unsigned n)
 {
 	return r->end_ns && !r->is_stopped && n % LOOK_EVENTS == 0 && clock_now_ns() >= r->end_ns;
 }
 
-/* What is live can be read on when it was stopped: the rings still hold samples. */
+/* A live source can be read after it was stopped: its rings still hold samples. */
 static int recording_loop(struct recording *r, struct diag *diag)
 {
 	struct event event;
@@ -237,8 +235,9 @@ static int recording_export(struct recording *r, struct diag *diag)
 }
 
 /*
- * What was recorded cannot be had again, and names cost time and read files of any size. So it is written
- * without them first: to its file, or where that is not for a profile, to one that is gone when all is done.
+ * A recording cannot be repeated, while looking up names takes time and reads files of any size. So the
+ * profile is first written without names: to its file or, where that is not for a profile, to a temporary
+ * one.
  */
 static int recording_keep(struct recording *r, char **ret_elsewhere, struct diag *diag)
 {
@@ -272,7 +271,7 @@ static int recording_write(struct recording *r, struct diag *diag)
 	CLEANUP(freep) char *elsewhere = NULL;
 	int error = recording_keep(r, &elsewhere, diag);
 
-	if (recording_is_live(r)) /* before names: it needs none */
+	if (recording_is_live(r)) /* before names are looked up: it needs none */
 		r->raw_error = perf_source_raw_close(r->source, r->options.command_line, &r->raw_diag);
 	if (!error)
 		error = recording_add_names(r,

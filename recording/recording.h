@@ -2,16 +2,15 @@
 /*
  * recording: from a source of events to a profile in a file, for commands, the daemon and tests.
  *
- *     recording_open     attaches, starts the command or opens the file; from now on samples are taken
- *     recording_run      the loop over events, until there are no more or it is told to end
- *     recording_finish   the profile: built, named, written
- *     recording_save     what else is kept: the raw recording, what was found out about code
- *     recording_close
+ * recording_open attaches, starts the command or opens the file; from now on samples are taken recording_run
+ * the loop over events, until there are no more or is_over returns true recording_finish the profile: built,
+ * named, written recording_save what else is kept: the raw recording, what was found out about code
+ * recording_close
  *
  * It prints nothing. Errors are returned in a diag; a listener is informed of everything that does not end
  * the recording. It owns its threads (the workers) and its children (checkpoints, live exports, prefetching
- * of names): none is left after recording_finish. It takes no signals: is_over is asked between events, and
- * wake_fd ends a wait for them.
+ * of names): none is left after recording_finish. It handles no signals: is_over is called between events,
+ * and wake_fd interrupts a wait.
  *
  * One thread uses it. The listener is called on that thread only, from within these functions.
  */
@@ -28,32 +27,33 @@
 
 /* What can fail without ending a recording. */
 enum recording_part {
-	RECORDING_RAW,  /* the raw recording: there is none */
-	RECORDING_LIVE, /* one live export; the next one may do better */
+	RECORDING_RAW,  /* the raw recording: it is missing */
+	RECORDING_LIVE, /* one live export; the next one may succeed */
 };
 
 /* Any of them may be NULL. */
 struct recording;
 struct recording_listener {
 	void *context;
-	/* Shall the recording end now? Asked at least twice a second until it says yes, and whenever
-	 * target.wake_fd can be read. */
+	/* Should the recording end now? Called at least twice a second until it returns true, and whenever
+	 * target.wake_fd is readable. */
 	bool (*is_over)(void *context);
-	/* About once a second. It costs waiting for the workers: NULL if nobody looks. */
+	/* Called about once a second. It has to wait for the workers: NULL if it is not needed. */
 	void (*progress)(void *context, uint64_t elapsed_ns, const struct profile_quality *quality);
-	/* Between events: whoever runs the recording may change it now. NULL = nobody does. */
+	/* Called between events: the recording may be changed now. May be NULL. */
 	void (*between)(void *context, struct recording *recording);
 	/* A sentence for the user. */
 	void (*note)(void *context, const char *text);
 	/*
-	 * What was recorded is in a file, without names, which are looked up until `named` is called. Whoever
-	 * runs the recording may end the process meanwhile, from any thread, and loses nothing but names.
+	 * The profile was written without names, which are looked up until `named` is called. The process may
+	 * be ended meanwhile, from any thread, and only names are lost.
 	 */
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);
 	/*
-	 * With epoch_ns: the profile of an epoch, without names. Returns where checkpoints of the next one,
-	 * which begins at next_unix_ns, are written; it must stay until the next call, NULL = nowhere.
+	 * With epoch_ns: takes the profile of an epoch, without names. Returns where checkpoints of the next
+	 * epoch, which begins at next_unix_ns, are written; it must remain valid until the next call. NULL =
+	 * nowhere.
 	 */
 	const char *(*epoch)(void *context, const struct profile *profile, uint64_t next_unix_ns);
 	/*
@@ -70,39 +70,42 @@ struct recording_listener {
 };
 
 struct recording_options {
-	const char *mode, *command_line; /* kept in the profile */
+	const char *mode, *command_line; /* stored in the profile */
 
 	/* Live processes, or a recording of them: */
 	struct perf_source_options target;
-	char *const *functions; /* with target.is_traced: whose calls, as patterns of recording/chosen.h */
-	size_t n_functions;     /* with target.every: allocation functions besides the usual ones, as NAME or
-				   NAME:N */
-	double max_overhead;    /* with target.is_traced: share of a CPU that probes may cost; 0 = any */
-	const char *file;       /* a perf.data, "-" = standard input; NULL = live */
+	char *const
+		*functions; /* with target.is_traced: functions to trace, as patterns of recording/chosen.h */
+	size_t n_functions; /* with target.every: allocation functions in addition to the usual ones, as NAME
+			       or NAME:N */
+	double max_overhead; /* with target.is_traced: share of a CPU that probes may cost; 0 = no limit */
+	const char *file;    /* a perf.data, "-" = standard input; NULL = live */
 	struct perf_file_options file_options;
 	struct machine_rules rules; /* with target.is_machine, or is_machine */
-	bool is_machine;            /* the file is of a whole machine */
-	bool keeps_no_commands;     /* command lines are not kept in the profile */
-	const char *kallsyms;       /* of the recorded kernel; NULL = this one's, if it is the same */
+	bool is_machine;            /* the file is a recording of a whole machine */
+	bool keeps_no_commands;     /* command lines are not stored in the profile */
+	const char *kallsyms;       /* of the recorded kernel; NULL = the running one, if it is the same */
 
 	unsigned n_workers; /* as in workers_options */
-	/* As in workers_options, at least 1 MB; 0 = a quarter of the machine's memory, at most 1 GB: of more
-	 * contexts no report can be made in reasonable time. */
+	/* As in workers_options, at least 1 MB; 0 = a quarter of the machine's memory, at most 1 GB: reports
+	 * of more contexts would take too long. */
 	uint64_t max_memory;
 	enum unwind_mode unwind;
 	uint64_t duration_ns; /* of sampling; 0 = until the targets end */
-	/* Of a live one: it does not begin earlier, whatever the clock on the wall says; 0 = whenever. */
+	/* Live only: the recorded start is not earlier than this, whatever the wall clock says; 0 = no limit.
+	 */
 	uint64_t not_before_unix_ns;
-	uint64_t epoch_ns; /* of a whole machine: a profile each; 0 = one of all */
+	uint64_t epoch_ns; /* of a whole machine: length of epochs, with one profile each; 0 = a single
+			      profile */
 
-	struct resolve_options names; /* callbacks in it are called by children, too */
+	struct resolve_options names; /* its callbacks are also called in child processes */
 	bool resolves;                /* names are looked up at the end */
 
-	const char *output;     /* as in output_init */
-	mode_t mode_bits;       /* of all files but the raw one; 0 = the owner's alone */
-	uint64_t cpu_before_ns; /* what this process had used when it came to this recording; 0 = it is new */
-	uint32_t rank;          /* 1 + that of the command in an MPI job; 0 = none */
-	const struct exporter *format; /* an export is written instead of a profile; NULL = a profile */
+	const char *output;            /* as in output_init */
+	mode_t mode_bits;              /* of all files except the raw one; 0 = only the owner */
+	uint64_t cpu_before_ns;        /* CPU time of this process before this recording; 0 = a new process */
+	uint32_t rank;                 /* 1 + rank of the command in an MPI job; 0 = none */
+	const struct exporter *format; /* an export to be written instead of a profile; NULL = a profile */
 
 	char *const *labels; /* of exports, as in export_options */
 	size_t n_labels;
@@ -113,31 +116,32 @@ struct recording_options {
 	uint64_t stream_ns;     /* ndjson to standard output, this often; 0 = never */
 	const char *watch;      /* a file to rewrite with an export, by its name; NULL = none */
 	uint64_t watch_ns;      /* this often */
-	uint64_t refresh_ns;    /* of a trace: how it stands, to standard output, this often; 0 = never */
+	uint64_t refresh_ns;    /* of a trace: interval of showing results on standard output; 0 = never */
 
 	struct recording_listener listener;
 };
 
 struct recording;
-/* What options point to must stay until recording_close. A fault here leaves nothing behind. */
+/* What options point to must remain valid until recording_close. If this fails, nothing is left behind. */
 int recording_open(const struct recording_options *options, struct recording **ret, struct diag *diag);
-/* A fault ends the loop; what was recorded can still be finished, and should be. */
+/* A fault ends the loop; recording_finish can still be called, and should be. */
 int recording_run(struct recording *recording, struct diag *diag);
-/* Of a live one: where checkpoints go from now on. */
+/* Live only: sets where checkpoints are written from now on. */
 void recording_checkpoint_to(struct recording *recording, const char *path);
 /*
- * The profile is written, or an export. If that cannot be done, it is kept in the folder for temporary files
- * if possible, which the diag then says.
+ * Writes the profile, or an export. If that fails, it is kept in the directory for temporary files if
+ * possible, and the diag says so.
  */
 int recording_finish(struct recording *recording, struct diag *diag);
 int recording_save(struct recording *recording, struct diag *diag);
 void recording_close(struct recording *recording);
 
-/* Of a trace that counted: what one that measures would do. */
+/* For a trace that only counted: describes what a measuring one would do. */
 void recording_plan_trace(struct recording *recording, struct text *ret);
-/* The same for a command that is not started: in its own file. */
+/* The same for a command that is not started: in its executable. */
 int recording_plan_command(const struct recording_options *options, struct text *ret, struct diag *diag);
-/* Of a trace, between events: more functions, or fewer; everything anew; the profile so far is written. */
+/* For a trace, between events: adds functions; removes them; discards the results; writes the profile so far.
+ */
 void recording_trace_more(struct recording *recording, const char *name);
 void recording_trace_less(struct recording *recording, const char *name);
 void recording_reset(struct recording *recording);
@@ -151,9 +155,9 @@ const struct profile *recording_profile(const struct recording *recording);
 const struct output *recording_output(const struct recording *recording);
 /* Did is_over or the duration end it? */
 bool recording_was_stopped(const struct recording *recording);
-/* Epochs whose names could not be looked up, since those of another took too long. */
+/* Epochs whose names could not be looked up, because those of another took too long. */
 uint64_t recording_nameless(const struct recording *recording);
-/* The command that was started, 0 = none; it may go on when the recording has ended. */
+/* The command that was started, 0 = none; it may still be running when the recording has ended. */
 pid_t recording_command(const struct recording *recording);
-/* Has it ended? As perf_source_wait. */
+/* Has it ended? See perf_source_wait. */
 bool recording_command_ended(struct recording *recording, int timeout_ms, int *ret_status);

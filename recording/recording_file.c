@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording_file: what a recording read from a perf.data does besides the loop: it finds out where that was
- * made, and says what of it could not be had.
+ * recording_file: what is specific to a recording read from a perf.data file: it finds out on which machine
+ * that was made, and reports what is missing.
  */
 #include "base/clock.h"
 #include "recording/recording_private.h"
@@ -44,7 +44,7 @@ void recording_file_event(struct recording *r, const struct event *event)
 
 static void recording_file_note(struct recording *r, const char *note)
 {
-	builder_note(workers_builder(r->workers), note); /* which keeps each once */
+	builder_note(workers_builder(r->workers), note); /* keeps each only once */
 	recording_note(r, note);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording_live: what a recording of live processes does besides the loop: it writes what it has so far,
- * looks names up ahead, keeps the raw records.
+ * recording_live: what is specific to a recording of live processes: it writes checkpoints, looks up names
+ * ahead of time, and keeps the raw records.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,7 +16,7 @@
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
-#define RUNNING_LEAST 0.995 /* of its time that an event is counted, if it is counted all the time */
+#define RUNNING_LEAST 0.995 /* counted for this part of the time: always counted */
 
 /* An export gets the default name with its own suffix. */
 static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
@@ -63,7 +63,7 @@ static void recording_write_code(void *context, const struct event *event)
 	perf_source_raw_event(context, event);
 }
 
-/* What the walk of a sample's stack says of the next ones. */
+/* What the walk of one sample's stack tells about the next ones. */
 static void recording_tell_source(void *context, const struct event *event, const struct stack_use *use)
 {
 	struct source *source = context;
@@ -99,10 +99,10 @@ static void recording_start_workers(struct recording *r)
 					.write_context = r->source };
 
 	r->code = code_log_new(&log);
-	/* Which functions are traced is known to this thread only. */
+	/* Only this thread knows which functions are traced. */
 	struct workers_options options = {
 		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
-		/* Nor may its nodes get other numbers. */
+		/* And its nodes must keep their numbers. */
 		.max_memory = r->options.target.is_traced ? 0 : recording_max_memory(&r->options),
 		.unwinding = { .mode = r->options.unwind,
 			       .store = r->names.symbolize.store,
@@ -168,7 +168,7 @@ static void recording_plan(struct recording *r)
 	prefetch_init(&r->prefetch, (o->resolves || o->format) && r->names.symbolize.store, r->start_ns);
 }
 
-/* Its first calls are to be seen: its own file has its probes before it starts. */
+/* Its first calls must not be missed: the probes in its own file are set before it starts. */
 static void recording_trace_command(void *context, struct source *source, pid_t pid)
 {
 	struct recording *r = context;
@@ -212,12 +212,12 @@ int recording_live_open(struct recording *r, struct diag *diag)
 	if (error)
 		return error;
 	r->names = o->names;
-	/* A process in another mount namespace has its debug files there too. */
+	/* A process in another mount namespace has its debug files there as well. */
 	if (o->target.n_pids) {
 		snprintf(r->target_root, sizeof(r->target_root), "/proc/%d/root", (int)o->target.pids[0]);
 		r->names.symbolize.search.target_root = r->target_root;
 	}
-	if (recording_open_raw(r, &late) < 0) /* the command runs: its profile can still be had */
+	if (recording_open_raw(r, &late) < 0) /* the command is running: its profile can still be made */
 		recording_fault(r, RECORDING_RAW, &late);
 	if (r->source->info.start_unix_ns < o->not_before_unix_ns)
 		r->source->info.start_unix_ns = o->not_before_unix_ns;
@@ -244,7 +244,7 @@ static void recording_tell_trace(struct recording *r)
 static void recording_trace(struct recording *r, const struct event *event)
 {
 	trace_event(&r->trace, r->images, r->source, event);
-	/* Other code may be there now; a number may be another thread's. */
+	/* There may be different code now; a tid may belong to another thread. */
 	if ((event->kind == EVENT_MAPPING && event->mapping.is_executable) || event->kind == EVENT_EXEC ||
 	    event->kind == EVENT_EXIT)
 		known_paths_forget(&r->known);
@@ -260,8 +260,8 @@ static void recording_read_user(struct recording *r, pid_t pid)
 }
 
 /*
- * Of a whole machine most processes end before they are sampled, and asking /proc for each is a fifth of what
- * a daemon costs. A process has its parent's user until it is sampled; then it is asked for.
+ * On a whole machine most processes end before they are sampled, and asking /proc about each is a fifth of a
+ * daemon's cost. A process has its parent's user until it is sampled; only then is /proc asked.
  */
 static void recording_ask_user(struct recording *r, const struct event *event)
 {
@@ -307,7 +307,7 @@ void recording_live_describe(struct recording *r, struct profile *profile)
 		profile->processes.at[i].rank = r->options.rank;
 }
 
-/* With it the workers are idle, until the next event. */
+/* While it is in use the workers are idle, until the next event. */
 static struct profile *recording_so_far(struct recording *r)
 {
 	known_paths_fetch(&r->known, workers_builder(r->workers), clock_now_ns());
@@ -323,7 +323,7 @@ static void recording_tell_live_fault(struct recording *r)
 
 	if (!live_fault(&r->live, &diag))
 		return;
-	if (!r->live.path && diag.error == -EPIPE) /* whoever read the stream has seen enough */
+	if (!r->live.path && diag.error == -EPIPE) /* the reader of the stream has seen enough */
 		r->has_no_reader = true;
 	else
 		recording_fault(r, RECORDING_LIVE, &diag);
@@ -332,7 +332,8 @@ static void recording_tell_live_fault(struct recording *r)
 void recording_live_tick(struct recording *r, uint64_t now)
 {
 	recording_tell_live_fault(r);
-	/* What is mapped when we attach has been looked through by the first look at the clock. */
+	/* By the first reading of the clock, everything that was mapped when we attached has been examined.
+	 */
 	if (r->options.target.is_traced && !r->options.target.argv && !r->has_told_missing) {
 		char text[64];
 		r->has_told_missing = true;
@@ -362,7 +363,7 @@ void recording_live_tick(struct recording *r, uint64_t now)
 		prefetch_start(&r->prefetch, workers_profile(r->workers), r->images, &r->names, r->workers);
 }
 
-/* The builder is spent: what is left to say goes into the profile itself. */
+/* The builder is finished: anything left to note goes into the profile itself. */
 static void recording_conclude_trace(struct recording *r, struct profile *profile)
 {
 	if (r->options.target.argv)
@@ -386,7 +387,7 @@ void recording_live_hold(struct recording *r)
 	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
-/* Events that had to share counters: what was counted of each, for the whole time. */
+/* Events that had to share counters: scales what was counted of each to the whole time. */
 static void recording_scale_events(struct recording *r, struct profile *profile)
 {
 	for (uint32_t i = 0; i < r->source->info.events.n; i++) {
@@ -408,14 +409,14 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 	recording_scale_events(r, profile);
 	if (r->options.target.is_traced)
 		recording_conclude_trace(r, profile);
-	code_log_write(r->code); /* of the last samples, which were still being walked */
+	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
 	const struct source_event *first = &r->source->info.events.at[0];
-	/* Events on CPUs count what is not ours, too. */
+	/* Events on CPUs also count what is not ours. */
 	if (!first->excludes_kernel && first->values == SOURCE_WEIGHTS &&
-	    !r->machine) /* a clock goes on counting there */
+	    !r->machine) /* a clock keeps counting there */
 		profile->quality.counted = perf_source_counted(r->source);
-	checkpoint_finish(&r->checkpoint); /* or it would replace what is written now */
+	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }
 
 void recording_live_write_to(struct recording *r, const char *path)
@@ -428,8 +429,8 @@ void recording_live_write_to(struct recording *r, const char *path)
 }
 
 /*
- * The clock of the events stands still while a machine sleeps: then the wall clock is ahead. Set back, it is
- * not followed: what was recorded is not recorded again.
+ * The events' clock stands still while the machine sleeps: then the wall clock is ahead. If the wall clock is
+ * set back, we do not follow: nothing is recorded twice.
  */
 uint64_t recording_live_clock_gap(const struct recording *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording_trace: what can be changed of a trace while it runs.
+ * recording_trace: changes to a trace while it is running.
  */
 #include <errno.h>
 #include <limits.h>

@@ -20,7 +20,6 @@ struct resolve_options result_names(const struct resolve_options *options, struc
 int result_resolve(struct workers *workers, struct profile *profile, struct images *images,
 		   const struct resolve_options *options, struct diag *diag)
 {
-	workers_save(workers); /* afterwards more will be known of functions than unwinding alone would have
-				  found */
+	workers_save(workers); /* before: resolving finds out more about functions than unwinding would */
 	return resolve_apart(profile, images, options, diag);
 }

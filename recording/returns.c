@@ -10,7 +10,7 @@
 
 static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
 
-/* The C library has tables for exceptions, for the end of threads, and throws none. */
+/* The C library has exception tables, for the end of threads, but does not throw. */
 bool returns_throw(const struct image *image)
 {
 	const struct section *names = image_section(image, ".dynstr");
@@ -42,9 +42,9 @@ bool returns_of_go(const struct image *image)
 }
 
 /*
- * While returns are probed, the kernel's address stands on the stack:
- * an exception that meets it ends the program, and so does Go, which moves stacks. On x86-64 some kernels
- * leave a probed return by a system call, for which a filter may kill the process.
+ * While returns are probed, an address of the kernel's is on the stack: an exception that meets it ends the
+ * program, and so does Go, which moves stacks. On x86-64 some kernels leave a probed return by a system call,
+ * for which a seccomp filter may kill the process.
  */
 const char *returns_refused(pid_t pid, const struct image *image, bool may_throw)
 {
@@ -61,8 +61,8 @@ const char *returns_refused(pid_t pid, const struct image *image, bool may_throw
 }
 
 /*
- * A probed return instruction costs ten times as much as a probed return address on x86-64, where the kernel
- * cannot emulate it.
+ * On x86-64 a probed return instruction costs ten times as much as a probed return address, because the
+ * kernel cannot emulate it.
  */
 bool returns_are_taken(enum call_exits exits, bool has_exits, unsigned elf_machine, bool may_return)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/shard.h"
 
-/* Rows of a tree, in the order in which samples brought them. */
+/* Rows of a tree, in the order in which samples added them. */
 struct line {
 	const uint64_t *since;
 	size_t n, at;
@@ -57,7 +57,7 @@ static void shard_merge_values(const struct shard *shards, size_t n, uint32_t *c
 
 void shards_merge(const struct shard *shards, size_t n, struct cct *ret)
 {
-	uint32_t **ids = alloc_zero(n, sizeof(*ids)); /* what a node of each tree is in ret */
+	uint32_t **ids = alloc_zero(n, sizeof(*ids)); /* the id in ret of each node of each tree */
 
 	for (size_t i = 0; i < n; i++) {
 		ids[i] = alloc_zero(shards[i].cct->nodes.n, sizeof(**ids));

@@ -7,12 +7,12 @@
 
 #include "unwinder/cct.h"
 
-/* Samples are numbered; each went to one tree, where the numbers rise. */
+/* Samples are numbered; each is in one tree, where the numbers increase. */
 struct shard {
 	const struct cct *cct;
 	const uint64_t *node_since,
-		*value_since; /* number of the sample that brought each; the two roots have 0 */
+		*value_since; /* number of the sample that created each; 0 for the two roots */
 };
 
-/* Fills ret, which is empty: just from cct_init. */
+/* Fills ret, which must be fresh from cct_init. */
 void shards_merge(const struct shard *shards, size_t n, struct cct *ret);

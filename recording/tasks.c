@@ -58,7 +58,7 @@ static void tasks_note_fork(struct tasks *tasks, const struct task *task, pid_t 
 		it.group = parent->group;
 	}
 	tasks_add_living(tasks, &it);
-	map_remove(&tasks->thread_of, (uint32_t)it.tid); /* a row with these numbers was another's */
+	map_remove(&tasks->thread_of, (uint32_t)it.tid); /* the row with these numbers was another thread's */
 	if (it.parent_pid != it.pid)
 		map_remove(&tasks->process_of, (uint32_t)it.pid);
 }
@@ -131,7 +131,7 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 	uint32_t process = tasks_process(tasks, pid);
 	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
 
-	if (tasks->is_lazy && !tasks_living(tasks, tid)) /* nobody has told of it */
+	if (tasks->is_lazy && !tasks_living(tasks, tid)) /* its start was not reported */
 		tasks_add_living(tasks, &(struct task){ pid, tid, 0, time_ns, 0, 0, "" });
 	if (process == MAP_NONE)
 		process = tasks_add_process(tasks, pid, 0, time_ns);
@@ -217,7 +217,7 @@ void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 	if (process->pid != pid)
 		return;
 	thread->exit_ns = time_ns;
-	/* Of lazy ones the first thread may live on without a row. */
+	/* With lazy rows, the first thread may live on without one. */
 	if (--tasks->n_alive.at[thread->process] == 0 && !tasks_living(tasks, pid))
 		process->exit_ns = time_ns;
 }

@@ -18,7 +18,7 @@
 
 #define TASK_NAME_MAX 32 /* the kernel's are 16 */
 
-/* A thread that lives. */
+/* A living thread. */
 struct task {
 	pid_t pid, tid, parent_pid;
 	uint64_t start_ns;
@@ -30,29 +30,28 @@ struct tasks {
 	struct profile *profile; /* borrowed: its processes and threads grow */
 	struct map process_of, thread_of;
 	VEC(uint32_t) n_alive; /* threads of each process that have not exited */
-	bool is_lazy;          /* rows are made with the first sample; what follows is used then only */
-	struct map living;     /* tid -> all */
+	bool is_lazy; /* rows are created with the first sample; the following members are used only then */
+	struct map living; /* tid -> all */
 	VEC(struct task) all;
 	VEC(uint32_t) unused; /* of all */
 };
 
 void tasks_done(struct tasks *tasks);
 /*
- * Of lazy ones: rows begin anew, in another profile, which begins so much later. Whoever lives was there
- * before it: its start is less than 0, modulo 2^64, so that it is the same time in all of them.
+ * With is_lazy: starts again with another profile, which begins this much later. Living threads existed
+ * before it: their start is below 0, modulo 2^64, so that it is the same time in all profiles.
  */
 void tasks_restart(struct tasks *tasks, struct profile *profile, uint64_t later_ns);
 
-/* The thread's row, made if need be (or if tid last belonged to another process). */
+/* The thread's row, created if necessary (or if tid last belonged to another process). */
 uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
-/* The row of a thread that was seen, and is one of that process; MAP_NONE if there is none. */
+/* The row of a known thread of that process; MAP_NONE if there is none. */
 uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid);
-/* A new thread, or a new process with its first one: rows of their own even if the numbers were used before.
- */
+/* A new thread, or a new process with its first one: new rows even if the numbers were used before. */
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
 		uint64_t time_ns);
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
-/* Who runs a process: 1 + uid, and gid. */
+/* The user of a process: 1 + uid, and gid. */
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);
 /* One thread; the process ends with its last. */
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);

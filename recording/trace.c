@@ -20,7 +20,7 @@
 #include "recording/needed.h"
 #include "recording/returns.h"
 
-/* Removing a probe takes up to 130 ms. A kernel that cannot remove all at once does it for each of them. */
+/* Removing a probe takes up to 130 ms. A kernel that cannot remove all at once takes that long for each. */
 #define SINGLE_MAX 128
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits)
@@ -49,7 +49,7 @@ const char *trace_next_note(struct trace *trace)
 	return trace->n_told < trace->notes.n ? trace->notes.at[trace->n_told++] : NULL;
 }
 
-/* What was counted is exact; of which path it is was sampled. */
+/* The counts are exact; the paths that they are attributed to were sampled. */
 static void trace_note_allocations(struct trace *trace, const struct source *source)
 {
 	uint64_t n = 0, bytes = 0;
@@ -74,7 +74,7 @@ void trace_note_calls(struct trace *trace, struct source *source)
 	}
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		struct trace_count count = perf_source_trace_count(source, i);
-		/* Of those that are not watched all the time, we have cut calls in two ourselves. */
+		/* Functions that are not watched all the time: we have cut their calls in two ourselves. */
 		if (perf_source_probe(source)->links.state[i] != PROBE_ALWAYS)
 			continue;
 		unended += count.entries > count.exits ? count.entries - count.exits : 0;
@@ -90,7 +90,7 @@ void trace_note_calls(struct trace *trace, struct source *source)
 				      (unsigned long long)unseen));
 }
 
-/* In what is looked through already: the first image that knows. */
+/* Among the images already examined: the first one that knows. */
 static bool trace_note_inlined(struct trace *trace, struct images *images,
 			       const struct symbolizer_options *symbolize, const char *pattern)
 {
@@ -143,20 +143,19 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 	return n;
 }
 
-/* Of one image of one process. */
+/* For one image of one process. */
 struct trace_wanted {
 	VEC(struct probe_function) functions;
 };
 
 /* ---- one image of one process -------------------------------------------------------------------- */
 
-/* The file as it is mapped, or else what is at its path, if that is still the file that was looked through.
- */
+/* The file as it is mapped; otherwise the file at its path, if it is still the one that was examined. */
 static char *trace_path(pid_t pid, const struct image *image, const struct mapping *mapping)
 {
 	char *path = mapping ? alloc_printf("/proc/%d/map_files/%llx-%llx", (int)pid,
 					    (unsigned long long)mapping->start,
-					    (unsigned long long)(mapping->start + mapping->len))
+					    (unsigned long long)mapping->start + mapping->len)
 			     : NULL;
 	struct stat now;
 
@@ -186,7 +185,7 @@ static bool trace_may_throw(const struct trace *trace, pid_t pid, const struct i
 	       (!trace->is_starting && returns_meet_unwinder(pid));
 }
 
-/* Its calls are counted where they begin; where they end, blocks are seen that shall be followed. */
+/* Its calls are counted at their start; their end shows blocks that are to be followed. */
 static void trace_want_allocator(struct trace *trace, const struct image *image, size_t number,
 				 bool may_return, struct trace_wanted *wanted)
 {
@@ -223,12 +222,12 @@ static void trace_refuse_exits(struct trace *trace, const struct chosen_function
 	trace_refuse(trace, f, image, why);
 }
 
-/* What of the image is to be probed; what cannot be is noted. */
+/* What is to be probed in the image; notes what cannot be. */
 static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const struct image *image,
 					image_id id)
 {
 	const char *of_any = returns_refused(pid, image, trace_may_throw(trace, pid, image));
-	const char *of_c = returns_refused(pid, image, false); /* of malloc: nothing throws through it */
+	const char *of_c = returns_refused(pid, image, false); /* for malloc: nothing throws through it */
 	struct trace_wanted wanted = { 0 };
 
 	for (size_t i = trace->first_new; i < trace->chosen.functions.n; i++) {
@@ -277,7 +276,7 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	size_t refused;
 	int error;
 
-	if (wanted.functions.n && !path && kill(pid, 0) == 0) /* else it has ended */
+	if (wanted.functions.n && !path && kill(pid, 0) == 0) /* otherwise it has ended */
 		trace_refuse(trace, NULL, image, "the file was replaced, or is not visible to cpprof");
 	if (!path)
 		vec_clear(&wanted.functions);
@@ -296,7 +295,7 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 		vec_push(&trace->sets, ((struct trace_set){ pid, id, returns_throw(image) }));
 }
 
-/* The process will have it. */
+/* The process is going to load it. */
 static void trace_expect(struct trace *trace, struct images *images, struct source *source, pid_t pid,
 			 image_id image)
 {
@@ -328,7 +327,7 @@ void trace_file(struct trace *trace, struct images *images, struct source *sourc
 
 /* ---- changes --------------------------------------------------------------------------------------- */
 
-/* Is it what this pattern names? */
+/* Does this pattern name it? */
 static bool trace_is_named(const struct trace *trace, const struct chosen_function *f, const char *name)
 {
 	return strcmp(trace->chosen.patterns.at[f->pattern], name) == 0 || fnmatch(name, f->name, 0) == 0 ||
@@ -392,7 +391,7 @@ static void trace_forget(struct trace *trace, pid_t pid)
 	trace->sets.n = n;
 }
 
-/* A child has what its parent has. */
+/* A child starts with the images of its parent. */
 static void trace_fork(struct trace *trace, struct images *images, struct source *source, pid_t parent,
 		       pid_t child)
 {
@@ -428,7 +427,7 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 			probe_links_forget(&perf_source_probe(source)->links, event->pid);
 		}
 		return;
-	case EVENT_EXEC: /* probes are of a file in a process, whatever that runs */
+	case EVENT_EXEC: /* a probe belongs to a file in a process, whatever the process runs */
 	case EVENT_SAMPLE:
 	case EVENT_COMM:
 	case EVENT_LOST:

@@ -23,16 +23,16 @@ struct trace_set {
 struct trace {
 	struct chosen chosen;
 	VEC(struct trace_set) sets;       /* whose probes are set */
-	const struct trace_grant *grants; /* by pattern: they are allocation functions; NULL = they are not */
-	bool held;                        /* ... whose blocks are followed */
-	size_t n_named;                   /* ... how many of them, the first ones, the user has named */
+	const struct trace_grant *grants; /* by pattern, for allocation functions; otherwise NULL */
+	bool held;                        /* ... whose blocks are tracked until they are freed */
+	size_t n_named;                   /* ... how many of the first ones were named by the user */
 	enum call_exits exits;
-	bool counts;       /* only where calls begin */
+	bool counts;       /* only probes entries */
 	unsigned most;     /* functions that can be traced */
-	size_t first_new;  /* functions before this one have their probes already */
-	bool is_starting;  /* the command does not run yet: what its process has mapped is ours */
-	VEC(char *) notes; /* what could not be had, one sentence each; for the user */
-	size_t n_told;     /* of them: how many somebody has read */
+	size_t first_new;  /* functions before this one already have their probes */
+	bool is_starting;  /* the command has not been executed yet: its process still has our mappings */
+	VEC(char *) notes; /* what is missing, one sentence each, for the user */
+	size_t n_told;     /* how many of them were reported */
 };
 
 void trace_init(struct trace *trace, char *const *patterns, size_t n, enum call_exits exits);
@@ -42,24 +42,25 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 /* The file that a process is about to run, with the libraries it needs. */
 void trace_file(struct trace *trace, struct images *images, struct source *source, pid_t pid,
 		const char *path);
-/* Also what this pattern names, or not that any more; how many functions there are that were not, or were. */
+/* Adds or removes the functions that match this pattern; returns how many were added or removed. */
 size_t trace_add(struct trace *trace, struct images *images, struct source *source, const char *name);
 size_t trace_remove(struct trace *trace, struct source *source, const char *name);
-/* Does it name a function that was chosen? */
+/* Does it match a function that was chosen? */
 bool trace_knows(const struct trace *trace, const char *name);
-/* Adds a note for each pattern that names nothing so far. Returns how many there are. symbolize: how to look
- * for what was inlined; NULL = not. */
+/* Adds a note for each pattern without a match so far. Returns how many there are. symbolize: how to look up
+ * inlined functions; NULL = do not. */
 size_t trace_note_missing(struct trace *trace, struct images *images,
 			  const struct symbolizer_options *symbolize);
 /* The same for one pattern, by its index. */
 void trace_note_absent(struct trace *trace, struct images *images, const struct symbolizer_options *symbolize,
 		       size_t pattern);
-/* What would be probed, what it costs, and how often it was called in so many seconds; 0 = nobody counted. */
+/* Describes what would be probed, what it costs, and how often it was called in this many seconds; 0 = not
+ * counted. */
 void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,
 		struct text *ret);
 /* Adds notes about calls that are not in the profile. */
 void trace_note_calls(struct trace *trace, struct source *source);
-/* One more, which is taken. */
+/* Adds a note, which is taken. */
 void trace_note(struct trace *trace, char *note);
-/* The next note that nobody has read; NULL if there is none. */
+/* The next note that was not reported yet; NULL if there is none. */
 const char *trace_next_note(struct trace *trace);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_plan: what a trace would do, before it does it.
+ * trace_plan: shows what a trace would do, without doing it.
  */
 #include <elf.h>
 
@@ -8,7 +8,7 @@
 #include "recording/returns.h"
 #include "recording/trace.h"
 
-/* CPU time of a probe, and of the record with a stack that ends a call; measured, docs/trace.md. */
+/* CPU time of a probe, and of the record with a stack at the end of a call; measured, see docs/trace.md. */
 struct plan_cost {
 	double emulated_ns, stepped_ns, record_ns;
 };

@@ -8,7 +8,7 @@
 #include "recording/growth.h"
 
 #define N_BATCHES 8              /* a power of two; one of them is being filled */
-#define BATCH_BYTES (256u << 10) /* of stacks, and it is sent */
+#define BATCH_BYTES (256u << 10) /* of stacks: then it is sent */
 #define BATCH_EVENTS 256
 
 struct worker {
@@ -20,23 +20,23 @@ struct worker {
 	struct growth_events events;
 	struct cct cct;
 	struct growth growth;
-	size_t max_bytes; /* of its tree */
+	size_t max_bytes; /* limit of its tree */
 	VEC(uint64_t) node_since;
 	VEC(uint64_t) value_since;
 
 	bool is_started;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of the next four; n_sent changes on the sender's thread only */
+	pthread_mutex_t lock; /* guards the next four; only the sender's thread changes n_sent */
 	pthread_cond_t is_sent, is_done;
 	size_t n_sent, n_done;
 	bool is_over;
-	/* Those from n_done to n_sent are the worker's; then come, from n_reaped on, those that are done; all
-	 * others, and the next to be sent, are the sender's. */
+	/* The worker owns the batches from n_done to n_sent; those from n_reaped on are done; the sender owns
+	 * all others, including the next to be sent. */
 	struct batch batches[N_BATCHES];
 	size_t n_reaped;
 };
 
-/* Of a process whose first thread may have ended; the thread just sampled surely lived then. */
+/* Reads from a process whose first thread may have ended; the thread just sampled was surely alive then. */
 static ssize_t worker_read_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
 {
 	const struct worker *worker = context;
@@ -127,7 +127,7 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 	}
 }
 
-/* The next batch; NULL when it is over. */
+/* The next batch; NULL at the end. */
 static struct batch *worker_receive(struct worker *worker)
 {
 	struct batch *batch = NULL;
@@ -141,7 +141,7 @@ static struct batch *worker_receive(struct worker *worker)
 	return batch;
 }
 
-/* What the next item will need can be fetched meanwhile. */
+/* What the next item needs can be prefetched meanwhile. */
 static void worker_expect(struct worker *worker, const struct batch *batch)
 {
 	const struct event *next = &batch->items.at[batch->next].event;
@@ -170,13 +170,13 @@ static void *worker_run(void *argument)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them, never for a worker. */
+/* Signals go to the thread that waits for them, never to a worker. */
 int worker_start(struct worker *worker)
 {
 	sigset_t all, old;
 
 	sigfillset(&all);
-	sigdelset(&all, SIGBUS); /* of truncated files; it comes to the thread that read */
+	sigdelset(&all, SIGBUS); /* truncated files: it is delivered to the thread that read */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	int error = pthread_create(&worker->thread, NULL, worker_run, worker);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -211,7 +211,7 @@ void worker_free(struct worker *worker)
 
 /* ---- the way there ------------------------------------------------------------------------------ */
 
-/* Until no more than n batches are on the way. */
+/* Waits until no more than n batches are in flight. */
 static void worker_await(struct worker *worker, size_t n)
 {
 	pthread_mutex_lock(&worker->lock);
@@ -250,7 +250,7 @@ void worker_wait(struct worker *worker)
 
 bool worker_is_idle(const struct worker *worker)
 {
-	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock; /* looked at, not changed */
+	pthread_mutex_t *lock = (pthread_mutex_t *)&worker->lock; /* locked, not changed */
 
 	if (worker->batches[worker->n_sent % N_BATCHES].items.n)
 		return false;

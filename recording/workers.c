@@ -9,7 +9,7 @@
 #include "recording/holders.h"
 #include "recording/worker.h"
 
-#define FEW_CPUS 16 /* one worker keeps up with what these can run */
+#define FEW_CPUS 16 /* one worker keeps up with this many */
 #define CPUS_PER_WORKER 8
 #define DEFAULT_MAX 8
 
@@ -26,8 +26,8 @@ struct workers {
 	bool has_near_waits, has_timed_waits;
 	struct waits waits;
 	struct holders holders;
-	uint64_t n_cut;    /* waits that were told not to have ended */
-	uint64_t n_before; /* that had begun before the recording */
+	uint64_t n_cut;    /* waits that were reported as not ended */
+	uint64_t n_before; /* waits that began before the recording */
 };
 
 static unsigned workers_default(void)
@@ -51,7 +51,8 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->has_timed_waits = info->has_timed_waits;
 	struct growth_events events = growth_events_of(info);
 	wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
-	uint64_t max_bytes = options->max_memory / (2 * wanted); /* the merged tree is as large as all */
+	uint64_t max_bytes =
+		options->max_memory / (2 * wanted); /* the merged tree is as large as all of them */
 	for (bool goes_on = true; goes_on;) {
 		events.worker = (uint32_t)workers->all.n;
 		events.n_workers = wanted;
@@ -85,8 +86,8 @@ void workers_free(struct workers *workers)
 /* ---- events ------------------------------------------------------------------------------------- */
 
 /*
- * What walks call by these names gets its number here, where events come in order: workers would come to it
- * in any order.
+ * Gives the images that walks refer to by these names their numbers here, where events come in order: workers
+ * would meet them in any order.
  */
 static void workers_add_images(struct workers *workers, const struct sample *sample)
 {
@@ -106,7 +107,7 @@ static void workers_tell(void *context, const struct batch_item *item)
 		workers->options.walked(workers->options.walked_context, &item->event, &item->use);
 }
 
-/* Not while an event is on its way to several workers: what is told may make the source read on. */
+/* Not while an event is being sent to several workers: what is reported may make the source read more. */
 static void workers_reap(struct workers *workers)
 {
 	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
@@ -127,7 +128,7 @@ static void workers_walk(struct workers *workers, const struct event *event)
 		workers->options.walked(workers->options.walked_context, event, &use);
 }
 
-/* Threads get their rows as they come, so this deals them out evenly. */
+/* Threads get their rows in order of appearance, so this distributes them evenly. */
 static bool workers_send_sample(struct workers *workers, const struct event *event)
 {
 	uint32_t thread = builder_count(workers->builder, event);
@@ -138,7 +139,7 @@ static bool workers_send_sample(struct workers *workers, const struct event *eve
 
 /* ---- waits -------------------------------------------------------------------------------------- */
 
-/* Who wakes a thread is counted where that waits: by the same worker. */
+/* Whoever wakes a thread is counted where that thread waits: by the same worker. */
 static bool workers_take_waker(struct workers *workers, const struct event *event)
 {
 	struct event told = *event;
@@ -156,7 +157,7 @@ static bool workers_take_waker(struct workers *workers, const struct event *even
 	return worker_send(workers->all.at[thread % workers->all.n], &told, ++workers->n_samples, thread);
 }
 
-/* The thread is back; it waited where it was last sampled, by the same worker. */
+/* The thread is running again; it waited where it was last sampled, by the same worker. */
 static bool workers_give_wait(struct workers *workers, const struct event *event)
 {
 	if (workers->is_alone) {
@@ -183,7 +184,7 @@ static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 							  .is_lost = wait->is_before && !wait->is_placed } });
 }
 
-/* Timed in the kernel. */
+/* A wait timed in the kernel. */
 static bool workers_take_measured(struct workers *workers, const struct event *event)
 {
 	struct event told = *event;
@@ -202,7 +203,7 @@ static bool workers_take_measured(struct workers *workers, const struct event *e
 	return workers_give_wait(workers, &told);
 }
 
-#define SEEN_SOON_NS 3000000 /* who is seen to run that soon did not wait */
+#define SEEN_SOON_NS 3000000 /* a thread seen running that soon did not wait */
 
 static bool workers_end_before(struct workers *workers, const struct wait *wait)
 {
@@ -212,7 +213,7 @@ static bool workers_end_before(struct workers *workers, const struct wait *wait)
 	return workers_end_wait(workers, wait);
 }
 
-/* Threads that were waiting when we came: until they are first seen to run. */
+/* Threads that were waiting when we started, until they are first seen running. */
 static bool workers_note_before(struct workers *workers, const struct event *event)
 {
 	struct wait wait;
@@ -262,7 +263,7 @@ static bool workers_note_switches(struct workers *workers, const struct event *e
 	       workers_end_wait(workers, &wait);
 }
 
-/* A sentence about so many, if there are any. */
+/* Notes a sentence with this number, unless it is 0. */
 __attribute__((format(printf, 3, 0))) static void workers_note(struct workers *workers, uint64_t n,
 							       const char *sentence)
 {
@@ -339,7 +340,7 @@ void workers_event(struct workers *workers, const struct event *event)
 		workers_reap(workers);
 }
 
-/* Workers on threads of their own see what they get next. */
+/* Workers on threads of their own see what comes next themselves. */
 void workers_expect(struct workers *workers, struct sample_place next)
 {
 	if (workers->is_alone)
@@ -410,7 +411,7 @@ static void workers_sum_ends(const struct workers *workers, struct profile_quali
 			quality->by_end[j] += worker_ends(workers->all.at[i])[j];
 }
 
-/* The tree that is there may be that of the last time. */
+/* The existing tree may be the previous result. */
 static void workers_merge_trees(const struct workers *workers, struct cct *ret)
 {
 	CLEANUP(freep) struct shard *shards = alloc_zero(workers->all.n, sizeof(*shards));
@@ -426,7 +427,7 @@ static struct profile *workers_complete(struct workers *workers, struct profile 
 {
 	struct profile_quality *quality = &profile->quality;
 
-	workers_sum_ends(workers, quality); /* the builder has set them to none */
+	workers_sum_ends(workers, quality); /* the builder has reset them */
 	if (!workers->is_alone)
 		workers_merge_trees(workers, &profile->cct);
 	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
@@ -480,7 +481,7 @@ struct functions *workers_functions(struct workers *workers, image_id image)
 	return found;
 }
 
-/* One by one: those that come later find most of what they have found there already. */
+/* One after another: later ones find most of their results already stored. */
 void workers_save(struct workers *workers)
 {
 	for (size_t i = 0; i < workers->all.n; i++)

@@ -17,21 +17,22 @@
 #define WORKERS_MAX 64
 
 struct workers_options {
-	/* 0 = by the number of CPUs: one up to 16 CPUs, then one for every eight, at most 8. Where threads
-	 * cannot be had there are fewer. */
+	/* 0 = by the number of CPUs: one up to 16 CPUs, then one for every eight, at most 8. Fewer if threads
+	 * cannot be created. */
 	unsigned n_workers;
-	struct unwinder_options unwinding; /* but for read_code */
-	struct code_reader code;           /* called from any thread; NULL: code in no file is not read */
-	/* A sample's stack has been walked: told on the caller's thread, in workers_event or later, unless
-	 * the sample's thread has ended by then. May be NULL. */
+	struct unwinder_options unwinding; /* except read_code */
+	struct code_reader code;           /* called from any thread; NULL: JIT code is not read */
+	/* Called when a sample's stack has been unwound: in the caller's thread, in workers_event or later,
+	 * unless the sample's thread has ended by then. May be NULL. */
 	void (*walked)(void *context, const struct event *event, const struct stack_use *use);
 	void *walked_context;
-	/* With one worker that notes what walks depend on: where a sample was counted. NULL = nobody asks. */
+	/* With one worker that records what walks depend on: reports where a sample was counted. May be NULL.
+	 */
 	void (*placed)(void *context, const struct event *event, struct builder_place place,
 		       const struct depend *depend);
 	void *placed_context;
-	/* Bound on the memory of the calling context trees, all together; what is cold is folded when it is
-	 * reached (unwinder/cct_fold.h). 0 = none. */
+	/* Limit on the memory of all calling context trees together; when it is reached, cold subtrees are
+	 * folded (unwinder/cct_fold.h). 0 = none. */
 	uint64_t max_memory;
 };
 
@@ -40,40 +41,42 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 			    const struct workers_options *options);
 void workers_free(struct workers *workers);
 
-/* Any event. What it points to may go afterwards. */
+/* Processes any event. What it points to is not needed afterwards. */
 void workers_event(struct workers *workers, const struct event *event);
-/* Where the sample after the next event was taken, as struct source has it. */
+/* Where the sample after the next event was taken, as in struct source. */
 void workers_expect(struct workers *workers, struct sample_place next);
-/* Is something held back, to be sent to workers together with what follows? When there is a pause: flush. */
+/* Is something held back, to be sent to workers together with later events? In a pause, call workers_flush.
+ */
 bool workers_is_holding(const struct workers *workers);
 void workers_flush(struct workers *workers);
 /*
- * Is no batch on its way, and every worker waiting for the next? So it is from workers_profile,
- * workers_quality or workers_finish until the next event. Only then may a child be forked that touches
+ * Is no batch in transit, and every worker waiting for the next? This is so from workers_profile,
+ * workers_quality or workers_finish until the next event. Only then may a child be forked that accesses
  * images, recipes or the profile (base/child.h). The context is the struct workers.
  */
 bool workers_are_idle(const void *workers);
-/* At the end: waits that go on are cut, at this time, 0 = that of the last event. */
+/* At the end: ends waits that have not ended, at this time; 0 = that of the last event. */
 void workers_cut_waits(struct workers *workers, uint64_t end_ns);
-/* What the profile holds now has been told: cct.told has it, for those that want to know what comes later. */
+/* Marks the current contents of the profile as reported (cct_tell), so that later only the difference is
+ * reported. */
 void workers_mark_told(struct workers *workers);
 /* For notes and command lines. */
 struct builder *workers_builder(struct workers *workers);
 
 /* Samples, losses and ends so far, without the cost of a profile. */
 struct profile_quality workers_quality(struct workers *workers);
-/* As builder_profile and builder_finish. */
+/* See builder_profile and builder_finish. */
 struct profile *workers_profile(struct workers *workers);
 struct profile *workers_finish(struct workers *workers);
-/* As builder_next. */
+/* See builder_next. */
 struct profile *workers_next(struct workers *workers, uint64_t now_ns);
 /*
- * The functions of an image, if a worker had to find them; NULL if not. They are lent: only while
- * the profile that was asked for is used.
+ * The functions of an image, if a worker had to find them; otherwise NULL. They are lent, and may be used
+ * only as long as the requested profile.
  */
 struct functions *workers_functions(struct workers *workers, image_id image);
-/* After workers_finish, and before functions are lent: what was found out about the code of images joins the
- * store that was given for unwinding. */
+/* After workers_finish, and before functions are lent: adds the results about the code of images to the store
+ * that was given for unwinding. */
 void workers_save(struct workers *workers);
-/* While they are idle: as knowledge_forget. */
+/* While they are idle: see knowledge_forget. */
 void workers_forget(struct workers *workers, bool all);

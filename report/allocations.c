@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 #define NORMAL_95 1.96
-#define DOUBT (CCT_DOUBT - CCT_DURATION) /* metrics of the tree's durations count from 0 */
+#define DOUBT (CCT_DOUBT - CCT_DURATION) /* metrics of the tree's durations are numbered from 0 */
 
 double estimate_margin(const struct estimate *estimate)
 {
@@ -88,7 +88,8 @@ void allocation_rows_find(const struct scope_tree *tree, const bool *is_kept, al
 	map_done(&rows);
 	if (ret->n)
 		qsort(ret->at, ret->n, sizeof(*ret->at), allocations_compare);
-	while (ret->n &&
-	       !ret->at[ret->n - 1].of[ALLOCATION_BYTES].value) /* made by one of them for another */
+	while (ret->n && !ret->at[ret->n - 1]
+				  .of[ALLOCATION_BYTES]
+				  .value) /* made by one allocation function for another */
 		ret->n--;
 }

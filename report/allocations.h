@@ -11,7 +11,7 @@ struct estimate {
 	uint64_t value;
 	double variance;
 };
-/* The half width of its 95 % interval. */
+/* Half the width of its 95 % confidence interval. */
 double estimate_margin(const struct estimate *estimate);
 
 enum allocation_kind {
@@ -22,15 +22,14 @@ enum allocation_kind {
 	ALLOCATION_N
 };
 struct allocation_row {
-	uint32_t scope;   /* the allocation function, where it was called */
-	uint64_t samples; /* that it was estimated from */
+	uint32_t scope;   /* the allocation function, in its calling context */
+	uint64_t samples; /* on which the estimate is based */
 	struct estimate of[ALLOCATION_N];
 };
 typedef VEC(struct allocation_row) allocation_rows;
 
-/* Are its samples allocations? followed: is it known which were not freed? */
+/* Are its samples allocations? ret_followed: is it known which were not freed? */
 bool allocations_are_in(const struct profile *profile, bool *ret_followed);
-/* Most bytes first, those that are held before the others. The tree has durations. is_kept: by thread; NULL =
- * all.
- */
+/* Most bytes first; memory that was not freed before the rest. The tree must have durations. is_kept: by
+ * thread; NULL = all. */
 void allocation_rows_find(const struct scope_tree *tree, const bool *is_kept, allocation_rows *ret);

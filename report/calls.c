@@ -7,9 +7,9 @@
 #include "base/log_scale.h"
 #include "unwinder/cct.h"
 
-#define CLASS (CCT_DURATION_CLASS - CCT_DURATION) /* metrics of the tree's durations count from 0 */
+#define CLASS (CCT_DURATION_CLASS - CCT_DURATION) /* metrics of the tree's durations are numbered from 0 */
 
-/* How many calls of a row fell into a class. */
+/* The number of calls of a row in a class. */
 struct call_class {
 	uint32_t row, class;
 	uint64_t n;
@@ -18,7 +18,7 @@ struct call_classes {
 	VEC(struct call_class) of;
 };
 
-/* Where a call ends may be in a loop or an inlined part of its function. */
+/* A call may end in a loop or an inlined part of its function. */
 static uint32_t calls_function(const struct scope_tree *tree, uint32_t scope)
 {
 	while (scope) {
@@ -68,7 +68,7 @@ static int calls_compare_classes(const void *left, const void *right)
 				: (a->class > b->class) - (a->class < b->class);
 }
 
-/* Never outside of what there was. */
+/* Limited to the range of actual durations. */
 static uint64_t calls_value(const struct call_row *row, uint32_t class)
 {
 	uint64_t value = log_scale_middle(class);
@@ -76,7 +76,8 @@ static uint64_t calls_value(const struct call_row *row, uint32_t class)
 	return value < row->least ? row->least : value > row->most ? row->most : value;
 }
 
-/* Classes rise: each percentile is in the first one with which enough calls have been seen. */
+/* Classes are in increasing order: each percentile is in the first one at which enough calls have been seen.
+ */
 static void calls_find_percentiles(struct call_row *row, const struct call_class *classes, size_t n)
 {
 	struct {
@@ -106,7 +107,7 @@ static int calls_compare(const void *left, const void *right)
 	return (a->scope > b->scope) - (a->scope < b->scope);
 }
 
-/* Of waits there is the longest, and no more: they are no calls. */
+/* For waits only the longest is known: they are not calls. */
 static void calls_drop_others(call_rows *rows)
 {
 	size_t n = 0;

@@ -12,7 +12,7 @@ static bool derived_has(const struct derived *derived, const char *label)
 	return false;
 }
 
-/* One of each name: what was asked for comes first. */
+/* One of each name: requested ones come first. */
 static int derived_add(struct derived *derived, const struct profile *profile, const char *text,
 		       struct diag *diag)
 {

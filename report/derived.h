@@ -12,11 +12,11 @@ struct derived {
 	VEC(const char *) texts; /* borrowed */
 };
 
-/* asked may be NULL, or n of them. -EINVAL with a diag. */
+/* asked: n formulas of the user; may be NULL. -EINVAL with a diag. */
 int derived_make(struct derived *derived, const struct profile *profile, char *const *asked, size_t n,
 		 struct diag *diag);
 void derived_done(struct derived *derived);
-/* Of the costs of one thing, by metric. Not finite where there is no value. */
+/* For the costs of one thing, by metric. Not finite if there is no value. */
 double derived_value(const struct derived *derived, size_t formula, const struct document *document,
 		     const uint64_t *self, const uint64_t *total);
 

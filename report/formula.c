@@ -49,7 +49,7 @@ static void formula_push(struct parser *p, enum formula_op op, uint32_t metric, 
 	vec_push(&p->formula->steps, (struct formula_step){ op, metric, number });
 }
 
-/* The longest name that stands here, or the one between quotes; 0 = none does. */
+/* The longest metric name at this position, or the one in quotes; 0 = none. */
 static size_t formula_match(const char *at, const char *name)
 {
 	size_t len = strlen(name);

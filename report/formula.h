@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formula: a small expression over metrics, such as "ipc = instructions / cycles", as a column of its own.
- * The language is that of the HTML report (html/page/formula.js):
+ * formula: a small expression over metrics, such as "ipc = instructions / cycles", shown as a column. The
+ * language is that of the HTML report (html/page/formula.js):
  *
  *     [label =] sum      sum: product {(+|-) product}      product: factor {(*|/) factor}
  *     factor: number | (sum) | -factor | metric | self(metric) | all(metric)
  *
- * A metric alone is its total; self() is without what is called, all() that of everything shown. Metrics are
- * known by their names, the longest that fits, so that "cache-misses" is one; quotes help where that is not
- * what was meant.
+ * A metric alone is its total; self() is its self cost, all() that of everything shown. The longest matching
+ * name of a metric is used, so that "cache-misses" is one; quotes can be used to prevent that.
  */
 #pragma once
 
@@ -31,7 +30,7 @@ enum formula_op {
 
 struct formula {
 	char *label;
-	uint32_t metric; /* of a formula that is nothing else, so that its amounts have a unit; else
+	uint32_t metric; /* if the formula is a single metric, so that its amounts have a unit; otherwise
 			    UINT32_MAX */
 	VEC(struct formula_step {
 		enum formula_op op;
@@ -47,12 +46,11 @@ struct formula_costs {
 	const void *context;
 };
 
-/* -EINVAL with a diag that says what is wrong and where. */
+/* -EINVAL with a diag that contains the error and its position. */
 int formula_parse(const char *text, const struct profile *profile, struct formula *ret, struct diag *diag);
 void formula_done(struct formula *formula);
-/* Not finite where it has no value: nothing divided by nothing. */
+/* Not finite if there is no value: 0 divided by 0. */
 double formula_value(const struct formula *formula, const struct formula_costs *costs);
 
-/* Ratios that everybody asks for, by their number; NULL = there are no more. Those whose events a profile
- * does not have do not parse. */
+/* Common ratios, by their number; NULL = no more. Those whose events a profile does not have do not parse. */
 const char *formula_usual(size_t number);

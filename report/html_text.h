@@ -6,6 +6,5 @@
 
 #include <stdio.h>
 
-/* Between tags or in the quotes of an attribute: no markup, no control characters, no bytes that are not
- * UTF-8. */
+/* For text between tags or in a quoted attribute: no markup, no control characters, only valid UTF-8. */
 void html_escaped(FILE *to, const char *text);

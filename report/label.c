@@ -51,7 +51,7 @@ static void label_region(const struct profile *profile, const struct scope *scop
 	label_place(profile, scope->file, scope->line, ret);
 }
 
-/* No code, but what the path of a waker hangs under. */
+/* Not code, but the parent of the call paths of wakers. */
 static bool label_is_mark(const struct profile *profile, const struct scope *scope)
 {
 	return !scope->vaddr && scope->image < profile->images.n &&

@@ -14,7 +14,7 @@ void label_scope(const struct profile *profile, const struct scope *scope, struc
 const char *label_image(const struct profile *profile, image_id image);
 /* "vec.h:12"; nothing if the file is not known. */
 void label_place(const struct profile *profile, uint32_t file, uint32_t line, struct text *ret);
-/* What was profiled, short enough for a title. */
+/* What was profiled, as a short title. */
 void label_run(const struct profile *profile, struct text *ret);
 /* Last component of a path. */
 const char *label_file(const char *path);

@@ -10,7 +10,7 @@
 
 #define FOLDED UINT32_MAX
 
-/* How many scopes cost more than this. */
+/* The number of scopes that cost more than this. */
 static size_t count_above(const struct totals *totals, size_t n, uint64_t value)
 {
 	size_t count = 0;
@@ -20,7 +20,7 @@ static size_t count_above(const struct totals *totals, size_t n, uint64_t value)
 	return count;
 }
 
-/* The inclusive value a scope must exceed so that at most max scopes do: the least such. */
+/* The lowest inclusive value that at most max scopes exceed. */
 static uint64_t threshold(const struct totals *totals, size_t n, uint32_t max)
 {
 	return search_first(value, n ? totals_of(totals, 0, 0) : 0, count_above(totals, n, value) <= max);
@@ -29,7 +29,7 @@ static uint64_t threshold(const struct totals *totals, size_t n, uint32_t max)
 struct limiter {
 	struct scope_tree *tree;
 	struct totals totals;
-	uint64_t least;             /* what costs more than this, stays */
+	uint64_t least;             /* scopes that cost more than this are kept */
 	uint32_t *place;            /* old scope -> new scope, where its values go */
 	VEC(struct scope_row) rows; /* of an "other": frame is FOLDED, call the number of scopes in it */
 	VEC(uint32_t) other;        /* new scope -> its "other" child, FOLDED = none yet */
@@ -47,14 +47,14 @@ static uint32_t other_below(struct limiter *limiter, uint32_t parent)
 	if (limiter->other.at[parent] == FOLDED) {
 		uint32_t id = limit_add_row(limiter, (struct scope_row){ parent, FOLDED, 0 });
 		limiter->other.at[parent] = id;
-		limiter->other.at[id] = id; /* what is below stays there */
+		limiter->other.at[id] = id; /* everything below it stays there */
 	}
 	uint32_t id = limiter->other.at[parent];
 	limiter->rows.at[id].call++;
 	return id;
 }
 
-/* A child's inclusive value never exceeds its parent's, so parents of what stays, stay. */
+/* A child's inclusive value never exceeds its parent's, so the parents of kept scopes are kept. */
 static void move_scope(struct limiter *limiter, size_t scope, bool is_kept)
 {
 	struct scope_row row = limiter->tree->scopes.at[scope];
@@ -68,7 +68,7 @@ static bool is_folded(const struct limiter *limiter, uint32_t place)
 	return limiter->rows.at[place].frame == FOLDED;
 }
 
-/* A line goes with the scope it is in. It is not counted: it is no context. */
+/* A line is kept with its scope. It is not counted, because it is not a context. */
 static void move_line(struct limiter *limiter, size_t line)
 {
 	struct scope_row row = limiter->tree->scopes.at[line];
@@ -79,7 +79,7 @@ static void move_line(struct limiter *limiter, size_t line)
 
 static void limit_move_scopes(struct limiter *limiter, size_t n_nodes)
 {
-	/* What was folded before, when it was recorded, joins what is folded now. */
+	/* What was folded during the recording is added to what is folded now. */
 	for (size_t i = 0; i < n_nodes; i++)
 		move_scope(limiter, i,
 			   i == 0 || (totals_of(&limiter->totals, i, 0) > limiter->least &&
@@ -88,7 +88,7 @@ static void limit_move_scopes(struct limiter *limiter, size_t n_nodes)
 		move_line(limiter, i);
 }
 
-/* The frames that are left, in the order of the scopes that show them. */
+/* The remaining frames, in the order of the scopes that show them. */
 static void renumber_frames(struct limiter *limiter)
 {
 	struct scope_tree *tree = limiter->tree, frames = { 0 };

@@ -10,14 +10,13 @@
 #include "profile/profile.h"
 #include "structure/scope.h"
 
-/* At most max_scopes are kept, "other" scopes and lines not counted: lines stay with the scopes they are in.
- */
+/* At most max_scopes are kept, not counting "other" scopes and lines: lines stay with their scopes. */
 void scope_tree_limit(struct scope_tree *tree, uint32_t metric, uint32_t max_scopes);
 
-/* Is this what was folded? */
+/* Does this frame stand for folded scopes? */
 bool limit_is_other(const struct scope_frame *frame);
-/* How many scopes were. */
+/* The number of folded scopes. */
 uint64_t limit_count(const struct scope_tree *tree);
-/* In words, for whoever reads the output: "1,234 contexts, 0.5% of cpu-clock, are folded into <other>";
- * nothing if none is. */
+/* As text for the user: "1,234 contexts, 0.5% of cpu-clock, are folded into <other>"; nothing if there are
+ * none. */
 void limit_note(const struct scope_tree *tree, const struct profile *profile, struct text *ret);

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-/* What a thread is called from now on; NULL = its name does not fit. */
+/* The new name of a thread; NULL = its name does not match. */
 static char *merge_name(const regex_t *regex, const char *pattern, const char *comm)
 {
 	regmatch_t match[2];

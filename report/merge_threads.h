@@ -8,7 +8,7 @@
 #include "profile/profile.h"
 
 /*
- * Threads of one process whose names fit are one from now on, with all their values: all that fit, or, if the
- * pattern has parentheses, those that have the same between the first. -EINVAL with a diag: not a pattern.
+ * Merges threads of one process whose names match, with all their values: all that match or, if the pattern
+ * has a group in parentheses, those that agree in the first group. -EINVAL with a diag: not a valid pattern.
  */
 int threads_merge(struct profile *profile, const char *regex, struct diag *diag);

@@ -9,11 +9,11 @@
 #include "base/search.h"
 #include "report/shorten.h"
 
-#define MOST_ALIKE 256 /* names of one skeleton that are held against each other; more are numbered */
-#define SHORTEST 8     /* columns: below that no part of a name can be kept */
-#define SLACK 20       /* columns more that a difference may take where names need not fit */
+#define MOST_ALIKE 256 /* names of one skeleton that are compared with each other; more are numbered */
+#define SHORTEST 8     /* columns: with fewer, no part of a name can be kept */
+#define SLACK 20       /* additional columns for differences if names need not fit */
 
-/* A name, and what is left of it when all that can go has gone. */
+/* A name, and its shortest form. */
 struct named {
 	uint64_t skeleton; /* hash */
 	const char *name;
@@ -88,7 +88,7 @@ void names_free(struct names *names)
 
 struct alike {
 	const struct named *at;
-	size_t n, own; /* own: index of the name asked for; n = it is not there */
+	size_t n, own; /* own: index of the requested name; n = it is not there */
 };
 
 static struct alike names_alike(struct names *names, const char *name)
@@ -107,7 +107,7 @@ static struct alike names_alike(struct names *names, const char *name)
 	return alike;
 }
 
-/* Does another of them get the same text in so many columns? */
+/* Does another of them get the same text in this many columns? */
 static bool names_are_confused(const struct alike *alike, const char *text, size_t columns)
 {
 	for (size_t i = 0; i < alike->n && i < MOST_ALIKE; i++) {
@@ -121,7 +121,7 @@ static bool names_are_confused(const struct alike *alike, const char *text, size
 	return alike->n > MOST_ALIKE;
 }
 
-/* ---- what tells a name from the others ------------------------------------------------------------ */
+/* ---- what distinguishes a name ------------------------------------------------------------------------ */
 
 /* A word with its namespaces, or a sign. */
 struct token {
@@ -134,7 +134,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == ':' || c == '~';
 }
 
-/* The token of a slot at an offset or behind it; its length is 0 at the end of the slot. */
+/* The token of a slot at an offset or after it; its length is 0 at the end of the slot. */
 static struct token slot_token(const struct name_slot *slot, size_t offset)
 {
 	size_t start = offset, end;
@@ -148,11 +148,11 @@ static struct token slot_token(const struct name_slot *slot, size_t offset)
 	return (struct token){ slot->at + start, end - start };
 }
 
-/* Where one of the names stands while all of them are read side by side. */
+/* The position in one of the names while all of them are read in parallel. */
 struct reading {
 	struct name_parts parts;
 	struct token token;
-	bool is_apart; /* differs from the name asked for in what was read */
+	bool is_apart; /* differs from the requested name in what was read */
 };
 
 struct reader_of_names {
@@ -160,7 +160,7 @@ struct reader_of_names {
 	size_t n, own;
 };
 
-/* Reads the next token of a slot, of all names that are not apart yet. True if one of them differs here. */
+/* Reads the next token of a slot, for all names that do not differ yet. True if one of them differs here. */
 static bool read_on(struct reader_of_names *r, size_t slot)
 {
 	bool any = false;
@@ -184,8 +184,8 @@ static bool read_on(struct reader_of_names *r, size_t slot)
 	return any;
 }
 
-/* A slot: of what is in it, the words at which another name goes its own way. Names that agree so far
- * keep the same words, so that what is left of two names differs where they do. */
+/* For a slot: the words at which another name differs. Names that agree so far keep the same words, so that
+ * the shortened names differ where the names do. */
 static void tell_slot(struct reader_of_names *r, size_t slot, struct text *ret)
 {
 	const struct name_slot *own = &r->all[r->own].parts.slots.at[slot];
@@ -209,7 +209,7 @@ static void tell_slot(struct reader_of_names *r, size_t slot, struct text *ret)
 		text_printf(ret, "...");
 }
 
-/* The skeleton of a name, and in its gaps what tells it from the others. */
+/* The skeleton of a name, with what distinguishes it from the others in the gaps. */
 static void names_tell_apart(const struct alike *alike, struct text *ret)
 {
 	struct reader_of_names r = { alloc_zero(alike->n, sizeof(*r.all)), alike->n, alike->own };
@@ -229,9 +229,7 @@ static void names_tell_apart(const struct alike *alike, struct text *ret)
 	free(r.all);
 }
 
-/* Where there is no room: the name without its namespaces, and without the parameters of which nothing is
- * kept.
- */
+/* If there is no room: the name without its namespaces, and without parameters of which nothing is kept. */
 static void names_strip(struct text *text, size_t columns)
 {
 	static const char parameters[] = "(...)";
@@ -249,7 +247,7 @@ static void names_strip(struct text *text, size_t columns)
 		text_printf(text, "%s", gone + strlen(parameters));
 }
 
-/* slack: columns more that it may take to tell a name from others. */
+/* slack: additional columns to distinguish a name from others. */
 static void names_make(struct names *names, const char *name, size_t columns, size_t slack, struct text *ret)
 {
 	CLEANUP(text_done) struct text text = { 0 }, distinct = { 0 };
@@ -279,7 +277,7 @@ void names_shorten(struct names *names, const char *name, size_t columns, struct
 	names_make(names, name, columns, SLACK, ret);
 }
 
-/* ---- what is too long still ---------------------------------------------------------------------- */
+/* ---- names that are still too long ------------------------------------------------------------------- */
 
 static bool is_inside_character(char c)
 {

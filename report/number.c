@@ -53,7 +53,7 @@ char *number_time(uint64_t ns, char text[NUMBER_MAX])
 
 char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX])
 {
-	static const char *const suffixes[] = { "k", "M", "G", "T", "P", "E" };
+	static const char suffixes[] = { 'k', 'M', 'G', 'T', 'P', 'E' };
 	bool is_bytes = strcmp(unit, "bytes") == 0;
 	double scale = (double)value;
 	size_t i = 0;
@@ -62,10 +62,10 @@ char *number_value(uint64_t value, const char *unit, char text[NUMBER_MAX])
 		return number_time(value, text);
 	if (value < 1000000 && !is_bytes)
 		return number_count(value, text);
-	for (scale /= 1e3; scale >= 999.5 && i + 1 < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+	for (scale /= 1e3; scale >= 999.5 && i + 1 < sizeof(suffixes); i++)
 		scale /= 1e3;
-	number_scaled(scale, suffixes[i], text);
-	return is_bytes ? strcat(text, "B") : text;
+	number_scaled(scale, (const char[]){ suffixes[i], is_bytes ? 'B' : '\0', '\0' }, text);
+	return text;
 }
 
 char *number_percent(double percent, char text[NUMBER_MAX])
@@ -86,10 +86,10 @@ double number_share(uint64_t part, uint64_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
-/* Of a share p that n samples found. */
+/* For a share p found by n samples. */
 static struct interval wilson(double p, double n)
 {
-	const double z = 1.959964; /* 95 % of a normal distribution lie within */
+	const double z = 1.959964; /* 95 % of a normal distribution are within */
 	double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
 	double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
 	double low = p <= 0 ? 0 : middle - half, high = p >= 1 ? 1 : middle + half;

@@ -6,10 +6,10 @@
 #include "report/number.h"
 #include "report/waits.h"
 
-#define DEEP_SHARE 50            /* more than one stack in so many is worth a hint */
-#define LOST_SHARE 20            /* one sample in so many lost is worth a hint */
-#define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, not none */
-#define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of a few intervals weigh too much */
+#define DEEP_SHARE 50            /* more than one stack in this many is worth a hint */
+#define LOST_SHARE 20            /* one sample in this many lost is worth a hint */
+#define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, but some */
+#define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of intervals have too much weight */
 #define BETWEEN_MIN_PERCENT 10
 #define OVER_MAX_PERCENT 1
 
@@ -78,8 +78,8 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 
 /*
  * More time is missing than threads that ended can account for: each of them, on each CPU that it ran on,
- * leaves less than one interval without a sample. Then the timer was late: it fires once however long it had
- * to wait, because interrupts were off, or because the host of a virtual machine ran something else.
+ * leaves less than one interval without a sample. Then the timer was late: it fires only once however long it
+ * had to wait, because interrupts were disabled, or because the host of a virtual machine ran something else.
  */
 static bool quality_timer_was_late(const struct profile *profile)
 {
@@ -156,13 +156,13 @@ static void add_cost(const struct profile *profile, struct text *ret)
 	if (quality->own_cpu_ns == 0 || !quality_is_live(profile))
 		return;
 	text_printf(ret, ", cpprof used %s", number_time(quality->own_cpu_ns, time));
-	if (profile->run.duration_ns && quality->samples) /* starting up is no share of anything */
+	if (profile->run.duration_ns && quality->samples) /* the cost of starting up is not representative */
 		text_printf(
 			ret, " (%s of a CPU)",
 			number_percent(number_share(quality->own_cpu_ns, profile->run.duration_ns), share));
 }
 
-/* Every call of some functions, or a sample of allocations. */
+/* Is it a trace of calls, or a sample of allocations? */
 static bool quality_is_trace(const struct profile *profile)
 {
 	return strcmp(intern_text(&profile->strings, profile->run.mode), "trace") == 0;
@@ -269,7 +269,7 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	"are "                                                                                             \
 	"correct, times are too low"
 
-/* What the recording noted when it could not copy deep stacks; NULL if it did not. */
+/* The note of the recording that deep stacks could not be copied; NULL if there is none. */
 static const char *quality_no_deep(const struct profile *profile)
 {
 	const char start[] = "stacks deeper than --stack-size are cut off:";
@@ -290,7 +290,7 @@ const char *quality_missing(const struct profile *profile)
 					       : SHORT_LIVED "; try a higher -F, or --clock auto as root";
 }
 
-/* Many stacks ended with what was copied of them. */
+/* If many stacks ended at the end of the copied part. */
 static const char *quality_deep_hint(const struct profile *profile)
 {
 	if (!quality_is_live(profile))
@@ -326,7 +326,7 @@ const char *quality_hint(const struct profile *profile)
 	const char *missing = quality_missing(profile);
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return missing;
-	/* Nothing helps against a late timer: what can be helped comes first. */
+	/* Nothing can be done about a late timer: other hints come first. */
 	return missing && !quality_timer_was_late(profile) ? missing : quality_deep_hint(profile);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality_table: all that is known of how good a profile is, and what it cost, as a table.
+ * quality_table: everything that is known about the quality of a profile, and its cost, as a table.
  */
 #include <stdlib.h>
 
@@ -11,9 +11,9 @@
 #include "report/tree/document.h"
 
 #define MODULE_ROWS 8
-#define TAKEN_NS 2200u       /* a sample takes from the target ... */
-#define TAKEN_KB_NS 95u      /* ... and so much more for each KB of stack that is copied ... */
-#define TAKEN_DEEP_NS 10000u /* ... and if the stack is deeper than that */
+#define TAKEN_NS 2200u       /* what a sample takes from the target ... */
+#define TAKEN_KB_NS 95u      /* ... plus this for each KB of stack that is copied ... */
+#define TAKEN_DEEP_NS 10000u /* ... and this if the stack is deeper */
 
 static void quality_table_put(struct text *ret, const char *what, uint64_t value, uint64_t whole)
 {
@@ -42,7 +42,7 @@ static void quality_table_time_row(struct text *ret, const char *what, double ns
 		    number_percent(100 * ns / (double)whole, share));
 }
 
-/* Every part of the time, so that what is missing is seen. */
+/* Every part of the time, so that missing time is visible. */
 static void quality_table_account(const struct profile *profile, struct text *ret)
 {
 	struct quality_account account;
@@ -77,8 +77,7 @@ static void quality_table_tallies(const struct profile *profile, struct text *re
 					  quality->steps_by_witness[witness], steps);
 }
 
-/* Where nobody knew how to go on: incomplete samples by the module of their outermost frame; the last: in
- * none. */
+/* Incomplete samples by the module of their outermost frame; the last entry: in no module. */
 static uint64_t *quality_ended_in(const struct profile *profile, const struct scope_tree *tree,
 				  const struct costs *costs)
 {
@@ -115,7 +114,7 @@ void quality_ends_each(const struct profile *profile, const struct scope_tree *t
 struct module_rows {
 	struct text *to;
 	const struct style *style;
-	uint64_t samples, left; /* in all; in modules beyond the last row */
+	uint64_t samples, left; /* in total; in modules beyond the last row */
 	int n;
 };
 
@@ -145,8 +144,9 @@ static void quality_table_modules(const struct profile *profile, const struct sc
 }
 
 /*
- * About what sampling took from the target: the interrupt, and copying a stack. Measured on one machine
- * (docs/benchmarks.md), so it tells the magnitude; stacks that are not as deep as --stack-size take less.
+ * An estimate of what sampling took from the target: the interrupt, and copying a stack. Measured on one
+ * machine (docs/benchmarks.md), so it is only the order of magnitude; stacks that are not as deep as
+ * --stack-size take less.
  */
 static uint64_t quality_taken(const struct profile *profile)
 {
@@ -159,7 +159,7 @@ static uint64_t quality_taken(const struct profile *profile)
 void quality_changes_each(const struct profile *profile,
 			  void (*put)(void *context, const char *name, uint64_t value), void *context)
 {
-	if (!profile->quality.locked_kb) /* an import, or made by who did not tell */
+	if (!profile->quality.locked_kb) /* an import, or not recorded */
 		return;
 	put(context, "target_ns_estimated", quality_taken(profile));
 	put(context, "locked_kb", profile->quality.locked_kb);

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "report/style.h"
 
-#define MAX_NAME 200 /* columns of a name in markdown; comments hold 64 KiB in all */
+#define MAX_NAME 200 /* columns of a name in markdown; comments have at most 64 KiB */
 
 void quote_csv(struct text *to, const char *name)
 {

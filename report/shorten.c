@@ -7,9 +7,10 @@
 
 #include "base/cleanup.h"
 
-#define MAX_DEPTH 3 /* of template arguments that are kept in turn: two levels, one, none */
+#define MAX_DEPTH 3 /* levels of template arguments that are kept: two, one, none */
 
-/* The length of "operator" and a sign whose brackets are none: operator<<, operator->, operator(). Else 0. */
+/* The length of "operator" with a sign that is not a bracket: operator<<, operator->, operator(). Otherwise
+ * 0. */
 static size_t operator_at(const char *name, size_t at)
 {
 	static const char word[] = "operator";
@@ -54,8 +55,7 @@ static bool drop_templates(const char *name, unsigned keep, struct text *ret)
 	return depth == 0;
 }
 
-/* Is this the bracket of a function's parameters, not that of "(anonymous namespace)" or of nothing at all?
- */
+/* Is this the bracket of a function's parameters, not that of "(anonymous namespace)"? */
 static bool opens_parameters(const char *name, size_t at)
 {
 	return name[at] == '(' && name[at + 1] != ')' && strncmp(name + at, "(anonymous", 10) != 0;
@@ -84,7 +84,7 @@ static bool drop_parameters(const char *name, struct text *ret)
 	return depth == 0;
 }
 
-/* The standard string and stream go by the names people gave them. */
+/* Replaces the standard string and stream types by their usual names. */
 static void use_nicknames(const char *name, struct text *ret)
 {
 	static const struct {

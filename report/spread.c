@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define ROUNDS_LEAST 8 /* fewer say nothing */
+#define ROUNDS_LEAST 8 /* fewer are not enough */
 #define ROUNDS_MAX 64
-/* Of the squared distance of one of three normal numbers from the one in the middle: its mean. */
+/* The mean of the squared distance of one of three normal numbers from the middle one. */
 #define MIDDLE_SQUARE 0.782
 
 static double spread_middle(double a, double b, double c)
@@ -14,8 +14,8 @@ static double spread_middle(double a, double b, double c)
 }
 
 /*
- * The factor by which so few rounds must be widened to hold 95 %: Student's t, squared, to that of a normal
- * distribution. A third of the rounds are their own middle, and say nothing.
+ * The factor by which intervals from few rounds must be widened to cover 95 %: Student's t, squared, relative
+ * to that of a normal distribution. A third of the rounds are their own middle, and contribute nothing.
  */
 static double spread_of_few(size_t n)
 {

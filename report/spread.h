@@ -11,5 +11,5 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many samples one sample counts for, inverted: 1 or more. By round: of the part, and of the whole. */
+/* How many samples count as one: 1 or more. part and whole: samples by round. */
 double spread_factor(const uint64_t *part, const uint64_t *whole, size_t n_rounds);

@@ -16,7 +16,7 @@ static const char *const codes[] = {
 	[TINT_HOT] = "\033[1;31m", [TINT_WARM] = "\033[33m",
 };
 
-/* Bytes of the character that starts here; 0 if it is no well-formed UTF-8. */
+/* Bytes of the character that starts here; 0 if it is not well-formed UTF-8. */
 static size_t character_len(const char *at)
 {
 	const uint8_t *b = (const uint8_t *)at;
@@ -35,7 +35,7 @@ static size_t character_len(const char *at)
 	return len;
 }
 
-/* Control characters of ASCII and Latin-1, and those that turn the direction of writing. */
+/* Control characters of ASCII and Latin-1, and those that change the writing direction. */
 static bool is_control(const char *at, size_t len)
 {
 	const uint8_t *b = (const uint8_t *)at;
@@ -48,7 +48,7 @@ static bool is_control(const char *at, size_t len)
 	       ((b[1] == 0x80 && b[2] >= 0xa8 && b[2] <= 0xae) || (b[1] == 0x81 && b[2] >= 0xa6));
 }
 
-/* How many bytes at the start are plain ASCII: nearly always all of them. */
+/* The number of plain ASCII bytes at the start: nearly always all of them. */
 static size_t plain_len(const char *at)
 {
 	size_t len = 0;
@@ -88,7 +88,7 @@ struct line line_start(struct text *to, const struct style *style)
 	return (struct line){ .to = to, .style = style };
 }
 
-/* The longest start of safe text that takes at most so many columns. */
+/* The longest prefix of safe text that takes at most this many columns. */
 static size_t bytes_that_fit(const char *safe, size_t columns)
 {
 	size_t at = 0;
@@ -155,7 +155,7 @@ void line_pad(struct line *line, size_t column)
 		line_printf(line, TINT_PLAIN, "%*s", (int)(column - line->used), "");
 }
 
-/* Plain text has no blanks at the ends of lines. */
+/* Plain text has no spaces at the ends of lines. */
 void line_end(struct line *line)
 {
 	while (line->to->len > 0 && line->to->at[line->to->len - 1] == ' ')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * style: lines of text for a terminal, or plain where they go elsewhere.
+ * style: lines of text for a terminal, or plain text for other outputs.
  *
  * Names come from foreign files: control characters, escape sequences and invalid UTF-8 are replaced before
  * they are shown.
@@ -13,14 +13,14 @@
 #include "base/text.h"
 
 struct style {
-	size_t width; /* columns; 0 = lines are as long as they need to be */
+	size_t width; /* columns; 0 = no limit */
 	bool color;
-	bool utf8; /* tree lines and arrows; else ASCII */
+	bool utf8; /* tree lines and arrows; otherwise ASCII */
 };
 
 enum tint { TINT_PLAIN, TINT_BOLD, TINT_DIM, TINT_HOT, TINT_WARM };
 
-/* A line being written. What does not fit the width is cut off, with an ellipsis. */
+/* A line being written. Text beyond the width is cut off, with an ellipsis. */
 struct line {
 	struct text *to;
 	const struct style *style;

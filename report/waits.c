@@ -25,7 +25,7 @@ struct wait_metrics wait_metrics_of(const struct profile *profile)
 					.wall = waits_find_metric(profile, "wall"),
 					.runnable = waits_find_metric(profile, "runnable"),
 					.sampled = waits_find_metric(profile, "sampled-waits") };
-	if (!metrics.sampled) /* each was */
+	if (!metrics.sampled) /* every wait was sampled */
 		metrics.sampled = metrics.waits;
 	return metrics;
 }
@@ -43,7 +43,7 @@ bool wait_is_waking(const struct profile *profile, const struct scope_tree *tree
 	       strcmp(intern_text(&profile->strings, profile->images.at[frame->image].path), WOKEN_BY) == 0;
 }
 
-/* What the path of a waker hangs under, if the scope is in one; else 0. */
+/* The parent of the call paths of wakers, if the scope is below one; otherwise 0. */
 static uint32_t waits_find_waking(const struct profile *profile, const struct scope_tree *tree,
 				  uint32_t scope)
 {
@@ -57,7 +57,7 @@ static uint32_t waits_leave_line(const struct scope_tree *tree, uint32_t scope)
 	return scope && scope_kind(tree, scope) == SCOPE_LINE ? tree->scopes.at[scope].parent : scope;
 }
 
-/* From the kernel's innermost function out to the program, and what it waits for on the way. */
+/* From the innermost kernel function outwards to the program, determining what it waits for on the way. */
 static struct wait_row waits_place(const struct profile *profile, const struct scope_tree *tree,
 				   uint32_t scope)
 {
@@ -145,13 +145,13 @@ const char *wait_metric_domain(const struct profile *profile, uint32_t metric)
 
 /* ---- who ended them ---------------------------------------------------------------------------- */
 
-/* What threads of one name have ended of a row in one place. */
+/* The part of a row that threads of one name have ended in one place. */
 struct wait_waker {
 	uint32_t row, metric, scope;
 	uint64_t ns;
 };
 
-/* Of each row, what threads of each name have ended, in all and in each place, and what they held. */
+/* For each row: what threads of each name have ended, in total and by place, and what they held. */
 struct wait_wakers {
 	struct map at; /* row << 16 | metric -> ns */
 	VEC(uint64_t) ns;
@@ -206,7 +206,7 @@ static void waits_add_place(struct wait_wakers *wakers, uint32_t index, const st
 	wakers->places.at[at].ns += value->value;
 }
 
-/* Where the threads that ended most of a row did most of that. */
+/* Where the threads that ended most of a row did so most. */
 static void waits_choose_places(const struct wait_wakers *wakers, wait_rows *ret)
 {
 	for (size_t i = 0; i < wakers->places.n; i++) {
@@ -233,7 +233,7 @@ static struct wait_row *waits_row(struct map *rows, struct wait_row row, wait_ro
 	return &ret->at[at];
 }
 
-/* Once it was woken, a thread waits for nothing but a CPU. */
+/* Once it was woken, a thread only waits for a CPU. */
 static void waits_add(struct map *rows, const struct wait_metrics *metrics, const struct scope_value *value,
 		      struct wait_row row, wait_rows *ret)
 {
@@ -252,7 +252,7 @@ static void waits_add(struct map *rows, const struct wait_metrics *metrics, cons
 	of->of_others += value->value;
 }
 
-/* Only of rows that are there: a part in which nothing but a CPU was missing has no length of its own. */
+/* Only for existing rows: the part in which a thread waited for a CPU has no length of its own. */
 static void waits_add_longest(const struct profile *profile, const struct scope_tree *tree,
 			      const bool *is_kept, const struct map *rows, wait_rows *ret)
 {
@@ -267,7 +267,7 @@ static void waits_add_longest(const struct profile *profile, const struct scope_
 	}
 }
 
-/* What somebody has ended, or held. */
+/* Time that a thread has ended, or held. */
 static void waits_add_named(const struct profile *profile, const struct scope_tree *tree,
 			    const struct scope_value *value, struct map *rows, struct wait_wakers *wakers,
 			    wait_rows *ret)
@@ -276,7 +276,7 @@ static void waits_add_named(const struct profile *profile, const struct scope_tr
 	struct wait_row place =
 		waits_place(profile, tree, waking ? tree->scopes.at[waking].parent : value->scope);
 
-	if (place.kind == WAIT_RUNNABLE || place.kind == WAIT_SLEEP) /* a clock ends it */
+	if (place.kind == WAIT_RUNNABLE || place.kind == WAIT_SLEEP) /* ended by a timer */
 		return;
 	struct wait_row *row = waits_row(rows, place, ret);
 	uint32_t index = (uint32_t)(row - ret->at);

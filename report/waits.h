@@ -8,46 +8,46 @@
 #include "structure/scope.h"
 #include "symbolize/wait_kind.h"
 
-/* The metrics of waits, by their names; 0 = it has none. */
+/* The metrics of waits, found by their names; 0 = none. */
 struct wait_metrics {
 	uint32_t off_cpu, waits, wall;
-	uint32_t runnable; /* the part in which nothing but a CPU was missing */
-	uint32_t sampled;  /* how many samples there are of them */
-	bool is_near;      /* they are put where a thread was last sampled on a CPU */
+	uint32_t runnable; /* the part in which the thread was runnable and only waited for a CPU */
+	uint32_t sampled;  /* number of sampled waits */
+	bool is_near;      /* waits are attributed to where the thread was last sampled on a CPU */
 };
 struct wait_metrics wait_metrics_of(const struct profile *profile);
-/* Of which time a metric is, for exports: "oncpu", "offcpu", or "wall", which is both. */
+/* The kind of time that a metric measures, for exports: "oncpu", "offcpu", or "wall", which is both. */
 const char *wait_metric_domain(const struct profile *profile, uint32_t metric);
 
-/* All waits of one kind in one place: the innermost scope that is not the kernel's. */
+/* All waits of one kind in one place: the innermost scope outside the kernel. */
 struct wait_row {
 	uint32_t scope;
 	enum wait_kind kind;
 	uint64_t off_cpu, waits;
-	uint64_t of_others; /* of off_cpu, no waits of its own: those of other kinds, after they were woken */
-	uint64_t longest;   /* of them; 0 = it is not known */
-	uint32_t waker;     /* the metric of the threads that ended most of it; 0 = none is known */
-	uint64_t woken_by;  /* what of it they did, with the time until the thread ran */
-	uint32_t woken_in;  /* where they did most of that; 0 = none of them was sampled then */
-	uint64_t woken_in_ns; /* ... so much */
-	uint32_t holder;      /* of a futex: the metric of the threads that held it longest; 0 = not known */
-	uint64_t held_by;     /* ... so long, of the waits for it */
+	uint64_t of_others; /* the part of off_cpu that belongs to waits of other kinds, after they were woken
+			     */
+	uint64_t longest;   /* of these waits; 0 = not known */
+	uint32_t waker;     /* the metric of the threads that ended most of it; 0 = not known */
+	uint64_t woken_by;  /* the part that they ended, including the time until the thread ran */
+	uint32_t woken_in;  /* where they ended most of that; 0 = none of them was sampled then */
+	uint64_t woken_in_ns; /* ... the time that they ended there */
+	uint32_t holder;      /* for a futex: the metric of the threads that held it longest; 0 = not known */
+	uint64_t held_by;     /* ... how long, during the waits for it */
 };
 typedef VEC(struct wait_row) wait_rows;
 /*
- * What it waited for, in words. Where nothing tells when threads were woken, a wait may also be one for
- * a CPU.
+ * What it waited for, as text. If it is not known when threads were woken, a wait may also be one for a CPU.
  */
 #define WAIT_KIND_TEXT 32
 const char *wait_row_kind(const struct wait_metrics *metrics, const struct wait_row *row,
 			  char text[WAIT_KIND_TEXT]);
-/* Can it not be told apart from a wait for a CPU? */
+/* Can it not be distinguished from a wait for a CPU? */
 bool wait_row_is_mixed(const struct wait_metrics *metrics, const struct wait_row *row);
-/* The name of the threads that ended most of a row; NULL = it is not known. */
+/* The name of the threads that ended most of a row; NULL = not known. */
 const char *wait_row_waker(const struct profile *profile, const struct wait_row *row);
-/* The same of those that held the futex longest. */
+/* The same for those that held the futex longest. */
 const char *wait_row_holder(const struct profile *profile, const struct wait_row *row);
-/* Is it what the path of a waker hangs under? */
+/* Is it the parent scope of the call paths of wakers? */
 bool wait_is_waking(const struct profile *profile, const struct scope_tree *tree, uint32_t scope);
 /* The longest first. is_kept: by thread; NULL = all. */
 void wait_rows_find(const struct profile *profile, const struct scope_tree *tree, const bool *is_kept,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * apart: loops on one line that are no copies of each other.
+ * apart: loops on one line that are not copies of each other.
  *
  * `sum(a) + maxval(a)` is two nests of loops in one statement, to which gfortran gives one column. But it
- * numbers the blocks of a line before it optimises (discriminators), and whoever copies a block copies the
- * number: two loops that have numbered blocks of one line, and none in common, were two from the start.
+ * numbers the blocks of a line before it optimises (discriminators), and copies of a block keep its number.
+ * So two loops that have numbered blocks of one line, and none in common, were different loops from the
+ * start.
  *
- * What OpenMP adds up at the end of a region has the line of the pragma, and so has the head of the region's
- * loop: one loop that tries again until nobody came between, and one with other lines besides. Copies have
- * the same statements, and no more than those: a loop that is on one line and calls there, or changes memory
- * in one step, is no copy of one that does neither on that line.
+ * The code with which OpenMP combines reductions at the end of a region has the line of the pragma, and so
+ * has the head of the region's loop. One is a loop that retries an atomic operation; the other also has code
+ * on other lines. Copies of a loop have the same statements and no others: a loop on a single line that calls
+ * a function or modifies memory atomically there is not a copy of a loop that does neither on that line.
  */
 #include "base/hash.h"
 #include "structure/nest.h"
@@ -33,11 +34,12 @@ static void apart_find_marks(struct nest *nest)
 		if (loop == LOOP_NONE)
 			continue;
 		struct line_marks *marks = &nest->marks.at[loop];
-		uint32_t block = known->number + known->line * 37; /* no two of one line are taken for one */
+		uint32_t block = known->number +
+				 known->line * 37; /* so that two blocks of one line get different bits */
 		marks->lines |= 1ull << (hash_u64(known->line) & 63);
 		marks->blocks[block >> 6 & 3] |= 1ull << (block & 63);
 	}
-	for (size_t i = nest->marks.n; i-- > 0;) /* inside out */
+	for (size_t i = nest->marks.n; i-- > 0;) /* from inner to outer loops */
 		if (machine->loops.at[i].parent != LOOP_NONE)
 			apart_merge(&nest->marks.at[machine->loops.at[i].parent], &nest->marks.at[i]);
 }
@@ -90,7 +92,7 @@ static void apart_find_deeds(struct nest *nest)
 			nest->deeds.at[atom->loop].acting |=
 				apart_hash(atom->context, atom->file, atom->line);
 	}
-	for (size_t i = nest->deeds.n; i-- > 0;) /* inside out */
+	for (size_t i = nest->deeds.n; i-- > 0;) /* from inner to outer loops */
 		if (machine->loops.at[i].parent != LOOP_NONE)
 			apart_add_deeds(&nest->deeds.at[machine->loops.at[i].parent], &nest->deeds.at[i]);
 }
@@ -101,7 +103,7 @@ void apart_find(struct nest *nest)
 	apart_find_deeds(nest);
 }
 
-/* Does it do something on its one line that the other, which has more lines, does not do there? */
+/* Does it do something on its single line that the other, which has more lines, does not do there? */
 static bool apart_by_deeds(const struct loop_deeds *one, const struct loop_deeds *other)
 {
 	uint64_t line = apart_hash(one->context, one->file, one->line);

@@ -17,7 +17,7 @@ static const struct function_map *atoms_map_at(const struct function_map *const 
 	return NULL;
 }
 
-/* Where, behind offset, the line row or the inlined call changes next. */
+/* The offset after `offset` at which the line row or the inlined call changes next. */
 static uint32_t next_change(const struct function_map *map, uint32_t offset, const struct line_row *row)
 {
 	uint32_t next = UINT32_MAX;
@@ -40,8 +40,8 @@ static uint32_t next_change(const struct function_map *map, uint32_t offset, con
 }
 
 /*
- * Where an inlined call ends and the compiler says nothing of what follows, its last line goes on: above the
- * name of the procedure it cannot be.
+ * If an inlined call ends and the compiler gives no position for the following code, the last line of the
+ * call continues. It cannot be right if it is above the name of the procedure.
  */
 static bool is_left_over(struct contexts *contexts, const struct function_map *map, const struct atom *atom,
 			 const struct line_row *row)
@@ -55,7 +55,7 @@ static bool is_left_over(struct contexts *contexts, const struct function_map *m
 	       contexts_of(contexts, map, row[-1].offset, &row[-1]) != atom->context;
 }
 
-/* Is it a block of a copy or two, with no way into it from the code in front of it? */
+/* Is it a block of one or two copies, not reached from the preceding code? */
 static bool atoms_is_aside(const struct cfg *cfg, uint32_t block)
 {
 	const struct cfg_block *own = &cfg->blocks[block], *before = block ? own - 1 : NULL;
@@ -66,7 +66,7 @@ static bool atoms_is_aside(const struct cfg *cfg, uint32_t block)
 		(before->end_kind != BLOCK_RUNS_ON && before->end_kind != BLOCK_BRANCHES));
 }
 
-/* Does the position at an offset only continue that of the code in front of it? */
+/* Does the position at an offset only continue that of the preceding code? */
 static bool atoms_goes_on(const struct function_map *map, const struct line_row *row, uint32_t offset)
 {
 	if (row->offset < offset)
@@ -75,7 +75,7 @@ static bool atoms_goes_on(const struct function_map *map, const struct line_row 
 	       row[-1].file == row->file;
 }
 
-/* Notes the numbers of a line's blocks from a row up to an offset. */
+/* Records the numbers of a line's blocks from a row up to an offset. */
 static void atoms_note_blocks(struct atoms *atoms, const struct function_map *map, const struct line_row *row,
 			      uint64_t end, uint32_t block)
 {
@@ -124,8 +124,8 @@ static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index
 }
 
 /*
- * A macro that makes a whole function leaves it one source position, that of its name: loops and statements
- * cannot be told apart by it, nor can two be taken for one.
+ * A macro that generates a whole function leaves it a single source position, that of its name: it neither
+ * distinguishes loops and statements, nor shows that two are the same.
  */
 static void atoms_blur(struct atoms *atoms, const struct cfg *cfg, const struct contexts *contexts)
 {
@@ -146,8 +146,8 @@ static void atoms_blur(struct atoms *atoms, const struct cfg *cfg, const struct 
 }
 
 /*
- * Compilers give what they make of nothing in the source the line that opens the procedure: clang without a
- * column, GCC with that of the brace on a line of its own. In a loop that is no line at all.
+ * For code without a counterpart in the source, compilers use the line that opens the procedure: clang
+ * without a column, GCC with that of an opening brace on a separate line. In a loop, such code has no line.
  */
 static void atoms_clear_openings(struct atoms *atoms, const struct contexts *contexts)
 {
@@ -173,9 +173,9 @@ static uint64_t atoms_key(const struct atom *atom)
 }
 
 /*
- * Compilers say nothing of the position of some instructions, copies between registers most of all. Behind a
- * jump such code goes on with the line of what happens to lie in front of it. That is none if nothing else in
- * the loop stands there, and other code in it has a line.
+ * Compilers give no position for some instructions, mostly copies between registers. After a jump, such code
+ * seems to continue the line of the code that happens to precede it. It gets no line if nothing else in the
+ * loop is on that line, and other code in the loop has a line.
  */
 static void atoms_clear_run_ons(struct atoms *atoms)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atoms: a function's code cut into pieces that have one place each: one block, one source position,
- * one procedure context. Everything structure knows of the code it knows per atom.
+ * atoms: a function's code, cut into pieces that each belong to one basic block, one source position and one
+ * procedure context. Everything that this folder knows about code, it knows per atom.
  */
 #pragma once
 
@@ -18,11 +18,12 @@ struct atom {
 	uint32_t file, line;
 	uint32_t column;
 	uint32_t statement; /* number of its statement, by atoms_number */
-	bool is_blurred;    /* it stands where the procedure's name does: its position tells nothing */
-	bool is_run_on;     /* its position is that of the code in front of it, which does not lead here */
+	bool is_blurred; /* its line is that of the procedure's declaration, which says nothing about the code
+			  */
+	bool is_run_on;  /* its position is inherited from the preceding code, which does not lead here */
 };
 
-/* Code on one of a line's blocks, as the compiler numbers them. */
+/* Code of one basic block of a source line, as the compiler numbers them (discriminators). */
 struct line_block {
 	uint32_t block; /* of the graph */
 	uint32_t line;
@@ -38,8 +39,8 @@ struct atoms {
 
 void atoms_cut(struct atoms *atoms, const struct cfg *cfg, const struct loop_forest *loops,
 	       const struct function_map *const *maps, size_t n_maps, struct contexts *contexts);
-/* Numbers the statements. What makes two atoms one statement: context, file, line and column. */
+/* Numbers the statements. Two atoms belong to one statement if context, file, line and column are equal. */
 void atoms_number(struct atoms *atoms);
 void atoms_done(struct atoms *atoms);
-/* The atom of a block that holds vaddr; NULL if none does. */
+/* The atom of a block that contains vaddr; NULL if there is none. */
 const struct atom *atoms_at(const struct atoms *atoms, uint32_t block, uint64_t vaddr);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls: copies of a loop of which one has nothing but the code of a call inlined into it.
+ * calls: copies of a loop, one of which contains only the code of a call inlined into it.
  *
- * `for (...) f(i);` with f inlined leaves a vector body that has lines of f alone, and a remainder that also
- * has those of the `for`. By itself the vector body looks like a loop in f. But an inlined call stands in the
- * source once, as a statement does: siblings that hold the same call are one loop, and it is written where
- * the call is. Unless the call brings a loop of its own, which stands inside one sibling and was copied out
- * of it.
+ * `for (...) f(i);` with f inlined leaves a vector body that has only lines of f, and a remainder that also
+ * has those of the `for`. Alone, the vector body looks like a loop in f. But an inlined call, like a
+ * statement, occurs in the source once: siblings that contain the same call are one loop, which is written
+ * where the call is. The exception is a call that contains a loop of its own, which is inside one sibling and
+ * was copied out of it.
  */
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "structure/nest.h"
 
 struct holders {
-	struct map direct; /* (loop around, call) -> the loop with code of that call, and in the call's
+	struct map direct; /* (loop around, call) -> the loop that has code of that call, in the call's
 			      context */
 	struct map nested; /* (loop, call): there is a loop of that call in it */
 };
@@ -24,7 +24,7 @@ static uint64_t holders_key(uint32_t loop, uint32_t call)
 	return (uint64_t)(uint32_t)(loop + 1) << 32 | call;
 }
 
-/* The call that brought `inner` into the loop's own procedure; 0 if it is no inlined code there. */
+/* The inlined call in the loop's own procedure that contains `inner`; 0 if it is not inlined there. */
 static uint32_t calls_below(const struct nest *nest, uint32_t context, uint32_t inner)
 {
 	const struct contexts *contexts = nest->contexts;
@@ -55,7 +55,7 @@ static void find_holders(const struct nest *nest, struct holders *holders)
 	}
 }
 
-/* The sibling that holds a call which all of the loop lies in; the loop itself if there is none. */
+/* The sibling that contains a call which contains all of the loop; the loop itself if there is none. */
 static uint32_t find_sibling(const struct nest *nest, const struct holders *holders, uint32_t loop)
 {
 	const struct source_loop *l = &nest->loops.at[loop];

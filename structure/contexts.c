@@ -34,7 +34,7 @@ static bool same(const struct context *a, const struct context *b)
 	       a->call_column == b->call_column && a->is_alien == b->is_alien;
 }
 
-/* The context like this one, made if need be. */
+/* The context equal to this one, created if necessary. */
 static uint32_t intern_context(struct contexts *contexts, struct context context)
 {
 	uint64_t key = hash_u64((uint64_t)context.parent << 32 | context.name);
@@ -60,7 +60,7 @@ static uint32_t of_inline(struct contexts *contexts, const struct function_map *
 	const struct inline_call *c = &map->inlines.at[call];
 	uint32_t parent = 0;
 
-	/* The depth is bounded by our own reader; this keeps a damaged profile from running away. */
+	/* Our own reader limits the depth; this protects against a damaged profile. */
 	if (c->parent != INLINE_NONE && c->parent < call && depth < LOCATION_MAX_DEPTH)
 		parent = of_inline(contexts, map, c->parent, depth + 1);
 	return intern_context(contexts, (struct context){ .parent = parent,

@@ -2,11 +2,12 @@
 /*
  * evidence: which code in a loop was written there, and which was only moved there.
  *
- * A statement all of whose code is in a loop is in it. One that also stands outside is sure to be in it if a
- * branch of it is, for branches are not moved; if it loads or stores there each time round; or if most of it
- * or enough is inside: what is moved into a loop is a constant or a single instruction. For the others
- * control flow and lines decide together: what is written between two sure lines of a loop is in that loop,
- * however little of it is left there; and in the innermost loop that holds all of it that is in the nest.
+ * A statement whose code is all in a loop belongs to the loop. One that also occurs outside certainly belongs
+ * to it if one of its branches is inside, because branches are not moved; if it loads or stores there in
+ * every iteration; or if most of it, or enough, is inside: code that is moved into a loop is a constant or a
+ * single instruction. For other statements control flow and lines decide together: code written between two
+ * certain lines of a loop belongs to that loop, however little of it is there; more precisely, to the
+ * innermost loop that contains all of it in the nest.
  */
 #include <stdlib.h>
 
@@ -14,19 +15,19 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
-#define SINGLE 8 /* bytes: more than most instructions have */
+#define SINGLE 8 /* bytes: more than most instructions */
 
 static uint32_t evidence_loop_of(const struct nest *nest, const struct atom *atom)
 {
 	return atom->loop == LOOP_NONE ? LOOP_NONE : nest->source.at[atom->loop];
 }
 
-/* All places of one statement. */
+/* All places where one statement occurs. */
 struct spread {
-	uint32_t some;          /* a loop that it stands in */
-	uint32_t common;        /* innermost loop that holds all of it */
-	uint32_t home;          /* the loop that holds most of it ... */
-	uint64_t home_len, len; /* ... and how much; in all */
+	uint32_t some;          /* a loop that contains part of it */
+	uint32_t common;        /* innermost loop that contains all of it */
+	uint32_t home;          /* the loop that contains most of it ... */
+	uint64_t home_len, len; /* ... and how much; in total */
 	bool is_seen;
 };
 
@@ -35,7 +36,7 @@ struct spreads {
 	struct map places;   /* (statement, loop that is not its home) -> bytes */
 };
 
-/* Code of a statement in a loop that was not its home so far. */
+/* Code of a statement in a loop that is not its home so far. */
 static void spread_further(struct spreads *spreads, const struct atom *atom, uint32_t loop)
 {
 	struct spread *spread = &spreads->list[atom->statement];
@@ -71,8 +72,8 @@ static void spread_atom(struct spreads *spreads, struct nest *nest, const struct
 	spread_further(spreads, atom, loop);
 }
 
-/* How much of an atom's statement is in its block. Single instructions do not add up: where a loop is
- * unrolled, what was moved into it is there as often. */
+/* How much of an atom's statement is in its block. Single instructions are not added up: in an unrolled loop,
+ * an instruction that was moved into it occurs just as often. */
 static uint32_t evidence_weight(const struct nest *nest, const struct atom *atom)
 {
 	uint32_t weight = 0;
@@ -92,7 +93,8 @@ static bool is_branch(const struct nest *nest, const struct atom *atom)
 	return block->end_kind == BLOCK_BRANCHES && block->last - atom->start < atom->len;
 }
 
-/* Does it load or store each time round a loop of one block? What is moved into a loop does neither. */
+/* Does it load or store in every iteration of a loop of one block? Code that is moved into a loop does
+ * neither. */
 static bool is_access(const struct nest *nest, const struct atom *atom)
 {
 	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
@@ -103,7 +105,7 @@ static bool is_access(const struct nest *nest, const struct atom *atom)
 	return false;
 }
 
-/* What is sure; returns how many atoms speak for less than the loop they stand in. */
+/* Finds what is certain; returns how many atoms are evidence for less than the loop that contains them. */
 static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 {
 	size_t n_doubtful = 0;
@@ -125,9 +127,9 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 	return n_doubtful;
 }
 
-/* ---- doubtful code: between sure lines ----------------------------------------------------------- */
+/* ---- uncertain code: between certain lines ------------------------------------------------------- */
 
-/* The sure lines of a loop in one procedure context. */
+/* The certain lines of a loop in one procedure context. */
 struct sure_lines {
 	uint32_t file, first, last;
 };
@@ -135,7 +137,7 @@ struct sure_lines {
 struct between {
 	struct map known; /* (loop, context) -> index of its lines */
 	VEC(struct sure_lines) lines;
-	struct map commons; /* (statement, outermost loop) -> innermost loop that holds all of it there */
+	struct map commons; /* (statement, outermost loop) -> innermost loop that contains all of it there */
 };
 
 static uint64_t between_key(uint32_t loop, uint32_t context)

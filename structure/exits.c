@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exits: ways out of a loop that are written inside it.
+ * exits: exit code that is written inside a loop.
  *
- * A `return`, a `throw` or a call of abort between the lines of a loop never comes round again, so it is
- * no part of any cycle. In the source it stands in the loop, and there its cost is looked for. Code that is
- * entered from a loop, and whose lines lie below the loop's head and not behind its end, goes with it. That
- * it is entered from elsewhere too says nothing: the first iteration may have been peeled off.
+ * A `return`, a `throw` or a call of abort between the lines of a loop is not part of any cycle. But in the
+ * source it is in the loop, so users expect its cost there. Code that is entered from a loop, and whose lines
+ * are between the loop's first and last line, belongs to the loop. This is so even if it is also entered from
+ * elsewhere: the first iteration may have been peeled off.
  */
 #include "structure/nest.h"
 #include "structure/predecessors.h"
 
-#define MAX_ROUNDS 4 /* blocks of one way out that lie against the order of the code */
+#define MAX_ROUNDS 4 /* blocks of one exit that are not in the order of the code */
 
 struct exits {
 	struct nest *nest;
 	struct predecessors before;
 };
 
-/* The loop that control leaves a block from. */
+/* The loop that control leaves at the end of a block. */
 static uint32_t loop_behind(const struct nest *nest, uint32_t block)
 {
 	uint32_t end = nest->atoms->first.at[block + 1];
@@ -25,7 +25,7 @@ static uint32_t loop_behind(const struct nest *nest, uint32_t block)
 	return end > nest->atoms->first.at[block] ? nest->loop_of.at[end - 1] : LOOP_NONE;
 }
 
-/* The innermost loop that all those ways into the block come from that come from a loop inside `own`. */
+/* The innermost loop that contains all predecessors of the block which are in a loop inside `own`. */
 static uint32_t loop_before(const struct exits *exits, uint32_t block, uint32_t own)
 {
 	uint32_t found = own;
@@ -47,7 +47,7 @@ static bool exits_is_inside(const struct nest *nest, uint32_t loop, const struct
 	return line.file == l->file && line.line > l->line && line.line <= l->end_line;
 }
 
-/* Moves the atoms of a block into `loop` or one around it, but not out of `own`. True if any moved. */
+/* Moves the atoms of a block into `loop` or one around it, but not out of `own`. True if any was moved. */
 static bool pull(struct nest *nest, uint32_t block, uint32_t loop, uint32_t own)
 {
 	bool any = false;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fold: loops inside each other that are one in the source.
+ * fold: nested machine loops that are one loop in the source.
  *
- * A region with several entries makes a nest of loops, one for each. A loop with a `switch` or a `goto` in it
- * gets several ways back, of which some go to a copy of its head: that makes a nest too. Only loops that
- * start on one line are looked at, and a nest may well do that: array syntax and macros make whole nests of
- * one line, and `for (;;)` has no code. What tells:
+ * A region with several entries becomes a nest of loops, one for each entry. A loop with a `switch` or a
+ * `goto` in it has several back edges, some of which lead to a copy of its head: that also becomes a nest.
+ * Most rules apply only to loops that start on one line, but that alone is not enough: array syntax and
+ * macros generate whole nests on one line, and `for (;;)` has no code. Two loops are one if:
  *
- * - control enters both from outside, each in a place of its own;
- * - both have the same test, and the inner loop's leaves them both, and there is no way round without it;
+ * - control enters both from outside, at different places;
+ * - both have the same test, the inner loop's leaves them both, and there is no cycle without it;
  * - the test on the outer loop's first line, which leaves it, is in the inner loop (these may start on any
- * line);
- * - the outer loop does not start the inner one anew, and goes back from a statement that is written between
- * the inner loop's lines, and is not in it;
- * - the outer loop goes back, and is left, from inside the inner one alone, and all that it does besides is
- * written below the first line: a part of the body that control came in at, and that may be left out;
- * - what decides on the inner loop leads to three places or more in the outer one: it is a `switch`;
- * - behind the inner loop, on its way back, the outer one does something that is written between the inner
- * loop's lines and not in it, or the rest of what decides on it, and then something that is in it: where the
- * outer test need not be asked, the body starts again at once (these may start on any line).
+ *   line);
+ * - the outer loop does not restart the inner one, and its back edge comes from a statement that is written
+ *   between the inner loop's lines, but is not in it;
+ * - the outer loop's back edges and exits are all inside the inner one, and everything else that it does is
+ *   written below the first line: a part of the body that is an entry, and that may be skipped;
+ * - the statement that decides on the inner loop leads to three or more places in the outer one: it is a
+ *   `switch`;
+ * - after the inner loop, before its back edge, the outer one does something that is written between the
+ *   inner loop's lines but is not in it, or the rest of the statement that decides on it, and then something
+ *   that is in it: if the outer test need not be evaluated, the body starts again at once (these may start on
+ *   any line).
  */
 #include <stdlib.h>
 
@@ -26,22 +28,24 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
-#define MANY 3 /* places that a `switch` leads to, and the condition of a loop does not */
+#define MANY 3 /* targets of a `switch`; the condition of a loop has fewer */
 
-/* What the statement that decides on a loop leads to. */
+/* Where the statement that decides on a loop leads to. */
 struct targets {
 	uint32_t outer; /* machine loop */
 	uint32_t n, lines[MANY];
-	bool is_above; /* it also stands in the outer loop alone */
+	bool is_above; /* it also occurs in the outer loop, outside the inner one */
 };
 
 struct folding {
 	struct nest *nest;
-	uint32_t *inner;   /* per machine loop: one right inside it that starts on its line, LOOP_NONE */
-	struct map within; /* (statement of the outer one, such an inner loop) -> does it stand there, too? */
+	uint32_t *
+		inner; /* per machine loop: a loop directly inside it that starts on its line, or LOOP_NONE */
+	struct map
+		within; /* (statement of the outer loop, such an inner loop) -> does it also occur there? */
 	struct map deciding; /* statement -> index of its targets */
 	VEC(struct targets) targets;
-	VEC(uint32_t) stack, seen; /* blocks; per block: the walk that came to it last */
+	VEC(uint32_t) stack, seen; /* blocks; per block: the last walk that reached it */
 	uint32_t n_walks;
 };
 
@@ -60,7 +64,7 @@ static bool starts_with(const struct nest *nest, uint32_t inner, uint32_t outer)
 	return i->line && i->line <= o->line && i->file == o->file && i->context == o->context;
 }
 
-/* Is there a way round the loop without that test? Then it is no copy of a loop that has it. */
+/* Is there a cycle in the loop without that test? Then it is not a copy of a loop that has the test. */
 static bool has_way_round(struct folding *f, uint32_t loop, uint32_t test)
 {
 	const struct nest *nest = f->nest;
@@ -121,9 +125,9 @@ static bool is_head_test(const struct nest *nest, uint32_t outer, uint32_t block
 }
 
 /*
- * What decides on the outer loop is asked each time round the inner one: that is no loop of its own, but a
- * shorter way round. Of loops that start on one line this says nothing, unless there is no way round either
- * without that very statement.
+ * The test of the outer loop is evaluated in every iteration of the inner one: so that is not a separate
+ * loop, but a shorter path through the same one. For loops that start on one line this says nothing, unless
+ * there is also no cycle without that very statement.
  */
 static bool asks_head_test(struct folding *f, uint32_t inner, uint32_t outer, uint32_t block,
 			   const struct atom *atom)
@@ -154,7 +158,7 @@ static void find_head_tests(struct folding *f, bool *ret)
 	}
 }
 
-/* Candidates: one inner loop for each outer one; the next is looked at in the next round. */
+/* Candidates: one inner loop for each outer one; the next is considered in the next round. */
 static bool fold_choose(struct folding *f)
 {
 	struct nest *nest = f->nest;
@@ -195,7 +199,7 @@ static void add_target(struct targets *targets, uint32_t line)
 		targets->lines[targets->n++] = line;
 }
 
-/* Where the deciding statements lead to. */
+/* Finds where the deciding statements lead to. */
 static void find_targets(struct folding *f)
 {
 	const struct nest *nest = f->nest;
@@ -220,7 +224,7 @@ static void find_targets(struct folding *f)
 	}
 }
 
-/* What is to be found out: of statements around the inner loop that are written between its lines. */
+/* Collects the statements around the inner loop that are written between its lines. */
 static void ask_within(struct folding *f, bool *ret_asked)
 {
 	const struct nest *nest = f->nest;
@@ -254,7 +258,7 @@ static void find_within(struct folding *f)
 	free(asked);
 }
 
-/* Is a statement in the block written between the inner loop's lines, and not in it? */
+/* Is a statement in the block written between the inner loop's lines, but not in it? */
 static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 {
 	const struct nest *nest = f->nest;
@@ -269,7 +273,7 @@ static bool is_across(const struct folding *f, uint32_t block, uint32_t inner)
 	return false;
 }
 
-/* Is there a statement on the loops' first line that is not in the inner one? It starts that anew. */
+/* Is there a statement on the loops' first line that is not in the inner one? It restarts that. */
 static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
 {
 	const struct nest *nest = f->nest;
@@ -284,7 +288,7 @@ static bool has_start(const struct folding *f, uint32_t block, uint32_t inner)
 	return false;
 }
 
-/* Does the outer loop go back from between the inner loop's lines? */
+/* Does the outer loop have a back edge between the inner loop's lines? */
 static void find_across(struct folding *f, bool *ret)
 {
 	const struct nest *nest = f->nest;
@@ -318,7 +322,7 @@ static bool is_in_body(const struct nest *nest, uint32_t loop, const struct atom
 	       atom->line <= l->end_line;
 }
 
-/* Does a block behind the inner loop, and in the outer one alone, go on with the inner one's body? */
+/* Does a block after the inner loop, and only in the outer one, continue with the inner one's body? */
 static bool goes_on(const struct nest *nest, uint32_t inner, uint32_t block)
 {
 	const struct atom *atoms = nest->atoms->list.at;
@@ -348,7 +352,7 @@ static bool leads_to(const struct cfg *cfg, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* Inner loops that are a shorter way round the outer one. */
+/* Inner loops that are a shorter cycle of the outer one. */
 static void find_shortcuts(const struct nest *nest, bool *ret)
 {
 	for (uint32_t b = 0; b < nest->cfg->n_blocks; b++) {
@@ -366,8 +370,8 @@ static void find_shortcuts(const struct nest *nest, bool *ret)
 	}
 }
 
-/* Does a block of the outer loop alone leave it, or do what is written elsewhere than below the first line?
- */
+/* Does a block of the outer loop, outside the inner one, leave it, or do something that is not written below
+ * the first line? */
 static bool fold_is_outside(const struct nest *nest, uint32_t outer, uint32_t block, bool *is_below)
 {
 	const struct source_loop *l = &nest->loops.at[nest->source.at[outer]];

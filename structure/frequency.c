@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define WAITS_FROM 1.5 /* a block whose quotient is so many times the usual one waits */
+#define WAITS_FROM 1.5 /* a block whose quotient is this many times the usual one stalls */
 #define CLUSTER_ROUNDS 8
-#define SAMPLES_LEAST 8 /* a block with fewer says nothing by itself */
+#define SAMPLES_LEAST 8 /* a block with fewer says nothing on its own */
 #define SAMPLES_MEDIUM 25
 #define SAMPLES_HIGH 100
 #define AGREES_WITHIN 0.2 /* flows in and out of a block */
@@ -24,10 +24,10 @@ const char *confidence_name(enum confidence confidence)
 
 /* ---- propagation ------------------------------------------------------------------------------------- */
 
-/* What flows through one side of a block. */
+/* The flow through one side of a block. */
 struct flow_side {
 	double sum;
-	uint32_t n, n_unknown, unknown; /* unknown: the last class of which nothing is known */
+	uint32_t n, n_unknown, unknown; /* unknown: the last class that is not known */
 	uint8_t confidence;             /* the lowest */
 };
 
@@ -55,10 +55,10 @@ static void frequency_set(struct frequency_class *class, double executions, uint
 {
 	class->executions = executions > 0 ? executions : 0;
 	class->confidence = confidence == CONFIDENCE_HIGH ? CONFIDENCE_MEDIUM
-							  : confidence; /* differences add errors up */
+							  : confidence; /* differences accumulate errors */
 }
 
-/* One side of a block: the block from its edges, or the one edge that is missing. */
+/* One side of a block: the block from its edges, or the single edge that is missing. */
 static bool frequency_propagate_side(struct frequency *f, uint32_t block, bool is_in)
 {
 	struct flow_side side = frequency_side(f, block, is_in);
@@ -113,8 +113,8 @@ static int quotient_compare(const void *left, const void *right)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Of all blocks whose best case is known; weights: how often each is executed for one of its class, NULL = 1.
- */
+/* For all blocks whose best case is known; weights: how often each is executed per execution of its class,
+ * NULL = 1. */
 static void frequency_quotients(const struct frequency *f, const struct frequency_input *input,
 				const double *weights, quotients *ret)
 {
@@ -130,7 +130,7 @@ static void frequency_quotients(const struct frequency *f, const struct frequenc
 		qsort(ret->at, ret->n, sizeof(*ret->at), quotient_compare);
 }
 
-/* Does a block surely take longer than its class would have it, or only by chance? */
+/* Does a block certainly take longer than its class suggests, or only by chance? */
 static bool quotient_waits(const struct quotient *q, double usual)
 {
 	double expected = q->value > 0 ? (double)q->samples * usual / q->value : 0;
@@ -139,9 +139,8 @@ static bool quotient_waits(const struct quotient *q, double usual)
 }
 
 /*
- * What the quotients of one class, [first, end), say together, without those of blocks that wait. They are
- * summed up, not compared one by one: where a timer interrupts, the samples of a block may stand in the next
- * one.
+ * The estimate from the quotients of one class, [first, end), without those of blocks that stall. They are
+ * summed up, not compared one by one: with a timer, the samples of a block may be attributed to the next one.
  */
 static struct frequency_class frequency_cluster(const struct quotient *first, const struct quotient *end)
 {
@@ -173,7 +172,7 @@ static struct frequency_class frequency_cluster(const struct quotient *first, co
 	return ret;
 }
 
-/* Estimates that were made apart and fit together are better than either. */
+/* Independent estimates that agree are better than either alone. */
 static void frequency_compare(struct frequency *f)
 {
 	CLEANUP(freep) bool *agrees = alloc_zero(f->classes.n + 1, sizeof(*agrees));
@@ -208,7 +207,7 @@ void frequency_estimate(struct frequency *f, const struct frequency_input *input
 	}
 	vec_done(&all);
 	frequency_compare(f);
-	/* What is doubtful is given up where the rest tells it. */
+	/* Doubtful estimates are dropped if they follow from the others. */
 	CLEANUP(freep) struct frequency_class *doubtful = alloc_zero(f->classes.n + 1, sizeof(*doubtful));
 	for (size_t i = 0; i < f->classes.n; i++) {
 		doubtful[i] = f->classes.at[i];

@@ -12,9 +12,10 @@
 /* ---- classes ----------------------------------------------------------------------------------------- */
 
 /*
- * Two edges of a graph whose edges all lie on cycles are on the same cycles if and only if removing both
- * takes it apart. Each edge that is not in a spanning tree has a random number; an edge of the tree has the
- * sum (exclusive or) of those whose cycles it is on. Edges with the same sum are of one class.
+ * If every edge of a graph is on a cycle, two edges are on the same cycles if and only if removing both
+ * disconnects the graph. Each edge outside a spanning tree gets a random number; an edge of the tree gets the
+ * exclusive or of the numbers of all edges whose cycle contains it. Edges with the same number are in one
+ * class.
  */
 struct classified {
 	uint32_t a, b; /* nodes */
@@ -22,11 +23,11 @@ struct classified {
 	bool is_tree;
 };
 struct classifier {
-	uint32_t n_nodes; /* two of each block, its start and its end; the last one is outside */
+	uint32_t n_nodes; /* two for each block, its start and its end; the last one is the outside */
 	VEC(struct classified) edges;
 	uint32_t *first, *at; /* edges by node */
-	uint64_t *sums;       /* by node: of what goes up from below it */
-	uint32_t *order, *up; /* by node: of the search; the edge to its parent */
+	uint64_t *sums;       /* by node: of the edges that lead up from below it */
+	uint32_t *order, *up; /* by node: order of the search; the edge to its parent */
 };
 
 static uint64_t classify_random(uint64_t seed)
@@ -55,7 +56,7 @@ static void classify_index(struct classifier *c)
 	}
 }
 
-/* A spanning tree, breadth first: every node behind its parent. */
+/* A spanning tree, breadth first: every node after its parent. */
 static uint32_t classify_span(struct classifier *c, uint32_t root)
 {
 	CLEANUP(freep) bool *seen = alloc_zero(c->n_nodes, sizeof(*seen));
@@ -112,7 +113,7 @@ static void classify_done(struct classifier *c)
 
 /* ---- the graph --------------------------------------------------------------------------------------- */
 
-/* Blocks that control comes to. */
+/* Blocks that are reachable. */
 static void frequency_mark(const struct cfg *cfg, bool *comes)
 {
 	VEC(uint32_t) list = { 0 };
@@ -137,7 +138,7 @@ static void frequency_mark(const struct cfg *cfg, bool *comes)
 	vec_done(&list);
 }
 
-/* From which blocks the function can be left; more of them than the last time. */
+/* From which blocks the function can be left; adds to what is already known. */
 static void frequency_find_exits(const struct cfg *cfg, bool *leaves)
 {
 	for (bool grows = true; grows;) {
@@ -153,11 +154,11 @@ static void frequency_find_exits(const struct cfg *cfg, bool *leaves)
 	}
 }
 
-/* A loop for ever is left by one of its blocks all the same: every edge has to lie on a cycle. */
+/* An endless loop is assumed to be left by one of its blocks: every edge has to be on a cycle. */
 static void frequency_open_loops(const struct cfg *cfg, const bool *comes, bool *leaves, bool *is_opened)
 {
 	frequency_find_exits(cfg, leaves);
-	for (uint32_t i = (uint32_t)cfg->n_blocks; i-- > 0;) { /* its end is likely to stand last */
+	for (uint32_t i = (uint32_t)cfg->n_blocks; i-- > 0;) { /* its end is probably the last one */
 		if (!comes[i] || leaves[i])
 			continue;
 		is_opened[i] = leaves[i] = true;
@@ -174,7 +175,7 @@ static void frequency_add_edge(struct frequency *f, struct classifier *c, uint32
 						  .b = to == FREQUENCY_NONE ? outside : 2 * to }));
 }
 
-/* A branch with one edge leaves the function on its other side; a block with none leaves it. */
+/* A branch with one edge leaves the function on its other side; a block without edges leaves it. */
 static bool frequency_is_left(const struct cfg_block *block, uint32_t n_own)
 {
 	return n_own == 0 || block->end_kind == BLOCK_UNRESOLVED ||
@@ -210,7 +211,7 @@ static uint32_t frequency_class_of(struct frequency *f, struct map *classes, uin
 	return class;
 }
 
-/* Blocks are the first edges of the classifier, the graph's edges follow. */
+/* The first edges of the classifier are blocks; the graph's edges follow. */
 static void frequency_number(struct frequency *f, const struct classifier *c, const bool *comes)
 {
 	struct map classes = { 0 };
@@ -226,7 +227,7 @@ static void frequency_number(struct frequency *f, const struct classifier *c, co
 	map_done(&classes);
 }
 
-/* Edges by the block on one of their sides. */
+/* Edges by the block at one of their ends. */
 static void frequency_index(const struct frequency *f, bool is_in, struct frequency_sides *ret)
 {
 	ret->first = alloc_zero(f->n_blocks + 2, sizeof(*ret->first));
@@ -263,7 +264,8 @@ void frequency_init(struct frequency *f, const struct cfg *cfg)
 		vec_push(&c.edges, ((struct classified){ .a = 2 * i, .b = 2 * i + 1 }));
 	}
 	frequency_add_edge(f, &c, FREQUENCY_NONE, cfg->entry);
-	for (size_t i = 0; i < cfg->n_edges; i++) /* an exception comes from a call, so to say from outside */
+	for (size_t i = 0; i < cfg->n_edges;
+	     i++) /* an exception comes from a call, in a sense from outside */
 		if (cfg->edges[i].kind == EDGE_LANDING_PAD)
 			frequency_add_edge(f, &c, FREQUENCY_NONE, cfg->edges[i].to);
 	for (uint32_t i = 0; i < f->n_blocks; i++)

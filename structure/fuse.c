@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-/* Where a node of the CCT went. */
+/* Where a node of the CCT was moved to. */
 struct landing {
-	uint32_t scope; /* the innermost one: callees hang below it; in the end where its costs go */
+	uint32_t scope; /* the innermost scope: the parent of callees; in the end also where its costs go */
 	uint32_t call;  /* its address and line: the call site of its callees */
 };
 
@@ -64,7 +64,7 @@ static uint64_t scope_hash_at(const void *owner, uint32_t index)
 	return scope_hash(fuse, &fuse->tree->scopes.at[index]);
 }
 
-/* Calls that were merged have no site in common. */
+/* Merged calls have no common call site. */
 static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t other)
 {
 	struct scope_call call = fuse->tree->calls.at[known->call];
@@ -109,7 +109,7 @@ static const struct function_map *find_map(const struct fuse_input *input, image
 	return function_maps_find(input->functions, input->n_functions, image, vaddr);
 }
 
-/* A piece that was split off counts as the function it was split from, where that is known. */
+/* A piece that was split off is attributed to the function it was split from, if that is known. */
 static const struct function_map *whole_of(const struct fuse_input *input, const struct function_map *map)
 {
 	const struct function_map *whole = map;
@@ -139,7 +139,7 @@ static struct landing land_nowhere(struct fuse *fuse, const struct cct_node *nod
 							  (struct scope_call){ .vaddr = node->vaddr }) };
 }
 
-/* Did somebody write a call of it? */
+/* Is the call of this function in the source? */
 static bool is_written(const struct fuse *fuse, uint32_t name)
 {
 	const struct join_notes *notes = fuse->input->notes;
@@ -206,7 +206,7 @@ static uint32_t fuse_add_line(struct fuse *fuse, const struct landing *landing, 
 				     .image = outer->image,
 				     .vaddr = vaddr };
 
-	/* Whoever adds lines knows that it is new: there is no need to look for it. */
+	/* Lines are only added when they are new, so there is no need to look them up. */
 	vec_push(&fuse->tree->scopes,
 		 (struct scope_row){ landing->scope, scope_maker_frame(&fuse->maker, frame), 0 });
 	return (uint32_t)fuse->tree->scopes.n - 1;
@@ -253,7 +253,7 @@ static uint32_t add_static_chain(struct fuse *fuse, uint32_t function, const str
 	return function;
 }
 
-/* From one address to the chain of scopes it stands in. */
+/* From one address to the chain of scopes that contain it. */
 static struct landing expand_frame(struct fuse *fuse, const struct cct_node *node)
 {
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
@@ -293,7 +293,7 @@ static void add_roots(struct fuse *fuse)
 	fuse->landings[CCT_INCOMPLETE] = (struct landing){ .scope = 1 };
 }
 
-/* The nodes in which something was spent, in the order of their scopes and then their own. */
+/* The nodes that have costs, in the order of their scopes and then their own. */
 static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
 {
 	const struct cct *cct = fuse->input->cct;
@@ -318,7 +318,7 @@ static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
 	return order;
 }
 
-/* Has what was spent there a line, or if addresses are asked for an address in a function? */
+/* Do the costs there have a line or, if addresses are requested, an address in a function? */
 static bool has_place(const struct fuse *fuse, const struct landing *landing)
 {
 	unsigned kind = scope_kind(fuse->tree, landing->scope);
@@ -329,8 +329,8 @@ static bool has_place(const struct fuse *fuse, const struct landing *landing)
 }
 
 /*
- * Only nodes in which something was spent get a line: the others' lines are call sites. A line of a scope is
- * one however many of its addresses were seen and goes by the first, unless addresses are asked for.
+ * Only nodes that have costs get a line: the lines of others are call sites. A line of a scope is one
+ * SCOPE_LINE for all its addresses, with the first of them, unless addresses are requested.
  */
 static void fuse_add_lines(struct fuse *fuse)
 {
@@ -357,7 +357,7 @@ static void fuse_add_lines(struct fuse *fuse)
 	map_done(&lines);
 }
 
-/* All but the values. */
+/* Everything except the values. */
 static void make_tree(struct fuse *fuse)
 {
 	const struct cct *cct = fuse->input->cct;
@@ -380,7 +380,7 @@ static void make_tree(struct fuse *fuse)
 	scope_maker_done(&fuse->maker);
 }
 
-/* Calls are the function's, wherever in it they were first seen. */
+/* Calls belong to the function, wherever in it they were first seen. */
 static uint32_t fuse_function_of(const struct fuse *fuse, uint32_t scope)
 {
 	while (scope &&
@@ -390,7 +390,7 @@ static uint32_t fuse_function_of(const struct fuse *fuse, uint32_t scope)
 	return scope;
 }
 
-/* The tree's number of a metric, or of what hangs beside metrics; UINT32_MAX if it has none. */
+/* The tree's number of a metric, or of what is stored like one; UINT32_MAX if it has none. */
 static uint32_t fuse_metric(const struct fuse *fuse, uint32_t metric)
 {
 	const struct scope_tree *tree = fuse->tree;
@@ -402,7 +402,7 @@ static uint32_t fuse_metric(const struct fuse *fuse, uint32_t metric)
 	return metric < fuse->input->n_metrics ? metric : UINT32_MAX;
 }
 
-/* Values of nodes into such of scopes; both may be in the same place. Returns how many there are. */
+/* Converts values of nodes to values of scopes; both may be in the same place. Returns how many there are. */
 static size_t fuse_move_values(const struct fuse *fuse, const struct cct_value *from, size_t n,
 			       struct scope_value *to)
 {

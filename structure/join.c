@@ -15,9 +15,9 @@ void join_notes_done(struct join_notes *notes)
 	*notes = (struct join_notes){ 0 };
 }
 
-/* ---- what every node is ------------------------------------------------------------------------- */
+/* ---- the role of every node ---------------------------------------------------------------------- */
 
-/* Of the function that a node is in, not of a part that was split off. */
+/* The map of the function of a node, not of a part that was split off. */
 static uint32_t join_map_of(const struct join_input *input, const struct cct_node *node)
 {
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
@@ -71,8 +71,7 @@ static void join_look(struct joiner *j)
 
 /* ---- who waits ---------------------------------------------------------------------------------- */
 
-/* Is the call made in the loop that a schedule makes? Then it asks for more work: no barrier may be in there.
- */
+/* Is the call in the loop that a schedule adds? Then it asks for more work: there can be no barrier there. */
 static bool join_is_scheduling(const struct joiner *j, uint32_t caller)
 {
 	const struct cct_node *node = &j->input->cct->nodes.at[caller];
@@ -89,7 +88,7 @@ static bool join_is_scheduling(const struct joiner *j, uint32_t caller)
 	return false;
 }
 
-/* The runtime is asked for nothing but the region itself, or for a barrier. */
+/* Is the runtime called only for the region itself, or for a barrier? */
 static bool join_waits(const struct joiner *j, uint32_t node)
 {
 	const struct join_node *at = &j->nodes[node];
@@ -103,7 +102,7 @@ static bool join_waits(const struct joiner *j, uint32_t node)
 	return at->role == OPENMP_FORK || at->role == OPENMP_WAIT;
 }
 
-/* A function of the runtime waits if it is called for that alone, and runs no code of the program meanwhile.
+/* A function of the runtime waits if it is called only for that, and runs no code of the program meanwhile.
  */
 static void join_note_waits(struct joiner *j)
 {
@@ -134,7 +133,7 @@ static void join_note_waits(struct joiner *j)
 
 /* ---- the tree, rearranged ----------------------------------------------------------------------- */
 
-/* What a node hangs below: a region below the code that started it, without the runtime in between. */
+/* The new parent of a node: a region is below the code that started it, without the runtime in between. */
 static uint32_t join_outer(const struct joiner *j, uint32_t node)
 {
 	const struct join_node *n = &j->nodes[node];
@@ -151,7 +150,7 @@ static void join_mark_live(const struct joiner *j, uint32_t node, bool *is_live)
 		is_live[node] = true;
 }
 
-/* Everything that stays where it is, in the order in which it was. */
+/* Everything that stays where it is, in the same order. */
 static void join_keep(struct joiner *j, struct cct *to)
 {
 	const struct cct *cct = j->input->cct;

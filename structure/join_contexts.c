@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where regions are started. A call of the runtime starts one and the same region each time: where the
- * starting thread was seen in the region below that call, the region belongs to the call. Otherwise, say if
- * it was only ever seen waiting for the others, the region is that of the function that makes the call: by
- * the name that GCC gives the region, or because it is written between the lines of the function.
+ * Finds where regions are started. A call of the runtime always starts the same region: if the starting
+ * thread was sampled in a region below that call, the region belongs to the call. Otherwise, for example if
+ * it was only sampled while waiting for the others, the region belongs to the function that makes the call:
+ * by the name that GCC gives the region, or because it is written between the lines of the function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct join_site {
 	uint64_t vaddr;
 	image_id image;
 	uint32_t region;
-	uint32_t node; /* one of those it was seen in */
+	uint32_t node; /* one of the nodes it was seen in */
 	bool is_fork;
 };
 
@@ -36,7 +36,7 @@ static int join_compare_sites(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Is it code of the program right above the runtime, in a thread that is no worker? */
+/* Is it code of the program directly above the runtime, in a thread that is not a worker? */
 static bool join_is_site(const struct joiner *j, uint32_t node)
 {
 	const struct cct_node *n = &j->input->cct->nodes.at[node];
@@ -55,7 +55,7 @@ static void join_add_site(const struct joiner *j, join_sites *sites, uint32_t an
 		vec_push(sites, (struct join_site){ n->vaddr, n->image, region, anchor, is_fork });
 }
 
-/* Sorts, and keeps each call with each region once; calls without a region last among their like. */
+/* Sorts, and keeps each pair of call and region once; calls without a region are last in their group. */
 static void join_settle_sites(join_sites *sites)
 {
 	size_t n = 0;
@@ -96,7 +96,7 @@ static bool join_is_host_name(const struct intern *strings, uint32_t id, const c
 	return id && strlen(name) == len && strncmp(name, region, len) == 0;
 }
 
-/* Is the region written in the function that makes the call? ret_far: how many lines lie between. */
+/* Is the region written in the function that makes the call? ret_far: how many lines are between. */
 static bool join_is_host(const struct joiner *j, const struct join_site *site,
 			 const struct function_map *region, uint32_t *ret_far)
 {
@@ -167,7 +167,7 @@ static int join_compare_contexts(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Every node at which one of these calls stands starts the region of the call. */
+/* Every node with one of these calls starts the region of the call. */
 static void join_add_contexts(struct joiner *j, const join_sites *sites)
 {
 	const struct cct *cct = j->input->cct;

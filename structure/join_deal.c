@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What workers spent in a region, dealt out among the contexts that start it: in proportion to what the
- * starting threads of the same process spent in each. The samples of one node and thread are split only as
- * far as they are several; what one split leaves over the next makes up for. Other metrics follow the
- * samples.
+ * Divides the cost of workers in a region among the contexts that start it, in proportion to what the
+ * starting threads of the same process spent in each. Samples of one node and thread are whole numbers; the
+ * rounding error of one split is corrected in the next. Other metrics follow the samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +10,13 @@
 #include "base/cleanup.h"
 #include "structure/join_private.h"
 
-#define MOST_CELLS (1u << 22) /* contexts times processes; beyond it processes are not told apart */
+#define MOST_CELLS (1u << 22) /* contexts times processes; beyond that, processes are not distinguished */
 
 struct dealer {
 	struct joiner *j;
 	struct cct *to;
-	size_t n_processes;     /* 1 = not told apart */
-	double *weight, *given; /* [process * n_contexts + context]: what speaks for it, what it got */
+	size_t n_processes;     /* 1 = not distinguished */
+	double *weight, *given; /* [process * n_contexts + context]: its weight, what it got */
 	VEC(uint64_t) shares;
 };
 
@@ -40,7 +39,7 @@ static void join_count_processes(struct dealer *d)
 		d->n_processes = 1;
 }
 
-/* Context `first` and those behind it that are the same node: several regions may start at one call. */
+/* Context `first` and those after it that are the same node: several regions may start at one call. */
 static void join_weigh_node(struct dealer *d, const uint32_t *context_of, uint32_t node, size_t process,
 			    uint64_t value)
 {
@@ -85,7 +84,7 @@ static double join_sum(const double *values, size_t n)
 	return sum;
 }
 
-/* The weights of a region's contexts in a process; those of all processes where it has none. */
+/* The weights of a region's contexts in a process; those of all processes if it has none. */
 static const double *join_weights(struct dealer *d, size_t process, size_t first, size_t n, double *ret_sum)
 {
 	size_t row = d->j->contexts.n;
@@ -97,13 +96,13 @@ static const double *join_weights(struct dealer *d, size_t process, size_t first
 			weight[i] += p != process ? d->weight[p * row + first + i] : 0;
 	if (*ret_sum == 0 && (*ret_sum = join_sum(weight, n)) == 0) {
 		for (size_t i = 0; i < n; i++)
-			weight[i] = 1; /* nothing speaks for any of them */
+			weight[i] = 1; /* there is no evidence for any of them */
 		*ret_sum = (double)n;
 	}
 	return weight;
 }
 
-/* Splits so many samples; `given` says what each context has had before. */
+/* Splits that many samples; `given` is what each context has got before. */
 static void join_split(struct dealer *d, size_t process, size_t first, size_t n, uint64_t samples)
 {
 	double sum, *given = d->given + process * d->j->contexts.n + first, most = -1;
@@ -139,7 +138,7 @@ static int join_compare_values(const void *left, const void *right)
 	return a->metric < b->metric ? -1 : a->metric > b->metric;
 }
 
-/* So much of a value goes with the first `until` of so many samples. */
+/* The part of a value that belongs to the first `until` of that many samples. */
 static uint64_t join_part(uint64_t value, uint64_t until, uint64_t samples)
 {
 	double part = (double)value * ((double)until / (double)samples);

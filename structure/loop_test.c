@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_test: what decides whether a loop goes round again.
+ * loop_test: the statement that decides whether a loop continues.
  */
 #include <stdlib.h>
 
@@ -8,8 +8,7 @@
 #include "structure/nest.h"
 
 #define UNSEEN UINT32_MAX
-#define MAX_BEHIND \
-	4 /* blocks behind a vector loop, up to the question behind the first iteration that remains */
+#define MAX_BEHIND 4 /* blocks after a vector loop, up to the test after the first remaining iteration */
 
 static uint32_t atom_with_line(const struct nest *nest, uint32_t block)
 {
@@ -49,7 +48,7 @@ uint32_t loop_test_around(const struct loop_forest *machine, uint32_t loop, uint
 	return loop;
 }
 
-/* The block that a block without a line leads to; that block itself if it is none. */
+/* The block that a block without a line leads to; the block itself if it has a line. */
 static uint32_t loop_test_leads_to(const struct nest *nest, uint32_t block)
 {
 	const struct cfg_block *b = &nest->cfg->blocks[block];
@@ -62,7 +61,7 @@ static uint32_t loop_test_leads_to(const struct nest *nest, uint32_t block)
 	return nest->cfg->edges[b->first_edge].to;
 }
 
-/* The way back to a loop's head may lead over a block of its own: the branch in front of it decides. */
+/* The back edge to a loop's head may go through a separate block: the branch before it is the test. */
 static void loop_test_find_split(struct nest *nest, const uint32_t *loop_at)
 {
 	const struct cfg *cfg = nest->cfg;
@@ -85,8 +84,8 @@ static void loop_test_find_split(struct nest *nest, const uint32_t *loop_at)
 }
 
 /*
- * A conditional backward branch; failing that the head's own exit; failing that the backward jump. A jump
- * that is written above the others goes back to the head: `for (;;)` has no other trace of its line.
+ * A conditional backward branch; otherwise the head's own exit; otherwise the backward jump. A jump that is
+ * written above the others goes back to the head: it is the only trace of the line of `for (;;)`.
  */
 static void loop_test_find_all(struct nest *nest)
 {
@@ -140,7 +139,7 @@ static uint32_t loop_test_outside(const struct nest *nest, uint32_t block)
 	return outside;
 }
 
-/* Of two atoms that leave a loop, the one that is written first; SEVERAL if that cannot be said. */
+/* Of two atoms that leave a loop, the one that is written first; SEVERAL if that is not clear. */
 static uint32_t loop_test_choose(const struct nest *nest, uint32_t known, uint32_t atom)
 {
 	const struct atom *atoms = nest->atoms->list.at;
@@ -154,9 +153,9 @@ static uint32_t loop_test_choose(const struct nest *nest, uint32_t known, uint32
 }
 
 /*
- * Where control enters in several places, which of them became the header is chance, and so is what goes back
- * to it. The test is what decides to leave the loop; of several statements that do, the one written first: a
- * `break` stands below the head.
+ * If control enters at several places, it is arbitrary which of them became the header, and so is what jumps
+ * back to it. The test is the statement that leaves the loop; of several, the one written first: a `break` is
+ * below the head.
  */
 static void loop_test_find_irreducible(struct nest *nest)
 {
@@ -183,8 +182,8 @@ static void loop_test_find_irreducible(struct nest *nest)
 }
 
 /*
- * A branch that goes back or stays in the loop does not decide on it: it may skip the body, where the head
- * was copied to the end. If what leaves the loop is written above, that is the test.
+ * A branch that jumps back or stays in the loop is not its test: it may skip the body if the head was copied
+ * to the end. If the statement that leaves the loop is written above, that is the test.
  */
 static void loop_test_find_above(struct nest *nest)
 {
@@ -226,7 +225,7 @@ bool loop_test_is_jump(const struct nest *nest, uint32_t loop)
 	return nest->cfg->blocks[test->block].end_kind != BLOCK_BRANCHES;
 }
 
-/* Is code of that call, as it is in the loop, done once more in the block? */
+/* Does the block contain another copy of the code of that call in the loop? */
 static bool loop_test_has_copy(const struct nest *nest, uint32_t loop, uint32_t call, uint32_t block)
 {
 	for (uint32_t i = nest->atoms->first.at[block]; i < nest->atoms->first.at[block + 1]; i++)
@@ -236,7 +235,7 @@ static bool loop_test_has_copy(const struct nest *nest, uint32_t loop, uint32_t 
 	return false;
 }
 
-/* The blocks behind a loop, one after the other, up to a question of the caller's behind such a copy. */
+/* Follows the blocks after a loop, one after the other, up to a test of the caller after such a copy. */
 static uint32_t loop_test_behind(const struct nest *nest, uint32_t loop, uint32_t call, uint32_t block)
 {
 	const struct cfg *cfg = nest->cfg;
@@ -257,8 +256,8 @@ static uint32_t loop_test_behind(const struct nest *nest, uint32_t loop, uint32_
 }
 
 /*
- * The vector body of a loop around an inlined call may have no code but the call's. Where its remainder is no
- * loop, the test is what the caller asks behind each copy of the call.
+ * The vector body of a loop around an inlined call may contain only the code of the call. If its remainder is
+ * not a loop, the test is the caller's branch after each copy of the call.
  */
 static void loop_test_find_behind(struct nest *nest)
 {

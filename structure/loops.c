@@ -16,12 +16,12 @@
  */
 struct search {
 	const struct loop_graph *graph;
-	uint32_t n;       /* numbers given */
+	uint32_t n;       /* numbers assigned */
 	uint32_t *number; /* block -> number */
 	uint32_t *block;  /* number -> block */
 	uint32_t *last;   /* the highest number in a node's subtree */
 	uint32_t *header; /* number of the innermost loop header around a node; NOT_REACHED = none */
-	uint32_t *leader; /* union-find: the header that has swallowed a node */
+	uint32_t *leader; /* union-find: the header that has absorbed a node */
 	uint32_t *mark;   /* node is in the body being collected for this header */
 	bool *is_header, *is_irreducible;
 	uint32_t *first_edge, *edges;         /* predecessors by number */
@@ -148,7 +148,7 @@ static void add_to_body(struct search *s, uint32_t w, uint32_t v)
 	vec_push(&s->body, v);
 }
 
-/* v enters the region of w from outside: it must be asked again by the loops around w. */
+/* v enters the region of w from outside: the loops around w must consider it again. */
 static void loops_add_entry(struct search *s, uint32_t w, uint32_t v)
 {
 	s->is_irreducible[w] = true;

@@ -33,7 +33,7 @@ uint32_t nest_leader(struct nest *nest, uint32_t loop)
 	return loop;
 }
 
-/* Headers are numbered in the order the code is entered: the first of two leads. */
+/* Headers are numbered in the order in which the code is entered: the first of two leads. */
 void nest_unite(struct nest *nest, uint32_t a, uint32_t b)
 {
 	a = nest_leader(nest, a);
@@ -63,7 +63,7 @@ uint32_t *nest_members(const struct nest *nest)
 
 /* ---- groups ------------------------------------------------------------------------------------- */
 
-/* Siblings with one test are versions of one loop. Parents come first, so theirs are known. */
+/* Siblings with the same test are versions of one loop. Parents come first, so theirs are known. */
 static void group_versions(struct nest *nest)
 {
 	struct map seen = { 0 };
@@ -88,8 +88,8 @@ static void group_versions(struct nest *nest)
 }
 
 /*
- * A region with several entries makes a nest of loops, of which the inner ones hold ways into the outer one.
- * A loop that is only entered from the one around it is nested indeed, however many entries that has.
+ * A region with several entries becomes a nest of loops, and the inner ones contain entries of the outer one.
+ * A loop that is only entered from the one around it is really nested, however many entries it has.
  */
 static void find_ways_in(struct nest *nest)
 {
@@ -102,7 +102,7 @@ static void find_ways_in(struct nest *nest)
 		for (uint32_t e = 0; e < nest->cfg->blocks[b].n_edges; e++) {
 			uint32_t from = innermost[b],
 				 to = innermost[nest->cfg->edges[nest->cfg->blocks[b].first_edge + e].to];
-			while (to != LOOP_NONE && to != from) { /* up to the loop that holds both */
+			while (to != LOOP_NONE && to != from) { /* up to the loop that contains both */
 				uint32_t around = loops[to].parent;
 				while (from != LOOP_NONE && loops[from].depth > loops[to].depth - 1)
 					from = loops[from].parent;
@@ -114,7 +114,7 @@ static void find_ways_in(struct nest *nest)
 		}
 }
 
-/* What the own blocks of a machine loop hold. */
+/* What the own blocks of a machine loop contain. */
 struct vector_code {
 	uint32_t n_blocks, n_calls, n_packed, n_numbers;
 	uint8_t packed_width, stored_width;
@@ -122,11 +122,11 @@ struct vector_code {
 };
 
 /*
- * Only an innermost loop is vectorised: around it stands what was computed beforehand for its vectors. A
- * single operation on half a register is one on a number that happens to be in it; and so are operations
- * whose results are taken out again one by one (GCC has the maximum of two integers in vector registers). A
- * loop that only copies or fills has no arithmetic at all: if it is one block that stores whole registers, it
- * is vectorised, too; in larger ones that may be the copy of a structure.
+ * Only an innermost loop is vectorised: around it is code that prepares its vectors. A single operation on
+ * half a register is one on a scalar that happens to be in a vector register; so are operations whose results
+ * are taken out again one by one (GCC computes the maximum of two integers in vector registers). A loop that
+ * only copies or fills has no arithmetic at all: if it is one block that stores whole registers, it is also
+ * vectorised; in larger loops such a store may be the copy of a structure.
  */
 static bool is_vectorised(const struct vector_code *code)
 {
@@ -168,7 +168,7 @@ static void find_flags(struct nest *nest)
 #define UNMADE UINT32_MAX
 #define IN_HAND (UINT32_MAX - 1)
 
-/* The machine loop around one that is no part of the same source loop. */
+/* The machine loop around one that is not part of the same source loop. */
 static uint32_t nest_around(struct nest *nest, uint32_t loop)
 {
 	uint32_t leader = nest_leader(nest, loop);
@@ -180,8 +180,8 @@ static uint32_t nest_around(struct nest *nest, uint32_t loop)
 }
 
 /*
- * Makes a leader's source loop, those around it first. A copy may stand outside what is around the others, in
- * a peeled iteration of the outer loop: the deepest copy, its home, says where the loop is nested.
+ * Creates a leader's source loop, those around it first. A copy may be outside the loop that contains the
+ * others, in a peeled iteration of the outer loop: the deepest copy, its home, determines the nesting.
  */
 static void make_loop(struct nest *nest, const uint32_t *home, uint32_t *made, uint32_t leader)
 {
@@ -207,7 +207,7 @@ static void make_loop(struct nest *nest, const uint32_t *home, uint32_t *made, u
 	vec_done(&path);
 }
 
-/* The source loops that the leaders make, contexts and lines still to be found. */
+/* The source loops of the leaders, without contexts and lines. */
 static void make_loops(struct nest *nest)
 {
 	const struct loop_forest *machine = nest->machine;
@@ -243,7 +243,7 @@ static void add_context(struct nest *nest, uint32_t loop, uint32_t context)
 	*known = *known == UNSEEN ? context : contexts_common(nest->contexts, *known, context);
 }
 
-/* Code that speaks for a loop, and so for all loops around it. */
+/* Code that is evidence for a loop, and so for all loops around it. */
 static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 {
 	add_context(nest, loop, context);
@@ -253,9 +253,9 @@ static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 }
 
 /*
- * Code that does not pull a loop out of the procedure its test is in. Of a procedure around that: what
- * compilers leave on the very spot of the call, on the brace that opens the procedure, or on its last line,
- * where it returns. Of a call beside it: what also stands outside of the loop, and was shared.
+ * Code that does not move a loop out of the procedure that its test is in. Of an enclosing procedure: code
+ * that compilers leave at the position of the call, on the brace that opens the procedure, or on its last
+ * line, where it returns. Of a call beside it: code that also occurs outside the loop, and was shared.
  */
 static bool is_left_behind(const struct nest *nest, uint32_t test, uint32_t index)
 {
@@ -277,7 +277,7 @@ static bool is_left_behind(const struct nest *nest, uint32_t test, uint32_t inde
 	       atom->file == call->call_file;
 }
 
-/* The contexts of the tests: what a loop has at least. */
+/* The contexts of the tests: the minimum for each loop. */
 static void find_test_contexts(struct nest *nest)
 {
 	for (size_t i = 0; i < nest->loops.n; i++)
@@ -287,7 +287,7 @@ static void find_test_contexts(struct nest *nest)
 			add_context(nest, nest->source.at[i], nest->atoms->list.at[nest->test.at[i]].context);
 }
 
-/* The innermost context that holds all that speaks for a loop, nested loops included. */
+/* The innermost context that contains all evidence for a loop, nested loops included. */
 static void find_contexts(struct nest *nest)
 {
 	find_test_contexts(nest);
@@ -311,8 +311,9 @@ static void find_contexts(struct nest *nest)
 }
 
 /*
- * Alien contexts are all siblings, so a loop with code of two of them falls out of both, though no line of
- * the procedure itself is in it. Then it stands where its test does, and the others are flattened into it.
+ * Alien contexts are all siblings, so a loop with code of two of them would be moved out of both, although it
+ * contains no line of the procedure itself. Then it belongs to the context of its test, and the others are
+ * flattened into it.
  */
 static void place_aliens(struct nest *nest)
 {
@@ -336,7 +337,7 @@ static void locate(struct nest *nest)
 
 void nest_build(struct nest *nest)
 {
-	if (nest->machine->loops.n == 0) { /* most functions */
+	if (nest->machine->loops.n == 0) { /* the case for most functions */
 		for (size_t i = 0; i < nest->atoms->list.n; i++)
 			vec_push(&nest->loop_of, LOOP_NONE);
 		return;
@@ -348,7 +349,8 @@ void nest_build(struct nest *nest)
 	apart_find(nest);
 	group_versions(nest);
 	locate(nest);
-	/* Fused loops make siblings of their inner ones: to a fixed point, which is near. */
+	/* Fused loops make siblings of their inner ones: repeated until nothing changes, which takes few
+	 * rounds. */
 	while (normalize_fold(nest) || normalize_strays(nest) || normalize_fuse(nest) ||
 	       normalize_overlap(nest) || normalize_calls(nest))
 		locate(nest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * normalize: undoes what optimisation did to loops (Tallent et al. 2009, 3.4). Both rules rest on one
- * fact: a statement stands in the source once.
+ * normalize: undoes the effects of optimisation on loops (Tallent et al. 2009, 3.4). Both rules are based on
+ * one fact: a statement occurs in the source once.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "structure/nest.h"
 
-/* Does the statement stand between the lines of the loop, in the loop's own procedure context? */
+/* Is the statement between the lines of the loop, in the loop's own procedure context? */
 static bool normalize_is_between(const struct nest *nest, uint32_t loop, const struct atom *atom)
 {
 	const struct source_loop *l = &nest->loops.at[loop];
@@ -49,7 +49,7 @@ static void fuse_by(struct fusion *fusion, uint64_t key, uint32_t loop)
 	fusion->any = true;
 }
 
-/* Two statements between the lines of two siblings, in both of them: they are one. */
+/* Two statements between the lines of two siblings, in both of them: they are the same loop. */
 static void fuse_by_traces(struct fusion *fusion, const struct atom *atom, uint32_t loop)
 {
 	const struct source_loop *loops = fusion->nest->loops.at;
@@ -78,8 +78,8 @@ static void fuse_by_traces(struct fusion *fusion, const struct atom *atom, uint3
 }
 
 /*
- * Siblings that share a statement are one: if it speaks for both, wherever they were put; if it is no more
- * than a trace, when both start on one line, as the vector body and the remainder do.
+ * Siblings that share a statement are one loop: if it is evidence for both, in any case; if it is only a
+ * trace, when both start on one line, like a vector body and its remainder.
  */
 static void fuse_atom(struct fusion *fusion, size_t index)
 {
@@ -116,13 +116,13 @@ bool normalize_fuse(struct nest *nest)
 	return fusion.any;
 }
 
-/* ---- a statement stands at its deepest place ------------------------------------------------------ */
+/* ---- a statement belongs to its deepest position ---------------------------------------------------- */
 
 struct place {
 	uint32_t loop; /* the deepest source loop the statement was seen in */
 	bool is_seen;
-	bool is_torn; /* it was seen in loops of which neither holds the other: no deeper than what holds both
-		       */
+	bool is_torn; /* it was seen in loops of which neither contains the other: no deeper than what
+			 contains both */
 };
 
 static void normalize_see(const struct nest *nest, struct place *place, uint32_t loop)

@@ -2,10 +2,10 @@
 /*
  * overlap: copies of a loop that share no statement.
  *
- * A vector body may be left with one source position, say that of `i++`, and its remainder with all others.
- * Two loops of a program text stand one behind the other or one in the other, never across: siblings that
- * start on one line and whose lines and columns run into each other are copies of one loop. Inlined code
- * stands where its call does. Two loops written on one line are told apart by their columns.
+ * A vector body may have only one source position, such as that of `i++`, and its remainder all others. Two
+ * loops in a source text follow each other or are nested, but never overlap: siblings that start on one line
+ * and whose lines and columns overlap are copies of one loop. Inlined code is at the position of its call.
+ * Two loops on one line are distinguished by their columns.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static void overlap_widen(struct span *span, uint32_t file, uint32_t line, uint3
 	span->to = at > span->to ? at : span->to;
 }
 
-/* Adds the position of some code as the loop's procedure sees it. */
+/* Adds the position of some code as seen from the loop's procedure. */
 static void overlap_add(const struct nest *nest, struct span *span, const struct atom *atom)
 {
 	const struct contexts *contexts = nest->contexts;
@@ -93,7 +93,7 @@ bool normalize_overlap(struct nest *nest)
 {
 	struct span *spans = alloc_zero(nest->loops.n, sizeof(*spans));
 	bool any = false;
-	size_t first = 0; /* of those that run into each other; its `to` is that of all of them */
+	size_t first = 0; /* of those that overlap; its `to` is that of all of them */
 
 	overlap_find_spans(nest, spans);
 	if (nest->loops.n)

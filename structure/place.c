@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place: the source lines of a loop, by the bbranch-max heuristic (Tallent et al. 2009, 3.3): the
- * backward branch carries the line of the loop's test, and so of its head; the loop ends at the last
- * line of its own procedure context. The test of a do-while or of a loop made of gotos stands at the end or
- * in the middle: then the first line is the least one, or the one where control comes in. A head of several
- * lines may start a little above the test, but not on the line that opens the procedure: the compiler puts
- * all sorts of code there.
+ * place: the source lines of a loop, by the bbranch-max heuristic (Tallent et al. 2009, 3.3): the backward
+ * branch has the line of the loop's test, and so of its head; the loop ends at the last line of its own
+ * procedure context. The test of a do-while or of a loop made of gotos is at the end or in the middle: then
+ * the first line is the lowest one, or the one where control enters. A head of several lines may start a
+ * little above the test, but not on the line that opens the procedure: compilers put various code there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,8 @@
 #include "base/alloc.h"
 #include "structure/nest.h"
 
-#define MAX_BEHIND 3 /* blocks behind a vector loop, up to the question whether there is a remainder */
-#define TOLERANCE 2  /* lines a head may stretch above its test: a `for` over several lines */
+#define MAX_BEHIND 3 /* blocks after a vector loop, up to the test whether there is a remainder */
+#define TOLERANCE 2  /* lines that a head may extend above its test: a `for` over several lines */
 
 struct native_line nest_native_line(const struct nest *nest, uint32_t context, const struct atom *atom)
 {
@@ -29,19 +28,18 @@ struct native_line nest_native_line(const struct nest *nest, uint32_t context, c
 }
 
 struct extent {
-	uint32_t file, test;  /* of the backward branch; test 0 = none seen */
-	uint32_t least, most; /* lines of the same file, 0 = none */
-	uint32_t
-		least_inside; /* the least behind the procedure's name: what is on that line was moved here */
-	uint32_t least_own; /* the least behind the line that opens the procedure or tests the loop around */
-	uint32_t head;      /* line of the code that control enters the loop at, 0 = unknown */
-	uint32_t head_behind;  /* that of the head of a vector loop, seen behind it; 0 = none */
+	uint32_t file, test;   /* of the backward branch; test 0 = none seen */
+	uint32_t least, most;  /* lines of the same file, 0 = none */
+	uint32_t least_inside; /* the lowest after the procedure's name: code on that line was moved here */
+	uint32_t least_own; /* the lowest after the line that opens the procedure or tests the loop around */
+	uint32_t head;      /* line of the code where control enters the loop, 0 = unknown */
+	uint32_t head_behind;  /* line of the head of a vector loop, found after it; 0 = none */
 	uint32_t above, below; /* bytes of code on lines above and below the test */
 	bool is_lineless;
 };
 
-/* A test where the procedure's name stands, or the pragma that a region was made from, is written elsewhere.
- */
+/* A test at the position of the procedure's name, or of the pragma that a region was made from, is written
+ * elsewhere. */
 static void add_tests(const struct nest *nest, struct extent *extents)
 {
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
@@ -77,7 +75,7 @@ static void place_widen(struct extent *extent, uint32_t line, uint32_t len, uint
 	extent->below += line > extent->test ? len : 0;
 }
 
-/* The procedure's opening brace is on the line of its name or, by most, on the next. */
+/* The procedure's opening brace is on the line of its name or, in most styles, on the next. */
 static uint32_t opening_line(const struct nest *nest, uint32_t loop)
 {
 	const struct context *context = &nest->contexts->list.at[nest->loops.at[loop].context];
@@ -85,7 +83,7 @@ static uint32_t opening_line(const struct nest *nest, uint32_t loop)
 	return context->line ? context->line + 1 : 0;
 }
 
-/* The line above which a head cannot stretch: that of the procedure's opening, or of the test of the loop
+/* The line above which a head cannot extend: that of the procedure's opening, or of the test of the loop
  * around it. */
 static uint32_t floor_line(const struct nest *nest, const struct extent *extents, uint32_t loop)
 {
@@ -98,8 +96,8 @@ static uint32_t floor_line(const struct nest *nest, const struct extent *extents
 	return extents[l->parent].test > opening ? extents[l->parent].test : opening;
 }
 
-/* A little of a statement, and not what decides there: it may have been moved into the loop, and says nothing
- * of its head. */
+/* A small part of a statement that is not the test: it may have been moved into the loop, and says nothing
+ * about its head. */
 static bool place_is_moved(const struct nest *nest, uint32_t index)
 {
 	const struct atom *atom = &nest->atoms->list.at[index];
@@ -109,7 +107,7 @@ static bool place_is_moved(const struct nest *nest, uint32_t index)
 	       (block->end_kind != BLOCK_BRANCHES || block->last - atom->start >= atom->len);
 }
 
-/* Widens every loop around an atom by its line. */
+/* Extends every loop around an atom by its line. */
 static void place_add_line(const struct nest *nest, struct extent *extents, uint32_t index)
 {
 	const struct atom *atom = &nest->atoms->list.at[index];
@@ -129,7 +127,7 @@ static void place_add_line(const struct nest *nest, struct extent *extents, uint
 	}
 }
 
-/* Where control comes in: the first code of the header that was written in the loop. */
+/* Where control enters: the first code of the header that was written in the loop. */
 static void add_heads(const struct nest *nest, struct extent *extents)
 {
 	for (uint32_t i = 0; i < nest->machine->loops.n; i++) {
@@ -147,7 +145,7 @@ static void add_heads(const struct nest *nest, struct extent *extents)
 	}
 }
 
-/* Does the block go round the loops of this source loop again, or leave them? Then it is their test. */
+/* Does the block jump back in the loops of this source loop, or leave them? Then it is their test. */
 static bool place_decides(const struct nest *nest, uint32_t source, uint32_t block)
 {
 	const struct cfg_block *b = &nest->cfg->blocks[block];
@@ -172,8 +170,8 @@ static void add_remainder_head(const struct nest *nest, struct extent *extents, 
 	if (atom->context != loop->context || atom->file != extent->file || atom->line >= extent->least ||
 	    extent->least - atom->line > TOLERANCE || atom->line <= opening_line(nest, source))
 		return;
-	/* gfortran may give two loops of a nest one line; what does not decide on the outer one is the inner
-	 * one's. */
+	/* gfortran may give two loops of a nest one line; code that does not decide on the outer one belongs
+	 * to the inner one. */
 	if (loop->parent != LOOP_NONE && nest->loops.at[loop->parent].context == loop->context &&
 	    (atom->line < extents[loop->parent].test ||
 	     (atom->line == extents[loop->parent].test && place_decides(nest, loop->parent, atom->block))))
@@ -182,9 +180,8 @@ static void add_remainder_head(const struct nest *nest, struct extent *extents, 
 }
 
 /*
- * gfortran leaves a vector loop nothing but the line of its statement. The branch behind it, which asks
- * whether a remainder is to be done, has that of its head; or what comes before the statement where that is
- * done once more.
+ * gfortran gives a vector loop only the line of its statement. The branch after it, which tests whether there
+ * is a remainder, has that of its head; or the code before the statement where the statement is repeated.
  */
 static void add_remainder_test(const struct nest *nest, struct extent *extents, uint32_t source,
 			       uint32_t block)
@@ -202,7 +199,7 @@ static void add_remainder_test(const struct nest *nest, struct extent *extents, 
 		add_remainder_head(nest, extents, source, atom);
 }
 
-/* The blocks behind a loop, as far as they run on or ask something on the loop's own line. */
+/* The blocks after a loop, as long as they fall through or test something on the loop's own line. */
 static void add_remainder_tests_behind(const struct nest *nest, struct extent *extents, uint32_t source,
 				       uint32_t first)
 {
@@ -261,7 +258,8 @@ static uint32_t first_line(const struct extent *extent)
 	return is_near ? extent->least_own : extent->test;
 }
 
-/* A loop lies between the lines of the loop around it. Children stand behind their parents: inside out. */
+/* A loop is between the lines of the loop around it. Children come after their parents: from inner to outer.
+ */
 static void widen_parents(struct nest *nest)
 {
 	for (size_t i = nest->loops.n; i-- > 0;) {
@@ -292,7 +290,8 @@ void place_loops(struct nest *nest)
 		loop->file = extents[i].file;
 		loop->line = first_line(&extents[i]);
 		loop->end_line = extents[i].most > loop->line ? extents[i].most : loop->line;
-		/* Code with lines around a loop without: the compiler made it, to copy or to clear. */
+		/* Code with lines around a loop without lines: the compiler made it, to copy or clear memory.
+		 */
 		if (extents[i].is_lineless && nest->contexts->list.at[0].file)
 			loop->flags |= SCOPE_COMPILER_MADE;
 	}

@@ -10,7 +10,7 @@ void predecessors_find(const struct cfg *cfg, struct predecessors *ret)
 	uint32_t *first = alloc_zero(cfg->n_blocks + 2, sizeof(uint32_t));
 
 	ret->blocks = alloc_resize(NULL, cfg->n_edges + 1, sizeof(uint32_t));
-	/* Two places further on, so that filling moves each start to where it belongs. */
+	/* Two positions further, so that filling moves each start to its final value. */
 	for (size_t e = 0; e < cfg->n_edges; e++)
 		first[cfg->edges[e].to + 2]++;
 	for (size_t b = 2; b < cfg->n_blocks + 2; b++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predecessors: the edges of a graph the other way round.
+ * predecessors: the reversed edges of a graph.
  */
 #pragma once
 

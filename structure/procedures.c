@@ -24,14 +24,14 @@ static int procedures_compare(const void *left, const void *right)
 
 	ORDER(a, b, file);
 	ORDER(a, b, line);
-	ORDER(b, a, known_end); /* the one with the most known of it first */
+	ORDER(b, a, known_end); /* the one of which most is known first */
 	ORDER(b, a, host_name);
 	ORDER(a, b, name);
 	ORDER(a, b, linkage);
 	return 0;
 }
 
-/* Instances of one template, a function and its inlined copies: one each. */
+/* Instances of one template, a function and its inlined copies: keep one of each. */
 static void drop_copies(struct procedures *procedures)
 {
 	size_t kept = 0;
@@ -43,14 +43,15 @@ static void drop_copies(struct procedures *procedures)
 	procedures->list.n = kept;
 }
 
-/* Does the outer procedure go on behind the line that the inner one starts on, or is it said to hold it? */
+/* Does the outer procedure continue after the line where the inner one starts, or is it known to contain it?
+ */
 static bool contains(const struct procedure *outer, const struct procedure *inner)
 {
 	return outer->file == inner->file &&
 	       (outer->known_end >= inner->line || (inner->host_name && inner->host_name == outer->name));
 }
 
-/* One pass: those that are open are on a stack; what does not lie in the innermost of them ends it. */
+/* One pass: open procedures are on a stack; one that is not in the innermost of them ends it. */
 static void bound(struct procedures *procedures)
 {
 	struct procedure *at = procedures->list.at;
@@ -66,7 +67,7 @@ static void bound(struct procedures *procedures)
 		vec_push(&open, i);
 	}
 	vec_done(&open);
-	/* Behind what it contains, a host goes on where code of it was seen. */
+	/* After a procedure that it contains, a host continues if code of it was seen there. */
 	for (size_t i = 0; i < procedures->list.n; i++) {
 		uint32_t own_end = at[i].known_end > at[i].line ? at[i].known_end : at[i].line;
 		if (at[i].host != PROCEDURE_NONE && at[at[i].host].known_end > own_end &&
@@ -75,7 +76,7 @@ static void bound(struct procedures *procedures)
 	}
 }
 
-/* The last line of each inlined procedure that the function has code of. */
+/* The last line of each inlined procedure of which the function has code. */
 static void find_inlined_ends(const struct function_map *map, uint32_t *ends)
 {
 	for (size_t i = 0; i < map->lines.n; i++) {

@@ -3,11 +3,11 @@
  * procedures: which procedure a source line is written in.
  *
  * Debug information says where a procedure starts, seldom where it ends. The invariants of Tallent et al.
- * 2009 (3.1) bound it: procedures of one file do not overlap unless one contains the other, so one ends
- * before the next begins; what is contained (Fortran's internal procedures, nested functions) ends before its
- * host does. Gaps are closed: a line between two procedures counts to the first.
+ * 2009 (3.1) give bounds: procedures of one file do not overlap unless one contains the other, so one ends
+ * before the next begins; a contained one (Fortran's internal procedures, nested functions) ends before its
+ * host does. There are no gaps: a line between two procedures belongs to the first.
  *
- * Made from all that is known of an image: its functions, and every call inlined into them.
+ * Made from everything that is known about an image: its functions, and every call inlined into them.
  */
 #pragma once
 
@@ -18,8 +18,8 @@
 
 struct procedure {
 	uint32_t file, line; /* where it starts */
-	uint32_t end_line;   /* last line that can be its own; UINT32_MAX = the file's end */
-	uint32_t known_end;  /* last line that code of its own was seen on, 0 = none */
+	uint32_t end_line;   /* last line that can belong to it; UINT32_MAX = the end of the file */
+	uint32_t known_end;  /* last line on which code of its own was found, 0 = none */
 	uint32_t name, linkage;
 	uint32_t host_name; /* of the procedure that contains it, 0 = none */
 	uint32_t host;      /* its index, PROCEDURE_NONE */

@@ -73,7 +73,7 @@ static uint64_t frame_hash_at(const void *tree, uint32_t index)
 	return frame_hash(&((const struct scope_tree *)tree)->frames.at[index]);
 }
 
-/* Flags are what was first said of it. */
+/* Flags are those that were seen first. */
 static bool frame_same(const void *tree, uint32_t index, const void *key)
 {
 	const struct scope_frame *a = &((const struct scope_tree *)tree)->frames.at[index], *b = key;
@@ -105,7 +105,7 @@ uint32_t scope_maker_frame(struct scope_maker *maker, struct scope_frame frame)
 	struct scope_tree *tree = maker->tree;
 
 	if (frame.kind == SCOPE_INLINE)
-		frame.vaddr = 0; /* it is one thing wherever it was inlined */
+		frame.vaddr = 0; /* the same frame wherever it was inlined */
 	size_t slot = slots_find(&maker->frames, frame_hash(&frame), frame_same, tree, &frame);
 	if (maker->frames.at[slot] != SLOT_FREE)
 		return maker->frames.at[slot];
@@ -175,7 +175,7 @@ static int scope_compare_values(const void *left, const void *right)
 	return a->metric < b->metric ? -1 : a->metric > b->metric;
 }
 
-/* Each to the place where its scope's values are, by exchanging: there is no room for a copy of them. */
+/* Moves each value to the values of its scope, by swapping: there is no memory for a copy. */
 static void gather_by_scope(struct scope_value *values, const uint32_t *start, uint32_t *next,
 			    size_t n_scopes)
 {
@@ -189,7 +189,7 @@ static void gather_by_scope(struct scope_value *values, const uint32_t *start, u
 		}
 }
 
-/* Sorts one scope's values and adds up those of the same thread and metric; returns how many are left. */
+/* Sorts one scope's values and adds up those of the same thread and metric; returns how many remain. */
 static size_t settle_scope(struct scope_value *values, size_t n)
 {
 	size_t last = 0;
@@ -207,12 +207,12 @@ static size_t settle_scope(struct scope_value *values, size_t n)
 
 size_t scope_values_settle(struct scope_value *values, size_t n, size_t n_scopes)
 {
-	/* 32 bits: so many values are 96 gigabytes. */
+	/* 32 bits are enough: 2^32 values would be 96 gigabytes. */
 	CLEANUP(freep) uint32_t *start = alloc_zero(n_scopes + 1, sizeof(*start));
 	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
 	size_t kept = 0;
 
-	if (n == 0) /* then there may be no values to point into, either */
+	if (n == 0) /* in this case there may be no values to point to */
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		start[values[i].scope + 1]++;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines are the leaves of a tree, and its last scopes: they can be made fewer without touching the others.
+ * Lines are the leaves of a tree, and its last scopes: they can be merged or removed without touching the
+ * others.
  */
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "structure/scope.h"
 
-/* What was spent in each line moves to `to`, by line. */
+/* Moves the costs of each line to `to`, by line. */
 static void scope_lines_move(struct scope_tree *tree, size_t first, const uint32_t *to)
 {
 	for (size_t i = 0; i < tree->values.n; i++)
@@ -34,7 +35,7 @@ void scope_tree_drop_lines(struct scope_tree *tree)
 	scope_lines_move(tree, first, to);
 }
 
-/* The number of what has such a key, or `next` if it is new. */
+/* The number for a key, or `next` if it is new. */
 static uint32_t scope_lines_number(struct map *map, uint64_t key, size_t next)
 {
 	uint32_t number = map_find(map, key);
@@ -44,7 +45,7 @@ static uint32_t scope_lines_number(struct map *map, uint64_t key, size_t next)
 	return number;
 }
 
-/* Frames of lines, anew: in the order of the lines that are left. */
+/* Creates the frames of lines again, in the order of the remaining lines. */
 static void scope_lines_renumber(struct scope_tree *tree, size_t first, size_t first_frame)
 {
 	VEC(struct scope_frame) frames = { 0 };

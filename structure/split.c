@@ -6,19 +6,19 @@
 #include "base/alloc.h"
 #include "structure/predecessors.h"
 
-/* What a block is to the innermost loop around it. */
+/* The role of a block in the innermost loop around it. */
 enum split_mark {
 	MARK_NONE,
-	MARK_ASKS,    /* it asks what is written above the header, and may leave the loop */
-	MARK_REACHED, /* from the header, and not by way of such a block nor of a loop in it */
-	MARK_ROUND,   /* ... and goes back to the header in the same way */
+	MARK_ASKS,    /* it tests what is written above the header, and may leave the loop */
+	MARK_REACHED, /* reachable from the header, but not through such a block or an inner loop */
+	MARK_ROUND,   /* ... and leads back to the header in the same way */
 };
 
-/* A loop that several jumps go back to. */
+/* A loop with several back edges. */
 struct candidate {
-	const struct atom *top; /* the highest line of its header; NULL = it is none */
-	uint32_t test;          /* a block that asks, if there is one in no loop in it; LOOP_NONE = none */
-	uint32_t asked;         /* the lowest line that is asked on */
+	const struct atom *top; /* the highest line of its header; NULL = not a candidate */
+	uint32_t test;          /* a testing block, if there is one outside inner loops; LOOP_NONE = none */
+	uint32_t asked;         /* the lowest line of a test */
 };
 
 struct splitting {
@@ -52,7 +52,7 @@ static const struct atom *split_top(const struct splitting *s, uint32_t block)
 	return top;
 }
 
-/* Loops that several jumps go back to; true if there are any. */
+/* Finds loops with several back edges; true if there are any. */
 static bool split_choose(struct splitting *s)
 {
 	const struct loop_forest *forest = s->forest;
@@ -110,7 +110,7 @@ static void split_ask_all(struct splitting *s)
 	}
 }
 
-/* Blocks that control comes to from the header without being asked. */
+/* Blocks that are reachable from the header without a test. */
 static void split_reach(struct splitting *s, uint32_t loop)
 {
 	uint32_t header = s->forest->loops.at[loop].header;
@@ -129,7 +129,7 @@ static void split_reach(struct splitting *s, uint32_t loop)
 	}
 }
 
-/* Those of them that go back to the header; true if there are any. */
+/* Those of them that lead back to the header; true if there are any. */
 static bool split_go_back(struct splitting *s, uint32_t loop)
 {
 	uint32_t header = s->forest->loops.at[loop].header;
@@ -151,7 +151,7 @@ static bool split_go_back(struct splitting *s, uint32_t loop)
 	return any;
 }
 
-/* Is it entered at the header only, and written below what is asked? And is there another way round? */
+/* Is it entered only at the header, and written below the test? And is there another cycle? */
 static bool split_is_loop(const struct splitting *s, uint32_t loop)
 {
 	const struct candidate *c = &s->candidates[loop];

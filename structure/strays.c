@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strays: copies of an inner loop that stand outside of the outer one.
+ * strays: copies of an inner loop that are outside the outer one.
  *
- * Where an iteration was peeled off the outer loop, or left over by its vector code, the inner loop of that
- * iteration has no outer loop around it. A statement stands in the source once: a loop that shares one with a
- * loop deeper in a nest beside it, and starts on the same line, is a copy of that.
+ * If an iteration of the outer loop was peeled off, or remains after its vector code, the inner loop of that
+ * iteration has no outer loop around it. A statement occurs in the source once: a loop that shares one with a
+ * loop deeper in a neighbouring nest, and starts on the same line, is a copy of that.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static bool is_stray(const struct nest *nest, uint32_t stray, uint32_t home)
 	       !nest_holds(nest, stray, home) && !nest_holds(nest, home, stray);
 }
 
-/* Is the nest that the stray would belong to another one on its line? */
+/* Is the nest that the stray would belong to a different one on its line? */
 static bool strays_are_apart(const struct strays *strays, uint32_t stray, uint32_t home)
 {
 	struct nest *nest = strays->nest;
@@ -55,7 +55,7 @@ static void strays_see(struct strays *strays, const struct atom *atom, uint32_t 
 	strays->any = true;
 }
 
-/* The innermost loop that an atom speaks for, if it is written between its lines. */
+/* The innermost loop that an atom is evidence for, if it is written between its lines. */
 static uint32_t strays_loop(const struct nest *nest, size_t index)
 {
 	const struct atom *atom = &nest->atoms->list.at[index];

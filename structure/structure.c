@@ -44,11 +44,11 @@ uint32_t structure_find(const struct structure *structure, uint64_t vaddr)
 	return vaddr - range->start < range->len ? range->scope : 0;
 }
 
-/* ---- the graph, as the loop finder wants it ---------------------------------------------------- */
+/* ---- the graph for the loop finder --------------------------------------------------------------- */
 
 /*
- * `while (1) trap();` has a jump back behind a trap that never comes back: nothing else leads to it. It is a
- * loop of the source.
+ * `while (1) trap();` has a backward jump after a trap that never returns: nothing else leads to it. It is a
+ * loop in the source.
  */
 static bool runs_on_behind_trap(const struct cfg *cfg, size_t b)
 {
@@ -98,8 +98,7 @@ static uint32_t structure_add_scope(struct assembler *a, struct static_scope sco
 	return (uint32_t)a->to->scopes.n - 1;
 }
 
-/* The scope of context `inner` right below `scope`, which stands in context `outer`: a chain of inlined
- * calls. */
+/* The scope of context `inner` below `scope`, which is in context `outer`: a chain of inlined calls. */
 static uint32_t descend(struct assembler *a, uint32_t scope, uint32_t outer, uint32_t inner, uint64_t vaddr)
 {
 	const struct contexts *contexts = a->nest->contexts;
@@ -196,7 +195,7 @@ static void add_ranges(struct assembler *a)
 	}
 }
 
-/* What a machine loop's own block adds to its piece. */
+/* Adds a block of a machine loop to its piece. */
 static void add_to_piece(struct loop_piece *piece, const struct cfg_block *block)
 {
 	uint64_t end = piece->n_blocks ? piece->start + piece->len : block->end;
@@ -297,8 +296,8 @@ static void structure_name_aliens(struct structure *structure, struct intern *st
 	}
 }
 
-/* A schedule cuts a loop in two: one for the chunks, which asks the runtime for the next, on the same line.
- */
+/* A schedule splits a loop in two: one for the chunks, which asks the runtime for the next one, on the same
+ * line. */
 static void structure_mark_schedules(struct structure *structure)
 {
 	struct static_scope *scopes = structure->scopes.at;

@@ -17,7 +17,7 @@ struct stored_header {
 
 struct stored_structure {
 	uint64_t function, basis;
-	uint32_t n[N_ARRAYS]; /* each array follows that of the structure before */
+	uint32_t n[N_ARRAYS]; /* each array follows that of the previous structure */
 	uint32_t reserved;
 };
 
@@ -58,8 +58,8 @@ struct store_key structure_store_key(uint64_t identity, bool demangles,
 struct structure_packer {
 	struct stored_header header;
 	struct writer structures, arrays[N_ARRAYS], offsets, text;
-	const struct intern *strings; /* the caller's, the last time */
-	VEC(uint32_t) ids;            /* of those: the number here + 1, 0 = not here yet */
+	const struct intern *strings; /* the caller's, of the last call */
+	VEC(uint32_t) ids;            /* for those: the number here + 1, 0 = not here yet */
 };
 
 static uint32_t pack_text(struct structure_packer *p, const char *text)
@@ -73,7 +73,7 @@ struct structure_packer *structure_packer_new(void)
 {
 	struct structure_packer *p = alloc_zero(1, sizeof(*p));
 
-	pack_text(p, ""); /* number 0 is no name, as everywhere */
+	pack_text(p, ""); /* number 0 means no name, as everywhere */
 	return p;
 }
 
@@ -237,8 +237,8 @@ static bool is_scope_sound(const struct stored_scope *scope, uint32_t index, uin
 	       (index == 0 ? scope->parent == 0 : scope->parent < index);
 }
 
-/* Parents before children, everything of a known scope and with names that are there: what printing relies
- * on. */
+/* Parents before children, every reference to an existing scope, every name present: printing relies on this.
+ */
 static bool is_sound(const struct structure_entry *e, uint32_t i)
 {
 	const struct stored_structure *s = &e->structures[i];

@@ -13,9 +13,9 @@
 #include "binary/functions/function.h"
 #include "structure/contexts.h"
 
-#define SLICE 2048u /* functions whose structures are held at once */
+#define SLICE 2048u /* functions whose structures are in memory at once */
 
-/* Tells the procedures of one file. */
+/* Identifies the procedures of one file. */
 struct seal {
 	uint32_t file;
 	uint64_t hash;
@@ -123,7 +123,7 @@ static uint32_t structurer_find(const struct structurer *s, uint64_t vaddr)
 										       : index;
 }
 
-/* The same; a start that was recovered, and not named, is looked for again, which may be expensive. */
+/* The same; a start that was recovered, and has no name, is searched again, which may be expensive. */
 static uint32_t structurer_find_recovered(struct structurer *s, uint64_t vaddr,
 					  const struct function_map *map)
 {
@@ -178,7 +178,7 @@ bool structurer_is_part(struct structurer *s, uint64_t vaddr)
 		(!function_is_sure(f) && !entry_is_plausible(functions->isa, functions->image, vaddr)));
 }
 
-/* ---- what it depends on -------------------------------------------------------------------- */
+/* ---- what a structure depends on --------------------------------------------------------------- */
 
 static uint64_t hash_text(const struct intern *strings, uint32_t id)
 {
@@ -215,8 +215,8 @@ static uint64_t seal_of(const struct structurer *s, uint32_t file)
 	return at < s->seals.n && s->seals.at[at].file == file ? s->seals.at[at].hash : 0;
 }
 
-/* Where inlined calls are not described, what is written elsewhere is told by its lines: by the procedures of
- * its files. */
+/* If inlined calls are not described, foreign code is recognised by its lines: by the procedures of its
+ * files. */
 static uint64_t hash_procedures(const struct structurer *s, const struct function_map *map)
 {
 	uint64_t hash = 0;
@@ -256,7 +256,7 @@ struct slice {
 	const struct structure_batch *batch;
 	struct flow *flows; /* per thread */
 	size_t first;
-	struct structure *found; /* no scopes: not recovered */
+	struct structure *found; /* without scopes: not recovered */
 };
 
 static void build_one(void *context, unsigned worker, size_t index)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * structurer: static maps of an image's functions: one after the other, as they are asked for, or many at
- * once on all processors.
+ * structurer: static maps of an image's functions: one at a time on request, or many in parallel.
  */
 #pragma once
 
@@ -9,19 +8,20 @@
 #include "structure/structure.h"
 
 struct structurer;
-/* NULL if nothing can decode the image's code. The image must outlive it; it is not looked at before the
- * first question. */
+/* NULL if the image's code cannot be decoded. The image must outlive it; it is not read before the first
+ * query. */
 struct structurer *structurer_new(struct image *image);
-/* Before the first question: the functions of the image, as the caller has found them, who must not
- * use them until we are freed. */
+/* Before the first query: lends the functions of the image that the caller has already found. The caller must
+ * not use them until the structurer is freed. */
 void structurer_lend(struct structurer *structurer, struct functions *functions);
 void structurer_free(struct structurer *structurer);
-/* Looks through the whole image for functions that nothing names: for all of them, not for a sampled few. */
+/* Searches the whole image for functions without symbols: for callers that need all functions, not a few
+ * sampled ones. */
 void structurer_survey(struct structurer *structurer);
-/* Where the functions of the image start, as far as is known. Valid as long as the structurer. */
+/* The known starts of the image's functions. Valid as long as the structurer. */
 struct functions *structurer_functions(struct structurer *structurer);
 
-/* The maps of the image, sorted by vaddr, and their strings: what is known of its source. */
+/* The maps of the image, sorted by vaddr, and their strings: what is known about its source. */
 struct structure_source {
 	const struct function_map *maps;
 	size_t n;
@@ -30,14 +30,14 @@ struct structure_source {
 
 /*
  * The function at vaddr (its start); parts of it are found among the maps. False if its control flow could
- * not be recovered; ret is then empty. Alien code of no known procedure has no name yet
- * (structure_name_aliens).
+ * not be recovered; ret is then empty. Alien code whose procedure is not known has no name yet
+ * (structure_name).
  */
 bool structurer_build(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source,
 		      const struct structure_options *options, struct structure *ret);
 /*
- * The same in two steps: the control flow, which is to be freed; and what is made of that, which another
- * thread may do, also while the flow of the next functions is recovered.
+ * The same in two steps: the control flow, which is to be freed; and the structure derived from it. Another
+ * thread may do the second step, even while the control flow of further functions is recovered.
  */
 struct cfg;
 bool structurer_recover(struct structurer *structurer, uint64_t vaddr, const struct structure_source *source,
@@ -45,16 +45,16 @@ bool structurer_recover(struct structurer *structurer, uint64_t vaddr, const str
 void structurer_finish(const struct structurer *structurer, const struct cfg *cfg, uint64_t vaddr,
 		       const struct structure_source *source, const struct structure_options *options,
 		       struct structure *ret);
-/* Does nothing enter the code at vaddr as a function, as far as is known? It is then part of one. */
+/* Is the code at vaddr part of another function, because nothing is known to call it as a function? */
 bool structurer_is_part(struct structurer *structurer, uint64_t vaddr);
 /*
- * A hash of what the structure of a function is made of. A structure with the same number, made from
- * the same image, has what structurer_build would make. Asks only for `function` and `extents`.
+ * A hash of the data from which a function's structure is made. A structure of the same image with the same
+ * hash is equal to what structurer_build would make. Uses only `function` and `extents`.
  */
 uint64_t structurer_basis(struct structurer *structurer, const struct structure *structure,
 			  const struct structure_source *source);
 
-/* Many functions: which, and who takes what was found. */
+/* A request for many functions, and the receiver of the results. */
 struct structure_batch {
 	const uint64_t *vaddrs; /* starts */
 	size_t n;
@@ -64,11 +64,11 @@ struct structure_batch {
 	const struct structure_options *options; /* may be NULL */
 	unsigned n_threads;                      /* 0 = as many as there are CPUs */
 	/*
-	 * Called by the calling thread for each function whose control flow was recovered, in the order of
-	 * vaddrs. What it is given is the structurer's.
+	 * Called in the calling thread for each function whose control flow was recovered, in the order of
+	 * vaddrs. The structure belongs to the structurer.
 	 */
 	void (*take)(void *context, size_t index, const struct structure *structure);
 	void *context;
 };
-/* The same result whatever the number of threads. */
+/* The result does not depend on the number of threads. */
 void structurer_build_all(struct structurer *structurer, const struct structure_batch *batch);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unroll: copies of a loop that do several iterations at once.
+ * unroll: copies of a loop that execute several iterations at once.
  *
- * Unrolling leaves a copy for the iterations that remain. Where every statement that loads or stores in such
- * a copy does so at least twice as often in another one, and in one block, so that all of it is done each
- * time round, that one is unrolled. Loops of several blocks, and those that leave no remainder, are not
- * known.
+ * Unrolling leaves a copy for the remaining iterations. If every statement that loads or stores in such a
+ * copy does so at least twice as often in another one, and in one block, so that all of it is executed in
+ * each iteration, that one is unrolled. Loops of several blocks, and those without a remainder, are not
+ * recognised.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct repeated {
 	uint32_t statement, n;
 };
 
-/* The statements of a machine loop: a stretch of the list. */
+/* The statements of a machine loop: a range of the list. */
 struct body {
 	uint32_t first, n_statements;
 	uint32_t n; /* loads and stores of all of them */
@@ -84,7 +84,7 @@ static void unroll_find_least(struct unrolling *u)
 	}
 }
 
-/* Does the loop do at least twice what the least of its copies does once? */
+/* Does the loop do at least twice what the smallest of its copies does once? */
 static bool is_unrolled(const struct unrolling *u, uint32_t loop)
 {
 	uint32_t least = u->least[u->nest->source.at[loop]];

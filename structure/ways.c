@@ -24,7 +24,7 @@ static void ways_add_edge(struct ways *ways, uint32_t block, uint32_t to, uint8_
 	ways->blocks[block].n_edges++;
 }
 
-/* A branch may leave the function on one of its sides: it has one edge less then. */
+/* A branch may leave the function on one of its sides: then it has one edge less. */
 static void ways_add_leaving(struct ways *ways, uint32_t block)
 {
 	const struct way_block *from = &ways->blocks[block];
@@ -58,14 +58,14 @@ static void ways_find_pads(struct ways *ways)
 
 /* ---- order ------------------------------------------------------------------------------------------ */
 
-/* A search in depth: what is found last comes first in `order`, and every edge but those that go back leads
- * to an earlier block of it. */
+/* A depth-first search: blocks finished last come first in `order`, and every edge except back edges leads to
+ * an earlier block in it. */
 struct ways_visit {
-	uint32_t block, next; /* next: the edge to be looked at */
+	uint32_t block, next; /* next: the edge to be visited */
 };
 struct ways_search {
 	struct ways *ways;
-	uint8_t *state; /* by block: 0 = not seen, 1 = under way, 2 = done */
+	uint8_t *state; /* by block: 0 = not seen, 1 = active, 2 = done */
 	VEC(struct ways_visit) stack;
 	VEC(uint32_t) order;
 };
@@ -114,7 +114,7 @@ static uint32_t ways_number_edges(struct ways *ways, struct way_block *block, bo
 	return n ? (uint32_t)n : 1;
 }
 
-/* False if a block has too many ways, which are to be cut only in the second attempt. */
+/* False if too many ways start at a block; they are cut only in the second attempt. */
 static bool ways_number(struct ways *ways, const uint32_t *order, size_t n, bool cuts)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -191,7 +191,7 @@ static int ways_check(const struct ways *ways, const uint32_t *order, size_t n, 
 	for (size_t i = 0; i < n; i++) {
 		const struct cfg_block *block = &ways->cfg->blocks[order[i]];
 		bool is_odd = block->end_kind == BLOCK_BRANCHES && ways->blocks[order[i]].n_edges != 2;
-		/* In a function without a frame, a jump through labels looks like one to another function. */
+		/* In a function without a frame, a jump through labels looks like a tail call. */
 		bool may_stay = has_strays && block->end_kind == BLOCK_TAIL_CALLS && !block->tail_target;
 		if (block->end_kind != BLOCK_UNRESOLVED && !is_odd && !may_stay)
 			continue;

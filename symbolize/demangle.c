@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle: the only file that knows libiberty.
+ * demangle: the only file that uses libiberty.
  *
- * A mangled name refers back to its own parts, so a short hostile one can unfold to any length. The
- * demanglers cannot be told to stop; they hand out their text piece by piece, and we jump out of the
- * piece that is one too many. They hold no memory of the heap then, only of the stack. D's allocates, so what
- * it would make of a name is estimated before.
+ * A mangled name refers back to its own parts, so a short hostile one can expand to any length. The
+ * demanglers cannot be told to stop; they pass their text to us piece by piece, and we jump out of the
+ * callback when it becomes too long. At that time they hold memory only on the stack, not on the heap. D's
+ * demangler allocates, so the length of its result is estimated before.
  */
 #include "symbolize/demangle.h"
 
@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 
 #define MAX_MANGLED (64 * 1024)
-#define MAX_READABLE (256 * 1024) /* the longest names of template-heavy programs have some 100 KB */
+#define MAX_READABLE (256 * 1024) /* the longest names in template-heavy programs have about 100 KB */
 
 #define MODULE_MARK "_MOD_"
 
@@ -38,8 +38,8 @@ static void demangle_take(const char *piece, size_t len, void *opaque)
 }
 
 /*
- * GNU Fortran: procedure p of module m is __m_MOD_p. A name of the language has no capitals there, so the
- * mark is one. Where it starts; NULL if it is no such name.
+ * GNU Fortran: procedure p of module m is __m_MOD_p. Names in the language have no capitals there, so the
+ * marker is unambiguous. Returns where it starts; NULL if it is not such a name.
  */
 static const char *in_module(const char *linkage)
 {
@@ -74,8 +74,8 @@ static bool demangle_run(const char *linkage, struct sink *sink)
 	return cplus_demangle_v3_callback(linkage, options, demangle_take, sink);
 }
 
-/* Where the reference at `at` leads to; NULL if it is none. Digits are base 26, a small letter is the last.
- */
+/* Where the reference at `at` leads to; NULL if it is not a reference. Digits are base 26; a lower-case
+ * letter is the last one. */
 static const char *d_target(const char *start, const char *at)
 {
 	size_t back = 0;
@@ -90,7 +90,7 @@ static const char *d_target(const char *start, const char *at)
 	return back && back <= (size_t)(at - start) ? at - back : NULL;
 }
 
-/* Behind identifiers that follow each other, each a length and as many characters, or a reference to one. */
+/* Skips consecutive identifiers, each a length and as many characters, or a reference to one. */
 static const char *d_skip_names(const char *start, const char *at, const char *end)
 {
 	while (at < end) {
@@ -110,8 +110,8 @@ static const char *d_skip_names(const char *start, const char *at, const char *e
 	return at;
 }
 
-/* Behind what stands at `at`, at the most `end`: an identifier, a basic type, a named type, or one of these
- * behind *, [] and const. Anything else may go on to the end. */
+/* Skips what is at `at`, at most up to `end`: an identifier, a basic type, a named type, or one of these
+ * after *, [] and const. Anything else may continue up to the end. */
 static const char *d_skip(const char *start, const char *at, const char *end)
 {
 	while (at < end && strchr("APOxy", *at))
@@ -126,9 +126,9 @@ static const char *d_skip(const char *start, const char *at, const char *end)
 }
 
 /*
- * Whether a D name stays readable. References repeat what they lead to, with the references in there, so that
- * few of them can double a text again and again; and D's demangler keeps it all in memory. sum[i] is at least
- * what the first i characters unfold to.
+ * Whether a D name has a reasonable length. References repeat what they refer to, including the references in
+ * it, so that a few of them can double a text again and again; and D's demangler keeps all of it in memory.
+ * sum[i] is a lower bound of the length to which the first i characters expand.
  */
 static bool d_is_readable(const char *linkage)
 {
@@ -171,7 +171,7 @@ bool demangle(const char *linkage, struct text *ret)
 	}
 	if (linkage[1] == 'D')
 		return run_d(linkage, ret);
-	text_add(ret, "", 0); /* so that there is a text to cut back */
+	text_add(ret, "", 0); /* so that there is a text to truncate */
 	if (demangle_run(linkage, &sink))
 		return true;
 	ret->len = sink.start;

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 
-/* The name looks like one that a compiler mangled. */
+/* Does the name look mangled? */
 bool demangle_knows(const char *linkage);
 /* Appends the readable form; false, and nothing appended, if the name is not mangled. */
 bool demangle(const char *linkage, struct text *ret);

@@ -9,14 +9,14 @@
 #include "symbolize/demangle.h"
 #include "symbolize/witness/witness.h"
 
-#define MAX_CALLS 4096 /* inlined into one function; each is compared with those before it */
+#define MAX_CALLS 4096 /* inlined into one function; each is compared with the previous ones */
 
 struct fallback {
 	const struct testimony *testimony;
 	struct intern *strings;
 	bool demangles;
-	struct function_map *map; /* at hand; NULL = none */
-	bool has_lines;           /* it had rows of our own reader, which hold everywhere */
+	struct function_map *map; /* the current one; NULL = none */
+	bool has_lines;           /* it had rows from our own reader, which take precedence */
 	size_t n_functions;
 };
 
@@ -78,7 +78,7 @@ static void fallback_add_chain(const struct fallback *fallback, uint32_t offset,
 		vec_push(&map->ranges, (struct inline_range){ offset, offset + 1, parent });
 }
 
-/* A map that libdwarf has something to say of. */
+/* A map for which libdwarf has results. */
 static void fallback_take_map(struct fallback *fallback, struct function_map *map, uint32_t function)
 {
 	fallback->map = map;
@@ -117,8 +117,7 @@ static int fallback_compare(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Of units that were not even found to be there, addresses that no other unit claims may be. Sorted, each
- * once. */
+/* Addresses that no other unit claims may be in units that were not even found. Sorted, each once. */
 static void fallback_collect(struct subject *subject)
 {
 	uint32_t units[UNIT_INDEX_MAX];

@@ -8,9 +8,9 @@
 #include "symbolize/subject.h"
 
 /*
- * Completes the maps of the subject's refused addresses that have nothing but a symbol: inlined calls, and
- * lines and names where there are none. Says so in the subject's `how` and as a note. Nothing happens where
- * cpprof was built without libdwarf.
+ * Completes the maps of the subject's refused addresses that have only a symbol: adds inlined calls, and
+ * missing lines and names. Reports this in the subject's `how` and as a note. Does nothing if cpprof was
+ * built without libdwarf.
  */
 void fallback_complete(struct subject *subject, const struct symbolizer_options *options,
 		       struct intern *strings, function_maps *maps);

@@ -56,7 +56,8 @@ size_t function_map_locate(const struct function_map *map, uint32_t offset, stru
 	if (row)
 		here = (struct location){ .file = row->file, .line = row->line, .column = row->column };
 
-	/* Parents precede children, so each step lowers the index; a map that breaks this ends the chain. */
+	/* Parents precede children, so each step lowers the index; a map that violates this ends the chain.
+	 */
 	for (uint32_t call = function_map_inline(map, offset), last = INLINE_NONE;
 	     call < last && call < map->inlines.n && n + 1 < max;
 	     last = call, call = map->inlines.at[last].parent) {

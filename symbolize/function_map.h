@@ -26,7 +26,7 @@ struct line_row {
 
 /* One inlined call; parents precede children. */
 struct inline_call {
-	uint32_t parent;  /* index in this map, INLINE_NONE = inlined straight into the function */
+	uint32_t parent;  /* index in this map, INLINE_NONE = inlined directly into the function */
 	uint32_t name;    /* as shown: demangled */
 	uint32_t linkage; /* as in the file; 0 = same as name */
 	uint32_t decl_file, decl_line;
@@ -34,9 +34,9 @@ struct inline_call {
 };
 
 /*
- * [start, end) belongs to `call` and to no call inlined into that one: ranges are sorted and never
- * overlap, so that one binary search finds the innermost call and `parent` leads outwards. The
- * whole of a call is its own ranges and those of its descendants.
+ * [start, end) belongs to `call`, but not to a call inlined into it. Ranges are sorted and do not overlap, so
+ * a binary search finds the innermost call, and `parent` leads outwards. The whole code of a call is its own
+ * ranges and those of its descendants.
  */
 struct inline_range {
 	uint32_t start, end, call;
@@ -48,20 +48,20 @@ enum function_map_source {
 	MAP_FROM_DWARF,
 	MAP_FROM_PERFMAP,
 	MAP_FROM_KALLSYMS,
-	MAP_FROM_FLAT_DWARF, /* by a compiler that may inline and say nothing of it */
+	MAP_FROM_FLAT_DWARF, /* from a compiler that may inline without describing it */
 };
 
 struct function_map {
 	image_id image;
 	uint64_t vaddr, size;
-	uint32_t name;                 /* as shown; never empty: "libfoo.so+0x1234" where nothing is known */
+	uint32_t name;                 /* as shown; never empty: "libfoo.so+0x1234" if nothing is known */
 	uint32_t linkage;              /* as in the file; 0 = same as name */
 	uint32_t decl_file, decl_line; /* 0 = unknown */
 	uint32_t end_line;             /* last line of the procedure where known, 0 = unknown */
 	uint32_t scope; /* name of the enclosing procedure (Fortran contains, nested functions), 0 = none */
 	uint64_t parent_vaddr;      /* of a .cold or .part piece: its function's start; else vaddr itself */
 	uint8_t source;             /* enum function_map_source */
-	VEC(struct line_row) lines; /* sorted by offset, no two at one */
+	VEC(struct line_row) lines; /* sorted by offset, at most one per offset */
 	VEC(struct inline_call) inlines;
 	VEC(struct inline_range) ranges;
 };
@@ -69,28 +69,29 @@ struct function_map {
 typedef VEC(struct function_map) function_maps;
 
 void function_map_done(struct function_map *map);
-/* All of them and the list. */
+/* Frees all maps and the list. */
 void function_maps_done(function_maps *maps);
 
-/* Of maps sorted by (image, vaddr): the one that covers an address; NULL if there is none. */
+/* The map that covers an address, among maps sorted by (image, vaddr); NULL if there is none. */
 const struct function_map *function_maps_find(const struct function_map *maps, size_t n, image_id image,
 					      uint64_t vaddr);
 
-/* Debug information has an entry for it. */
+/* Does debug information have an entry for the function? */
 bool function_map_is_described(const struct function_map *map);
-/* The row in force at an offset; NULL if there is none. */
+/* The row valid at an offset; NULL if there is none. */
 const struct line_row *function_map_line(const struct function_map *map, uint32_t offset);
 /* Index of the innermost call inlined at an offset; INLINE_NONE if it is the function's own code. */
 uint32_t function_map_inline(const struct function_map *map, uint32_t offset);
 
-/* One level of what stands at an address. */
+/* One level of the inlined calls at an address. */
 struct location {
-	uint32_t function, linkage;  /* string ids */
-	uint32_t file, line, column; /* of the code itself at the innermost level, of the call further out */
+	uint32_t function, linkage; /* string ids */
+	uint32_t file, line,
+		column; /* of the code itself at the innermost level, of the call at outer ones */
 	uint32_t decl_file, decl_line;
 	bool is_inlined;
 };
 #define LOCATION_MAX_DEPTH 256
-/* The chain at an offset, innermost first, the function itself last. Returns its length, at least 1; max too.
- */
+/* The chain at an offset, innermost first, the function itself last. Returns its length; that and max are at
+ * least 1. */
 size_t function_map_locate(const struct function_map *map, uint32_t offset, struct location *ret, size_t max);

@@ -31,11 +31,11 @@ static int compare_found(const void *left, const void *right)
 	return order ? order : a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-/* One thread's string ids become the caller's. */
+/* Maps one thread's string ids to the caller's. */
 struct renumbering {
 	const struct intern *from;
 	struct intern *to;
-	uint32_t *ids; /* 0 = not met yet; "" is 0 on both sides */
+	uint32_t *ids; /* 0 = not seen yet; "" is 0 on both sides */
 };
 
 static void gather_renumber(struct renumbering *r, uint32_t *id)
@@ -61,7 +61,7 @@ static void renumber_map(struct renumbering *r, struct function_map *map)
 	}
 }
 
-/* Cuts a map down to [its start, end). */
+/* Truncates a map to [its start, end). */
 static void truncate_map(struct function_map *map, uint64_t end)
 {
 	uint32_t size = (uint32_t)(end - map->vaddr);
@@ -75,7 +75,7 @@ static void truncate_map(struct function_map *map, uint64_t end)
 		map->ranges.at[map->ranges.n - 1].end = size;
 }
 
-/* Puts the next map in order at the end of what is settled, unless that has its place. */
+/* Appends the next map in order to the final ones, unless its place is already taken. */
 static void gather_settle_map(function_maps *settled, size_t first, struct function_map *map)
 {
 	struct function_map *last = settled->n > first ? &settled->at[settled->n - 1] : NULL;
@@ -98,7 +98,7 @@ void gather_settle(function_maps *maps, size_t first)
 		qsort(maps->at + first, n - first, sizeof(*maps->at), gather_compare_maps);
 	maps->n = first;
 	for (size_t i = first; i < n; i++) {
-		struct function_map map = maps->at[i]; /* its place may be taken by then */
+		struct function_map map = maps->at[i]; /* its place may be overwritten */
 		gather_settle_map(maps, first, &map);
 	}
 }

@@ -15,15 +15,15 @@ struct gather_shard {
 };
 
 /*
- * Appends all maps, sorted by (image, vaddr); they are the caller's afterwards. Of two that overlap,
- * one from DWARF goes before one from a symbol, then that of the earlier unit.
+ * Appends all maps, sorted by (image, vaddr), and passes their ownership to the caller. Of two that overlap,
+ * one from DWARF is preferred to one from a symbol, and otherwise that of the earlier unit.
  */
 void gather(struct gather_shard *const *shards, size_t n, struct intern *strings, function_maps *ret);
 
-/* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: one from DWARF stays, else the
- * first. */
+/* Sorts maps from index `first` on by (image, vaddr) and removes overlaps: keeps one from DWARF, otherwise
+ * the first. */
 void gather_settle(function_maps *maps, size_t first);
 
-/* Gives maps from index `first` on the strings of another table, added in the order of the maps and of what
- * is in them. */
+/* Replaces the string ids of maps from index `first` on by those of another table, to which the strings are
+ * added in the order in which they occur. */
 void gather_rename(function_maps *maps, size_t first, const struct intern *from, struct intern *to);

@@ -8,7 +8,7 @@
 
 /* Either the entry or the maps. */
 struct locator {
-	struct bytes stored; /* empty: the store did not know everything */
+	struct bytes stored; /* empty: the store did not have everything */
 	struct map_entry entry;
 	function_maps maps;
 	struct intern strings;

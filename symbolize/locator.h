@@ -8,12 +8,13 @@
 #include "symbolize/symbolizer.h"
 
 struct locator;
-/* For these addresses, sorted, no two alike. The image must outlive it. */
+/* For these addresses, sorted and distinct. The image must outlive it. */
 struct locator *locator_new(const struct symbolizer_options *options, struct image *image,
 			    const uint64_t *vaddrs, size_t n);
 void locator_free(struct locator *locator);
 
-/* The chain at an address, innermost first; its length, 0 if the address was not among those. */
+/* The chain at an address, innermost first. Returns its length, 0 if the address was not given to
+ * locator_new. */
 size_t locator_find(const struct locator *locator, uint64_t vaddr, struct location *ret, size_t max);
 /* A string of a chain. Valid as long as the locator. */
 const char *locator_text(const struct locator *locator, uint32_t id);

@@ -64,7 +64,7 @@ bool map_entry_view(const struct map_entry *entry, const struct stored_map *stor
 				      .scope = stored->scope,
 				      .parent_vaddr = stored->parent_vaddr,
 				      .source = (uint8_t)stored->source };
-	/* A list that owns what it holds has no const elements; nobody writes through a view. */
+	/* A list that owns its elements cannot have const elements; nothing writes through a view. */
 	ret->lines.at = (struct line_row *)entry->lines + stored->first_line;
 	ret->lines.n = stored->n_lines;
 	ret->inlines.at = (struct inline_call *)entry->inlines + stored->first_inline;

@@ -2,16 +2,17 @@
 /*
  * map_entry: the function maps of an image in the format of the store, used in place.
  *
- * Opening looks at the frame of an entry and no further; a map is looked at when it is asked for, so that an
- * answer costs what the functions asked for cost, however many the entry holds. The bytes are not trusted: a
- * number that points outside gives no map or an empty text, never a read outside.
+ * Opening checks only the header of an entry. A map is checked when it is requested, so the cost depends on
+ * the functions requested, not on the number of functions in the entry. The bytes are not trusted: an index
+ * that is out of bounds results in no map or an empty text, never in a read out of bounds.
  */
 #pragma once
 
 #include "base/bytes.h"
 #include "symbolize/function_map.h"
 
-#define MAP_ENTRY_VERSION 8 /* of what follows and of the structs of function_map.h that lie in an entry */
+#define MAP_ENTRY_VERSION \
+	8 /* of the following structs, and of those of function_map.h that an entry contains */
 
 /* An entry: the header, then maps, lines, inlines, ranges, where each string starts in the text, the text. */
 struct stored_header {
@@ -36,14 +37,14 @@ struct map_entry {
 	const char *text; /* its last byte is zero: every string ends */
 };
 
-/* False if the bytes, aligned to 8, are no entry. Borrows them. */
+/* False if the bytes, which must be aligned to 8, are not an entry. Borrows them. */
 bool map_entry_open(struct bytes bytes, struct map_entry *ret);
 /* The map that covers an address; NULL if there is none. */
 const struct stored_map *map_entry_find(const struct map_entry *entry, uint64_t vaddr);
 /*
- * The map without copying: arrays are the entry's, strings are numbers for map_entry_text. Not to be given to
- * function_map_done. False if its arrays are not inside the entry.
+ * The map without copying: arrays belong to the entry, strings are numbers for map_entry_text. Must not be
+ * passed to function_map_done. False if its arrays are not inside the entry.
  */
 bool map_entry_view(const struct map_entry *entry, const struct stored_map *stored, struct function_map *ret);
-/* "" for a number that is not there. */
+/* "" if there is no such number. */
 const char *map_entry_text(const struct map_entry *entry, uint32_t id);

@@ -85,7 +85,7 @@ static void copy_ranges(struct unpacking *u, const struct function_map *view, st
 	}
 }
 
-/* Behind the maps that are there already, or it makes no sense. */
+/* Must be after the existing maps, otherwise it is not valid. */
 static void copy_map(struct unpacking *u, const struct stored_map *stored, const struct function_map *last,
 		     function_maps *ret)
 {
@@ -118,7 +118,7 @@ static bool unpacking_start(struct unpacking *u, struct bytes entry, image_id im
 	return true;
 }
 
-/* Takes back what was appended from `first` on, if it makes no sense. */
+/* Removes what was appended from `first` on, if it is not valid. */
 static bool unpacking_end(struct unpacking *u, size_t first, function_maps *ret)
 {
 	free(u->ids);

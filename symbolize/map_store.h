@@ -13,8 +13,8 @@
 struct store_key map_store_key(uint64_t identity, bool demangles);
 
 /*
- * Appends the maps of an entry that cover one of the sorted addresses, with image id set and their
- * strings added. Returns false, and appends nothing, if the entry makes no sense.
+ * Appends the maps of an entry that cover one of the sorted addresses, with image id set and their strings
+ * added. Returns false, and appends nothing, if the entry is not valid.
  */
 bool map_store_unpack(struct bytes entry, image_id id, const uint64_t *vaddrs, size_t n,
 		      struct intern *strings, function_maps *ret);
@@ -28,5 +28,5 @@ struct map_list {
 	const struct intern *strings;
 };
 
-/* Both lists as one entry. Where a map of the second overlaps one of the first, it is left out. */
+/* Packs both lists into one entry. Maps of the second that overlap one of the first are left out. */
 void map_store_pack(struct map_list first, struct map_list second, struct writer *ret);

@@ -12,9 +12,9 @@
 #include "binary/functions/function.h"
 #include "symbolize/demangle.h"
 
-#define MAX_LABEL_REACH 4096u /* bytes that a symbol without a size is believed to cover */
+#define MAX_LABEL_REACH 4096u /* bytes that a symbol without a size is assumed to cover */
 
-/* Symbols by name, made when a piece looks for its function. */
+/* Symbols by name, created when a piece needs its function. */
 struct name_index {
 	pthread_mutex_t lock;
 	bool is_built;
@@ -24,9 +24,9 @@ struct name_index {
 struct naming {
 	struct naming_options options;
 	const struct symbols *symbols; /* of an ELF image; else NULL */
-	struct symbols *own_symbols;   /* the same, or NULL if they are the functions' */
+	struct symbols *own_symbols;   /* the same, or NULL if they belong to the functions */
 	struct name_index *names;
-	/* Made when code without a symbol is met. */
+	/* Created when code without a symbol is found. */
 	pthread_mutex_t lock;
 	bool looked_for_functions;
 	struct frames *frames;
@@ -57,7 +57,7 @@ struct naming *naming_new(const struct naming_options *options)
 	pthread_mutex_init(&naming->lock, NULL);
 	pthread_mutex_init(&naming->names->lock, NULL);
 	if (options->image->file.len && options->functions && !options->debug)
-		naming->symbols = functions_of(naming)->symbols; /* the same would be read once more */
+		naming->symbols = functions_of(naming)->symbols; /* they would be read twice */
 	else if (options->image->file.len)
 		naming->symbols = naming->own_symbols = symbols_read_with(options->image, options->debug);
 	return naming;
@@ -100,7 +100,7 @@ static const struct suffix {
 	{ ".llvm", false, false }, { ".__uniq", false, false },
 };
 
-/* The suffix that starts at text, number included; NULL if it is none of ours. */
+/* The suffix that starts at text, including its number; NULL if it is not a known one. */
 static const struct suffix *suffix_at(const char *text, size_t *ret_len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
@@ -147,7 +147,7 @@ static uint64_t name_key(const char *name, size_t len)
 	return hash_bytes((struct bytes){ (const uint8_t *)name, len });
 }
 
-/* Of symbols of one name the first counts. */
+/* Of symbols with the same name, the first is used. */
 static void index_names(struct name_index *index, const struct symbols *symbols)
 {
 	for (size_t i = 0; i < symbols->n; i++) {
@@ -158,7 +158,7 @@ static void index_names(struct name_index *index, const struct symbols *symbols)
 	index->is_built = true;
 }
 
-/* The function a piece was cut from; 0 if its name is gone. */
+/* The function that a piece was split from; 0 if it has no symbol. */
 static uint64_t find_whole(const struct naming *naming, const char *name, size_t base)
 {
 	struct name_index *index = naming->names;
@@ -176,7 +176,7 @@ static uint64_t find_whole(const struct naming *naming, const char *name, size_t
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* The best symbol that starts right at vaddr; NULL if none does. */
+/* The best symbol that starts at vaddr; NULL if there is none. */
 static const struct symbol *symbol_at(const struct naming *naming, uint64_t vaddr)
 {
 	const struct symbol *symbol = naming->symbols ? symbols_find(naming->symbols, vaddr) : NULL;
@@ -212,7 +212,7 @@ static void name_by_symbol(const struct naming *naming, struct function_map *map
 	}
 }
 
-/* One of the symbols that start at vaddr is called so. */
+/* Does one of the symbols that start at vaddr have this name? */
 static bool has_symbol(const struct naming *naming, const struct symbol *best, const char *name)
 {
 	const struct symbol *end = naming->symbols->at + naming->symbols->n;
@@ -224,9 +224,9 @@ static bool has_symbol(const struct naming *naming, const struct symbol *best, c
 }
 
 /*
- * What DWARF calls the function is shown; the symbol adds which piece or clone of it this is, and
- * is the linkage name where DWARF states none (C, Fortran's MAIN__). If DWARF's name is but one of
- * several symbols (__GI___qsort_r), the best of them is taken.
+ * The name from DWARF is shown. The symbol tells which piece or clone of the function this is, and is the
+ * linkage name if DWARF has none (C, Fortran's MAIN__). If the name from DWARF is only one of several symbols
+ * (__GI___qsort_r), the best of them is used.
  */
 static void name_by_both(const struct naming *naming, struct function_map *map, const struct symbol *symbol,
 			 struct intern *strings)
@@ -235,7 +235,7 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 	struct split_name split = split_name(symbol->name), own = split_name(stated);
 	bool is_mangled = demangle_knows(stated);
 
-	/* Some DWARF leaves linkage names to the symbol table. */
+	/* Some DWARF omits linkage names, leaving them to the symbol table. */
 	if (!is_mangled && (demangle_knows(symbol->name) || has_symbol(naming, symbol, stated))) {
 		name_by_symbol(naming, map, symbol->name, strings);
 		return;
@@ -247,7 +247,7 @@ static void name_by_both(const struct naming *naming, struct function_map *map, 
 		map->name = map->linkage;
 }
 
-/* "libfoo.so+0x1234"; of what is no code, and only stands there, "[its name]". */
+/* "libfoo.so+0x1234"; for something that is not code, "[its name]". */
 static uint32_t made_up_name(const struct naming *naming, uint64_t vaddr, struct intern *strings)
 {
 	const char *image = image_name(naming->options.image);
@@ -281,7 +281,7 @@ void naming_complete(const struct naming *naming, struct function_map *map, stru
 
 /* ---- functions by address ------------------------------------------------------------------ */
 
-/* An unsized symbol ends where the next one starts, or with its section: _init has no part of the PLT. */
+/* An unsized symbol ends where the next one starts, or with its section: _init does not include the PLT. */
 static uint64_t symbol_end(const struct naming *naming, const struct symbol *symbol)
 {
 	const struct symbol *end = naming->symbols->at + naming->symbols->n;
@@ -311,8 +311,8 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	map->source = MAP_FROM_SYMBOL;
 }
 
-/* Whose functions they are may not know the symbols of the debug file: what has a name is not part of what
- * has none. */
+/* The owner of the functions may not know the symbols of the debug file: code with a name is not part of code
+ * without one. */
 static void keep_clear_of_symbols(const struct naming *naming, uint64_t vaddr, struct function *function)
 {
 	const struct symbols *symbols = naming->symbols;
@@ -350,7 +350,7 @@ static bool naming_find_recovered(struct naming *naming, uint64_t vaddr, struct 
 	return index != FUNCTION_NONE;
 }
 
-/* A label in hand-written code may be the last symbol before a hundred functions that have none. */
+/* A label in hand-written code may be the last symbol before a hundred functions without symbols. */
 static bool is_far_label(const struct symbol *symbol, uint64_t end)
 {
 	return symbol->size == 0 && end - symbol->vaddr > MAX_LABEL_REACH;
@@ -384,11 +384,11 @@ static void find_elf(struct naming *naming, struct function_map *map, struct int
 
 void naming_prepare(struct naming *naming, const uint64_t *vaddrs, size_t n)
 {
-	uint64_t behind = 0; /* what was found last */
+	uint64_t behind = 0; /* the end of the last result */
 
 	if (naming->options.functions && naming->symbols) {
 		pthread_mutex_lock(&naming->lock);
-		functions_of(naming); /* whoever offers them needs them later */
+		functions_of(naming); /* the caller that provides them will need them later */
 		pthread_mutex_unlock(&naming->lock);
 	}
 	for (size_t i = 0; i < n && naming->symbols; i++) {

@@ -10,7 +10,7 @@ struct preparation {
 	enum { READ_NAMES, UNPACK } what;
 	struct subject *subject;
 	enum dwarf_section section;
-	uint64_t cost; /* estimated; the most expensive go first */
+	uint64_t cost; /* estimated; the most expensive are started first */
 };
 
 struct preparer {
@@ -19,7 +19,7 @@ struct preparer {
 	VEC(struct preparation) list;
 };
 
-/* In units of unpacking one packed byte. Without debug information, functions may have to be searched for. */
+/* In units of decompressing one byte. Without debug information, functions may have to be searched. */
 static uint64_t naming_cost(const struct subject *subject)
 {
 	uint64_t size = subject->request->image->file.len;

@@ -7,10 +7,10 @@
 #include "symbolize/function_map.h"
 
 struct source_map {
-	const char *from,
-		*to; /* a path that starts with from, at the border of a component, starts with to instead */
+	const char *from, *to; /* replaces the prefix `from` of a path, which must end at the end of a
+				  component, by `to` */
 };
 
-/* Rewrites the file names of the maps from index `first` on; the first rule that fits holds. */
+/* Rewrites the file names of the maps from index `first` on by the first rule that matches. */
 void source_map_apply(const struct source_map *rules, size_t n, struct intern *strings, function_maps *maps,
 		      size_t first);

@@ -12,7 +12,7 @@ static void open_jit(struct subject *subject, bool is_elsewhere)
 	const struct symbolizer_request *request = subject->request;
 
 	if (is_elsewhere)
-		; /* a process of that number here is another */
+		; /* a process with that pid on this machine is a different one */
 	else if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
 		subject->jit_path = alloc_text(request->jitdump);
 	else if (request->pid)
@@ -62,7 +62,7 @@ void subject_name(struct subject *subject, const struct kallsyms *kernel, bool d
 					  .demangles = demangles };
 
 	subject->naming = naming_new(&options);
-	/* With debug information, only some functions need a search for their names; which ones is known
+	/* With debug information, names have to be searched only for some functions; which ones is known
 	 * later. */
 	naming_prepare(subject->naming, subject->wanted.at, subject->file.debug ? 0 : subject->wanted.n);
 }
@@ -96,7 +96,7 @@ static bool is_indexed(const struct subject *subject, uint64_t vaddr)
 	return unit_index_find(&subject->index, vaddr, units) > 0;
 }
 
-/* Is there a unit for every address, as debugfile_reach said? */
+/* Is there a unit for every address, as debugfile_reach promised? */
 static bool subject_has_all(const struct subject *subject)
 {
 	for (size_t i = 0; i < subject->wanted.n; i++)

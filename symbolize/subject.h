@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject: the state of one image in the symbolizer: its files, what of them is read, its units.
+ * subject: the state of one image in the symbolizer: its files, which parts of them have been read, its
+ * units.
  *
  * In this order: open; name and unpack, in parallel if wanted; load.
  */
@@ -21,24 +22,25 @@ struct subject {
 	struct perfmap jit;
 	char *jit_path;
 	function_maps known;               /* from the store */
-	VEC(uint64_t) wanted;              /* addresses that the store did not know */
+	VEC(uint64_t) wanted;              /* addresses that the store did not have */
 	uint64_t info_end;                 /* how much of .debug_info they need */
 	bool is_recalled[DWARF_SECTION_N]; /* the store had it unpacked */
 	atomic_uint_fast64_t n_damaged;
 	VEC(uint64_t) refused; /* addresses whose units could not be read to their end */
-	size_t n_by_libdwarf;  /* functions that libdwarf had to be asked for */
+	size_t n_by_libdwarf;  /* functions that had to be read by libdwarf */
 };
 
-/* Finds the files; nothing of them is read yet. options and ids must outlive it. */
+/* Finds the files, but does not read them yet. options and ids must outlive it. */
 void subject_open(struct subject *subject, const struct symbolizer_options *options, atomic_uint *ids);
 void subject_done(struct subject *subject);
 /* Is it the kernel, whose names are in kallsyms? */
 bool subject_is_kernel(const struct subject *subject);
 
-/* Reads symbols; and where there is nothing else to go by, looks for functions that have none. The kernel's
- * may still come. */
+/* Reads symbols and, if there is nothing else, searches for functions without symbols. Those of the kernel
+ * may be added later. */
 void subject_name(struct subject *subject, const struct kallsyms *kernel, bool demangles);
-/* Decompresses a section that the file has, of .debug_info what is needed, unless the store has it. */
+/* Decompresses a section of the file (of .debug_info only the part that is needed), unless the store has it.
+ */
 void subject_unpack(struct subject *subject, enum dwarf_section section, struct store *store);
 /* Stores what was decompressed, for the next run. */
 void subject_keep_unpacked(struct subject *subject, struct store *store);

@@ -19,14 +19,14 @@
 #include "symbolize/subject.h"
 #include "symbolize/unit_maps.h"
 
-/* One unit and the addresses that fell into it. */
+/* One unit and the addresses in it. */
 struct task {
 	struct subject *subject;
 	uint32_t unit;
 	const uint64_t *vaddrs;
 	size_t n;
 	uint64_t cost;
-	bool is_refused; /* the unit could not be read to its end */
+	bool is_refused; /* the unit could not be read completely */
 };
 
 struct hit {
@@ -55,14 +55,14 @@ struct worker {
 	struct gather_shard shard;
 };
 
-/* ---- before units are looked at ------------------------------------------------------------ */
+/* ---- before units are read ------------------------------------------------------------------- */
 
 static const char *kallsyms_path(const struct batch *batch)
 {
 	return batch->options->kallsyms ? batch->options->kallsyms : "/proc/kallsyms";
 }
 
-/* All kernel addresses are asked of one image. */
+/* All kernel addresses are looked up in one image. */
 static const struct symbolizer_request *kernel_request(const struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n_subjects; i++)
@@ -77,7 +77,7 @@ static void read_kernel(void *context)
 	const struct symbolizer_request *request = kernel_request(batch);
 	struct store *store = batch->options->kallsyms
 				      ? NULL
-				      : batch->options->store; /* what this kernel says, not a file */
+				      : batch->options->store; /* from this kernel, not from a file */
 	CLEANUP(freep) char *boot = kernel_boot();
 
 	batch->has_kernel =
@@ -93,8 +93,8 @@ static void read_kernel(void *context)
 		kernel_store_put(store, boot, &batch->kernel);
 }
 
-/* If all of its names are needed, the kernel makes the text while it is read; nothing but those names waits
- * for it. */
+/* If all of its names are needed, the kernel generates the text while it is read; only those names have to
+ * wait for it. */
 static void begin_kernel(struct batch *batch)
 {
 	if (kernel_request(batch))
@@ -122,7 +122,7 @@ static void load_subject(void *context, unsigned worker, size_t index)
 		subject_load(&batch->subjects[index]);
 }
 
-/* ---- what was hit -------------------------------------------------------------------------- */
+/* ---- units with addresses ---------------------------------------------------------------------- */
 
 static void collect_hits(struct batch *batch, uint32_t number)
 {
@@ -164,7 +164,7 @@ static void add_task(struct batch *batch, struct subject *subject, uint32_t numb
 	vec_push(&batch->tasks, (struct task){ subject, number, vaddrs, n, unit->end - unit->offset, false });
 }
 
-/* Where no unit says what it covers, each is asked for everything. */
+/* If no unit says what it covers, each is searched for all addresses. */
 static void add_blind_tasks(struct batch *batch, struct subject *subject)
 {
 	for (size_t i = 0; i < subject->index.extents.n && subject->index.is_blind; i++)
@@ -223,9 +223,9 @@ static void run_task(void *context, unsigned number, size_t index)
 		symbolizer_tell(batch, done);
 }
 
-/* ---- putting it together ------------------------------------------------------------------- */
+/* ---- combining the results --------------------------------------------------------------------- */
 
-/* Where a list of maps, sorted, may be entered: the first map of an image that ends behind vaddr. */
+/* Where to start in a sorted list of maps: the first map of an image that ends after vaddr. */
 static const struct function_map *symbolizer_first_behind(const function_maps *maps, image_id id,
 							  uint64_t vaddr)
 {
@@ -242,8 +242,8 @@ static uint64_t symbolizer_end_of(const struct function_map *map)
 }
 
 /*
- * An address that no unit described: its symbol, between the maps on either side. A symbol may say that it
- * reaches over many of them, and over the end of memory.
+ * An address that no unit describes gets its symbol, limited by the maps on either side. A symbol may claim
+ * to extend over many of them, and over the end of memory.
  */
 static void fill_gap(const struct subject *subject, uint64_t vaddr, struct intern *strings,
 		     const function_maps *entries, function_maps *ret)
@@ -307,7 +307,7 @@ static void ask_fallback(struct batch *batch, struct intern *strings, function_m
 		fallback_complete(&batch->subjects[i], batch->options, strings, maps);
 }
 
-/* ---- what earlier runs found --------------------------------------------------------------- */
+/* ---- results of earlier runs ------------------------------------------------------------------- */
 
 static struct store_key symbolizer_key_of(const struct batch *batch, const struct subject *subject)
 {
@@ -327,12 +327,12 @@ static bool symbolizer_is_storable(const struct batch *batch, const struct subje
 {
 	const struct image *image = subject->request->image;
 
-	/* What is no file is memory of a process, which may say anything. */
+	/* An image that is not a file is memory of a process, which may contain anything. */
 	return batch->options->store && image->kind == IMAGE_ELF && image->file.len > 0 &&
 	       !image->is_changed && !symbolizer_is_too_much(subject);
 }
 
-/* Whether an entry can stand for the maps: whole, and with names as they are asked for. */
+/* Whether an entry can replace the maps: complete, and with names as requested. */
 static bool is_enough(const struct batch *batch, const struct symbolizer_request *request, struct bytes bytes)
 {
 	struct map_entry entry;
@@ -350,7 +350,7 @@ static bool is_enough(const struct batch *batch, const struct symbolizer_request
 	return true;
 }
 
-/* Leaves in `wanted` what the store does not know. */
+/* Leaves in `wanted` the addresses that the store does not have. */
 static void symbolizer_recall(struct batch *batch, struct subject *subject, struct intern *strings)
 {
 	struct symbolizer_request *request = subject->request;
@@ -462,7 +462,7 @@ void symbolize(const struct symbolizer_options *options, struct symbolizer_reque
 			       .n_subjects = n,
 			       .n_workers = pool_threads(options->n_threads) };
 	size_t first = ret->n;
-	struct intern names; /* in the order they come, which depends on what the store knows */
+	struct intern names; /* in the order of their first use, which depends on the contents of the store */
 
 	intern_init(&names);
 	symbolizer_tell(&batch, 0);

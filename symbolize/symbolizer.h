@@ -11,9 +11,9 @@
 #include "symbolize/request.h"
 
 /*
- * Appends maps that cover every address, sorted by (id, vaddr), none overlapping inside an image.
- * Never faults: where nothing is known the map has a made-up name. Strings are added in the order of the
- * maps: the result is the same however many threads there are and whatever the store knew.
+ * Appends maps that cover every address, sorted by (id, vaddr), without overlaps in an image. Never faults:
+ * if nothing is known, the map has a synthetic name. Strings are added in the order of the maps, so the
+ * result depends neither on the number of threads nor on the contents of the store.
  */
 void symbolize(const struct symbolizer_options *options, struct symbolizer_request *requests, size_t n,
 	       struct intern *strings, function_maps *ret);

@@ -5,12 +5,12 @@
 #include "symbolize/dwarf/inlines.h"
 
 #define MAX_FUNCTION_SIZE (1ull << 31) /* offsets are 32 bits wide */
-#define MAX_PARTS 256                  /* of one function; compilers make two or three */
+#define MAX_PARTS 256                  /* of one function; compilers create two or three */
 
-/* A stretch of code of one function. */
+/* A range of code of one function. */
 struct part {
 	uint64_t start, end;
-	const struct raw_function *function; /* NULL: known by its symbol alone */
+	const struct raw_function *function; /* NULL: known only by its symbol */
 	bool is_wanted;
 };
 typedef VEC(struct part) parts;
@@ -21,7 +21,7 @@ static int compare_parts(const void *left, const void *right)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	/* Later in the file first: functions folded into one are known by the last. */
+	/* Later in the file first: identical functions that were folded are known by the last. */
 	return a->function > b->function ? -1 : a->function < b->function;
 }
 
@@ -31,7 +31,7 @@ static void sort_parts(parts *list)
 		qsort(list->at, list->n, sizeof(*list->at), compare_parts);
 }
 
-/* Where two overlap, the first gives way. */
+/* If two overlap, the first is shortened. */
 static void unit_maps_make_disjoint(parts *list)
 {
 	size_t n = 0;
@@ -62,13 +62,13 @@ static void collect_parts(const struct raw_functions *functions, const struct im
 	unit_maps_make_disjoint(ret);
 }
 
-/* Index of the first part that ends behind vaddr. */
+/* Index of the first part that ends after vaddr. */
 static size_t unit_maps_first_behind(const parts *list, uint64_t vaddr)
 {
 	return search_first(i, list->n, list->at[i].end > vaddr);
 }
 
-/* Code that no function of the unit claims belongs to its symbol, but not beyond the neighbours. */
+/* Code that no function of the unit claims belongs to its symbol, within the limits of its neighbours. */
 static void add_bare(struct naming *naming, const parts *list, size_t behind, uint64_t vaddr,
 		     struct intern *strings, parts *ret)
 {
@@ -83,7 +83,7 @@ static void add_bare(struct naming *naming, const parts *list, size_t behind, ui
 		vec_push(ret, part);
 }
 
-/* Marks the parts that cover an address and adds bare ones where none does. */
+/* Marks the parts that cover an address and adds bare ones for addresses that no part covers. */
 static void choose_parts(parts *list, struct naming *naming, const struct unit_hits *hits,
 			 struct intern *strings)
 {
@@ -108,9 +108,8 @@ static void choose_parts(parts *list, struct naming *naming, const struct unit_h
 /* ---- one map ------------------------------------------------------------------------------- */
 
 /*
- * Of an OpenMP region clang makes two functions where it describes them for debuggers: one with the
- * parameters of the runtime, and one for the body, `.omp_outlined._debug__`, that it calls. Nobody wrote that
- * call.
+ * With debug information, clang turns an OpenMP region into two functions: one with the parameters of the
+ * runtime, and one for the body, `.omp_outlined._debug__`, which it calls. That call is not in the source.
  */
 static bool is_body_of_region(const struct function_map *map, const struct raw_call *raw, const char *name,
 			      const struct intern *strings)
@@ -119,7 +118,7 @@ static bool is_body_of_region(const struct function_map *map, const struct raw_c
 	       strstr(intern_text(strings, map->linkage ? map->linkage : map->name), "omp_outlined");
 }
 
-/* Leaves out ranges of no call. */
+/* Drops ranges that belong to no call. */
 static void drop_empty_ranges(struct function_map *map)
 {
 	size_t n = 0;
@@ -207,8 +206,8 @@ static struct function_map bare_map(struct dwarf_cache *cache, struct naming *na
 }
 
 /*
- * What the compiler made for itself (a parallel region, the body of a coroutine) is declared nowhere: it is
- * written in the file where its own code starts, from the least line that it has there.
+ * Functions that the compiler generates (a parallel region, the body of a coroutine) have no declaration:
+ * they are written in the file where their own code starts, from the lowest line that they have there.
  */
 static void unit_maps_declare(const struct line_row *row, uint32_t *file, uint32_t *line)
 {
@@ -228,7 +227,7 @@ static void find_declaration(struct function_map *map)
 			unit_maps_declare(&map->lines.at[i], &map->decl_file, &map->decl_line);
 }
 
-/* The same of such functions that were inlined. */
+/* The same for inlined functions of this kind. */
 static void unit_maps_declare_calls(struct function_map *map)
 {
 	VEC(bool) is_open = { 0 };

@@ -16,14 +16,14 @@ const char *wait_kind_name(enum wait_kind kind)
 }
 
 /*
- * Functions of Linux 4.19 to 6.18, on x86-64 and AArch64. A star stands for any end. What the compiler
- * makes of one (f.constprop.0, f.isra.0) is the same function.
+ * Functions of Linux 4.19 to 6.18, on x86-64 and AArch64. A star matches any suffix. Clones made by the
+ * compiler (f.constprop.0, f.isra.0) are the same function.
  */
 static const struct {
 	const char *function;
 	enum wait_kind kind;
 } waits[] = {
-	/* Taken off the CPU, on the way back to the program or within the kernel. */
+	/* Preempted, on return to user mode or within the kernel. */
 	{ "preempt_schedule*", WAIT_RUNNABLE },
 	{ "__cond_resched*", WAIT_RUNNABLE },
 	{ "do_sched_yield", WAIT_RUNNABLE },
@@ -101,7 +101,7 @@ static const struct {
 	{ "__do_wait", WAIT_CHILD },
 	{ "kernel_wait*", WAIT_CHILD },
 
-	/* Often part of its caller, which else waits only while it copies. */
+	/* Often inlined into its caller, which otherwise waits only while it copies. */
 	{ "wait_for_vfork_done", WAIT_VFORK },
 	{ "copy_process", WAIT_NO_KIND },
 	{ "kernel_clone", WAIT_VFORK },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_kind: what a thread waits for, by the names of the kernel's functions on its stack.
+ * wait_kind: what a thread waits for, according to the names of the kernel functions on its stack.
  */
 #pragma once
 
@@ -23,18 +23,19 @@
 	KIND(STOPPED, "stopped")       \
 	KIND(UNKNOWN, "unknown")
 
-/* UNKNOWN: there is no stack of the kernel. OTHER: there is, and none of its functions is in the table. */
+/* UNKNOWN: there is no kernel stack. OTHER: there is one, but none of its functions is in the table. */
 enum wait_kind {
 #define WAIT_KIND(kind, name) WAIT_##kind,
 	WAIT_KINDS(WAIT_KIND)
 #undef WAIT_KIND
 		WAIT_KIND_N,
-	WAIT_NO_KIND = WAIT_KIND_N, /* while going by functions: other, whatever follows */
+	WAIT_NO_KIND =
+		WAIT_KIND_N, /* only between calls of wait_kind_next: the result is other, whatever follows */
 };
 
 const char *wait_kind_name(enum wait_kind kind);
 /*
- * Goes by the functions from the innermost outwards: start with WAIT_OTHER, and call it for each. The
- * innermost that says something decides, but for a page fault, which may wait for a disk.
+ * To be called for each function from the innermost outwards, at first with WAIT_OTHER. The innermost
+ * function in the table decides, except for a page fault, which may wait for a disk.
  */
 enum wait_kind wait_kind_next(enum wait_kind so_far, const char *function);

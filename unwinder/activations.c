@@ -22,7 +22,7 @@ uint64_t activations_goroutine(const struct stack *stack)
 		       : 0;
 }
 
-/* Of a goroutine it is that of its first function, which returns to nobody. */
+/* For a goroutine, it is that of its first function, which has no caller. */
 static uint64_t activations_base(const struct stack *stack)
 {
 	for (size_t i = activations_goroutine(stack) ? 1 : 0; i < stack->frames.n - stack->n_kernel; i++)
@@ -38,7 +38,7 @@ static struct activation activation_of(const struct frame *frame, uint64_t base)
 	return (struct activation){ has_place ? base - frame->cfa + 1 : 0, frame->pc, frame->held };
 }
 
-/* Is the frame still in the call that it was in? */
+/* Is the frame still in the same call? */
 static bool activation_stands(const struct activation *last, const struct activation *now)
 {
 	if (!last->depth || !now->depth)
@@ -47,9 +47,9 @@ static bool activation_stands(const struct activation *last, const struct activa
 }
 
 /*
- * How many of the outermost frames are calls that the last stack had. What it did not know is forgotten:
- * calls inside of a frame are compared with the last stack that had them, and so must the frame be. When a
- * stack has moved, registers that point into it have changed without a call.
+ * How many of the outermost frames are calls that the last stack had. Calls that the last stack did not know
+ * are dropped: calls inside a frame are compared with the last stack that had them, so the frame must be,
+ * too. If a stack has moved, registers that point into it have changed without a call.
  */
 static size_t activations_count_same(struct activations *last, const struct stack *stack, uint64_t base)
 {
@@ -89,7 +89,7 @@ size_t activations_meet(struct activations *last, const struct stack *stack)
 	size_t n_same = activations_count_same(last, stack, base);
 	last->base = base;
 	last->serial = stack->serial;
-	last->frames.n = n_same ? n_same - 1 : 0; /* the last of them may be in another call now */
+	last->frames.n = n_same ? n_same - 1 : 0; /* the last of them may now be in another call */
 	for (size_t i = last->frames.n; i < n; i++)
 		vec_push(&last->frames, activation_of(activations_frame(stack, i), base));
 	return n - n_same;

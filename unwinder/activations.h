@@ -16,24 +16,25 @@
 #include "base/vec.h"
 #include "unwinder/stack.h"
 
-/* What is remembered of a frame. */
+/* What is stored about a frame. */
 struct activation {
-	uint64_t depth;    /* 1 + how far its CFA is below the base; 0 = it may be any */
+	uint64_t depth;    /* 1 + the distance of its CFA below the base; 0 = not known */
 	uint64_t pc, held; /* as in struct frame */
 };
 
 /* A thread's last stack, or a goroutine's; start with zeros. */
 struct activations {
-	uint64_t base;   /* CFA of its outermost frame: of a thread, another one is a coroutine's */
+	uint64_t base;   /* CFA of its outermost frame; if that of a thread is different, the stack is a
+			    coroutine's */
 	uint64_t serial; /* as in struct stack */
 	VEC(struct activation) frames; /* outermost first */
 };
 
-/* The goroutine that the stack is of, by its address; 0 = a thread's own stack, or nothing can be said. */
+/* The address of the goroutine that the stack belongs to; 0 = a thread's own stack, or not known. */
 uint64_t activations_goroutine(const struct stack *stack);
-/* Can anything be said of the stack? Not of incomplete ones, nor of those of other coroutines. */
+/* Can the stack be compared? Not if it is incomplete or that of another coroutine. */
 bool activations_take(const struct activations *last, const struct stack *stack);
-/* How many of the innermost user frames are new calls; the stack becomes the last one. 0 also if nothing can
- * be said. */
+/* The number of innermost user frames that are new calls; also 0 if the stack cannot be compared. The stack
+ * becomes the last one. */
 size_t activations_meet(struct activations *last, const struct stack *stack);
 void activations_done(struct activations *last);

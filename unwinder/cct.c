@@ -5,8 +5,8 @@
 #include "base/log_scale.h"
 
 /*
- * The two roots are reached by their numbers, never through the hash: nobody is their child by accident.
- * Slots count from the first node behind them.
+ * The two roots are found by their numbers, not through the hash: no node can become their child by accident.
+ * Slots count from the first node after them.
  */
 #define FIRST_HASHED (CCT_INCOMPLETE + 1)
 
@@ -53,7 +53,7 @@ static uint32_t cct_root_of(const struct stack *stack)
 	return stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
 }
 
-/* Where the tree goes on for frame i of the stack; the node is still to be found. */
+/* The next step of the path for frame i of the stack; the node is not known yet. */
 static struct cct_step cct_step_of(const struct stack *stack, size_t i)
 {
 	const struct frame *frame = &stack->frames.at[i];
@@ -88,7 +88,8 @@ static bool cct_is_same_step(const struct cct_step *a, const struct cct_step *b)
 	return a->vaddr == b->vaddr && a->image == b->image && a->flags == b->flags;
 }
 
-/* How many of the outermost frames are those of the path: some are known to be, the others are looked at. */
+/* How many of the outermost frames are the same as in the path: some are known to be, the others are
+ * compared. */
 static size_t cct_count_shared(const struct stack *stack, const struct cct_path *path)
 {
 	size_t n = stack->frames.n < path->steps.n ? stack->frames.n : path->steps.n;
@@ -200,7 +201,7 @@ void cct_scale(struct cct *cct, uint32_t metric, double factor)
 			cct->values.at[i].value = (uint64_t)((double)cct->values.at[i].value * factor + 0.5);
 }
 
-/* ---- life --------------------------------------------------------------------------------------- */
+/* ---- creation and destruction ------------------------------------------------------------------- */
 
 void cct_init(struct cct *cct)
 {

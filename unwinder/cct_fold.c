@@ -5,9 +5,9 @@
 
 #include "base/cleanup.h"
 
-#define MANY 4095 /* contexts with so many samples are not told from those with more */
-#define SLOT_BYTES (4 * sizeof(uint32_t)) /* of a row: it has two to four slots */
-#define KEPT_PART 4 /* that stays; each node of it may get one more, for what is folded below it */
+#define MANY 4095                         /* contexts with at least this many samples are not distinguished */
+#define SLOT_BYTES (4 * sizeof(uint32_t)) /* per row: it has two to four slots */
+#define KEPT_PART 4 /* the part kept; each node may get another one, for what is folded below it */
 
 size_t cct_bytes(const struct cct *cct)
 {
@@ -34,7 +34,7 @@ static void fold_count(uint16_t *samples, uint64_t n)
 	*samples = (uint16_t)(sum < MANY ? sum : MANY);
 }
 
-/* Samples in each node and below it, MANY at most. */
+/* Samples in each node and below it, at most MANY. */
 static uint16_t *fold_samples(const struct cct *cct)
 {
 	uint16_t *samples = alloc_zero(cct->nodes.n, sizeof(*samples));
@@ -47,7 +47,7 @@ static uint16_t *fold_samples(const struct cct *cct)
 	return samples;
 }
 
-/* What has more samples than this stays: the least number so that it takes no more memory than it should. */
+/* Nodes with more samples than this are kept: the lowest number for which they fit into the memory. */
 static unsigned fold_threshold(const struct cct *cct, const uint16_t *samples, size_t max_bytes)
 {
 	CLEANUP(freep) size_t *bytes = alloc_zero(MANY + 1, sizeof(*bytes));
@@ -60,12 +60,12 @@ static unsigned fold_threshold(const struct cct *cct, const uint16_t *samples, s
 		bytes[samples[cct->values.at[i].node]] += sizeof(struct cct_value) + SLOT_BYTES;
 	for (; least > 0 && kept + bytes[least] <= max_bytes / KEPT_PART; least--)
 		kept += bytes[least];
-	return least < MANY ? least : MANY - 1; /* those of which nobody knows how heavy they are stay all */
+	return least < MANY ? least : MANY - 1; /* nodes of unknown weight (MANY or more) are all kept */
 }
 
 /*
- * All nodes again, in their order. None comes to stand behind its old place, so that no row is overwritten
- * before it is read. A child has no more samples than its parent: parents of what stays, stay.
+ * Rewrites all nodes in their order. None is moved behind its old position, so no row is overwritten before
+ * it is read. A child has no more samples than its parent, so the parents of kept nodes are kept.
  */
 static uint64_t fold_nodes(struct cct *cct, const uint16_t *samples, unsigned least, uint64_t *since,
 			   uint32_t *place)

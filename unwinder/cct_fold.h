@@ -11,7 +11,7 @@
 
 #include "unwinder/cct.h"
 
-/* Is this what was folded? */
+/* Does this node stand for folded contexts? */
 static inline bool cct_is_other(const struct cct *cct, uint32_t node)
 {
 	return node > CCT_INCOMPLETE && cct->nodes.at[node].image == IMAGE_NONE && !cct->nodes.at[node].vaddr;
@@ -23,15 +23,16 @@ size_t cct_bytes(const struct cct *cct);
 /* The samples in what was folded. */
 uint64_t cct_other_samples(const struct cct *cct);
 
-/* What goes with the rows of a tree and moves with them: by node and by value. Either may be NULL. */
+/* Data per node and per value that is moved together with them. Either may be NULL. */
 struct cct_since {
 	uint64_t *nodes, *values;
 };
 /*
- * Folds until about half of max_bytes are taken, in place. ret_place has what became of each node: its new
- * number, or that of what it was folded into; the caller frees it. Returns how many contexts were folded.
- * Nodes that stay keep their order, and so do values. Paths (struct cct_path) are no longer valid.
+ * Folds the tree in place until it takes about half of max_bytes. ret_place has the new number of each node,
+ * or that of the node it was folded into; the caller frees it. Returns the number of folded contexts.
+ * Remaining nodes keep their order, and so do values. Paths (struct cct_path) become invalid.
  *
- * Values that threads have in the same nodes cannot be folded: with very many threads more may be left.
+ * Values of different threads in the same node cannot be folded: with very many threads the tree may remain
+ * larger.
  */
 uint64_t cct_fold(struct cct *cct, size_t max_bytes, const struct cct_since *since, uint32_t **ret_place);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain: stacks that the kernel walked itself, by frame pointers: each step is checked like those of our own
- * walks.
+ * chain: stacks that the kernel unwound by frame pointers: each step is checked like those of our own walks.
  */
 #include "unwinder/walk_private.h"
 
-/* Is the chain's last frame one that nobody calls? */
+/* Is the chain's last frame one that has no caller? */
 static bool chain_is_root(const struct walker *walker, const struct pc_entry *entry)
 {
 	const struct recipes *recipes = knowledge_recipes(walker->knowledge);

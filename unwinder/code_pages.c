@@ -8,7 +8,7 @@
 #include "base/vec.h"
 
 #define EPOCH_NS 250000000ull
-#define PAGE_SIZE_LOG2 12 /* ours: any power of two up to the machine's own would do */
+#define PAGE_SIZE_LOG2 12 /* ours: any power of two up to the machine's own page size */
 #define PAGE_BYTES (1u << PAGE_SIZE_LOG2)
 #define MAX_PAGES 16384 /* 64 MiB; beyond that all pages are dropped and read again */
 
@@ -16,7 +16,7 @@ struct code_page {
 	uint8_t bytes[PAGE_BYTES];
 	size_t len;
 	uint64_t epoch, version; /* version 0: not readable */
-	uint64_t sample;         /* that it was last read for */
+	uint64_t sample;         /* the sample for which it was last read */
 	uint64_t key;            /* in by_page */
 	bool is_wanted;          /* since code_pages_forget was last called */
 };
@@ -140,7 +140,7 @@ void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct b
 	memcpy(page->bytes, code.at, code.len);
 	page->len = code.len;
 	page->version = ++pages->version;
-	page->epoch = ++pages->epoch; /* whatever was looked up before is looked up again */
+	page->epoch = ++pages->epoch; /* everything is looked up again */
 }
 
 bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc)

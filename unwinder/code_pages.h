@@ -14,31 +14,31 @@
 #include "unwinder/memory.h"
 
 struct code_pages;
-/* read may be NULL: then the only code is what code_pages_put was given. */
+/* read may be NULL: then the only code is that given to code_pages_put. */
 struct code_pages *code_pages_new(memory_reader read, void *context);
 void code_pages_free(struct code_pages *pages);
 
-/* For recordings that go on for weeks: drops the pages that nobody has asked for since it was last called.
- * Those that are wanted again are read again, as a version of their own. */
+/* For recordings that run for weeks: drops the pages that were not requested since the last call. If they are
+ * requested again, they are read again and get a new version. */
 void code_pages_forget(struct code_pages *pages);
-size_t code_pages_count(const struct code_pages *pages); /* that are held */
+size_t code_pages_count(const struct code_pages *pages); /* pages in memory */
 
-/* A sample has come. Starts an epoch if the last one is over. */
+/* To be called for each sample. Starts a new epoch if the last one is over. */
 void code_pages_tick(struct code_pages *pages, uint64_t time_ns);
-/* The present one; never 0. */
+/* The current epoch; never 0. */
 uint64_t code_pages_epoch(const struct code_pages *pages);
 
 #define CODE_AT_LEAST \
-	16 /* bytes that code_pages_at gives unless memory ends before; the longest instruction */
+	16 /* bytes that code_pages_at returns unless memory ends before; the longest instruction */
 
-/* The contents of addr from now on, for a process that cannot be read: a page, or the beginning of one.
+/* Sets the contents of memory at addr, for a process that cannot be read: a page, or the beginning of one.
  * Anything else is ignored. */
 void code_pages_put(struct code_pages *pages, pid_t pid, uint64_t addr, struct bytes code);
 
 /* Code at a run-time address, to the end of a page or at least CODE_AT_LEAST bytes. Valid until the next
  * call. */
 struct bytes code_pages_at(struct code_pages *pages, pid_t pid, uint64_t pc);
-/* Reads the page now, but once a sample at most. True if it has changed. */
+/* Reads the page now, but at most once per sample. True if it has changed. */
 bool code_pages_renew(struct code_pages *pages, pid_t pid, uint64_t pc);
 /* 0 if the page cannot be read. */
 uint64_t code_pages_version(struct code_pages *pages, pid_t pid, uint64_t pc);

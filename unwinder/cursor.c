@@ -50,7 +50,7 @@ void cursor_log_step(struct cursor_log *log)
 		 ((struct cursor_note){ .addr = log->frame, .kind = NOTE_STEP, .reg = REG_NONE }));
 }
 
-/* What a walk looks at before its first attempt belongs to the frame, too. */
+/* Accesses before the first attempt also belong to the frame. */
 static struct cursor_note *cursor_log_add(struct cursor_log *log, enum note_kind kind)
 {
 	if (log->is_new)
@@ -75,7 +75,7 @@ void cursor_log_read(struct cursor_log *log, uint64_t addr, unsigned size, enum 
 	note->value = value;
 }
 
-/* ---- looks -------------------------------------------------------------------------------------- */
+/* ---- accesses ----------------------------------------------------------------------------------- */
 
 uint64_t cursor_lost_regs(struct cursor *cursor, uint64_t mask)
 {

@@ -17,38 +17,38 @@
 #include "unwinder/memory.h"
 
 /*
- * What a walk depended on, in the order of its steps. Most registers that are restored are never needed to
- * find the way out: so each note says which of the caller's registers it was for.
+ * What a walk depended on, in the order of its steps. Most restored registers are never needed for unwinding:
+ * so each note says which of the caller's registers it was for.
  */
 enum note_kind {
 	NOTE_STEP, /* an attempt to leave frame number `addr` begins */
-	NOTE_READ, /* size bytes at addr were asked for */
-	NOTE_USE,  /* so were registers of the frame, in the mask `value` */
-	NOTE_NEED, /* ... of its caller, as the attempt gave them */
-	NOTE_TELL, /* registers of the frame, in the mask `value`, tell its calls apart */
+	NOTE_READ, /* size bytes at addr were read */
+	NOTE_USE,  /* registers of the frame, in the mask `value`, were read */
+	NOTE_NEED, /* ... of its caller, as the attempt set them */
+	NOTE_TELL, /* registers of the frame, in the mask `value`, distinguish its calls */
 };
 struct cursor_note {
 	uint64_t addr, value;
 	uint8_t kind, size, status;
-	uint8_t reg; /* the caller's register that it gives; REG_NONE: the way out itself */
+	uint8_t reg; /* the caller's register that it is read for; REG_NONE: for the step itself */
 };
 struct cursor_log {
 	VEC(struct cursor_note) notes;
 	uint64_t frame; /* its number, counted from the innermost */
-	bool is_new;    /* nothing of the frame has been noted yet */
-	uint8_t reg;    /* of the notes that follow */
+	bool is_new;    /* nothing was recorded for the frame yet */
+	uint8_t reg;    /* of the following notes */
 };
 
 struct cursor {
 	struct {
-		struct regs sets[2]; /* the frame's and its caller's, by turns */
+		struct regs sets[2]; /* the frame's and its caller's, alternating */
 		struct regs *frame, *caller;
 		struct memory memory;
-		struct cursor_log *log; /* NULL = not wanted */
+		struct cursor_log *log; /* NULL = nothing is recorded */
 	} private_;
 };
 
-/* Bytes that lie in one piece of memory, to be loaded without further checks. */
+/* Contiguous bytes, which can be loaded without further checks. */
 struct cursor_piece {
 	struct {
 		const uint8_t *at;
@@ -58,13 +58,13 @@ struct cursor_piece {
 
 /* read may be NULL: see memory. */
 void cursor_init(struct cursor *cursor, memory_reader read, void *context);
-/* Starts a sample: the cursor stands on its innermost frame, and notes nothing. */
+/* Starts a sample: the cursor is at its innermost frame, and records nothing. */
 void cursor_begin(struct cursor *cursor, const struct isa *isa, pid_t pid, const struct sample *sample);
-/* Looks are noted there from now on; NULL = nowhere. */
+/* Accesses are recorded in log from now on; NULL = nowhere. */
 void cursor_note_into(struct cursor *cursor, struct cursor_log *log);
 /* End of the outermost word that was read; 0 = none was. */
 uint64_t cursor_reach(const struct cursor *cursor);
-/* All registers of the frame, to be shown to somebody; NULL if looks are noted. */
+/* All registers of the frame, for display; NULL if accesses are recorded. */
 const struct regs *cursor_show_regs(const struct cursor *cursor);
 
 /* For the functions below. value: 0 if it could not be read. */
@@ -78,7 +78,7 @@ static inline bool cursor_has_log(const struct cursor *cursor)
 	return __builtin_expect(cursor->private_.log != NULL, 0);
 }
 
-/* ---- looks -------------------------------------------------------------------------------------- */
+/* ---- accesses ------------------------------------------------------------------------------------ */
 
 /* A register of the frame. False if it is not known. */
 static inline bool cursor_reg(struct cursor *cursor, unsigned reg, uint64_t *ret)
@@ -91,7 +91,7 @@ static inline bool cursor_reg(struct cursor *cursor, unsigned reg, uint64_t *ret
 	return regs_known(cursor->private_.frame, reg);
 }
 
-/* A register of the caller, as the attempt has given it so far. */
+/* A register of the caller, as the attempt has set it so far. */
 static inline bool cursor_caller_reg(struct cursor *cursor, unsigned reg, uint64_t *ret)
 {
 	if (reg >= REG_MAX)
@@ -107,11 +107,11 @@ uint64_t cursor_lost_regs(struct cursor *cursor, uint64_t mask);
 
 /* size is 1, 2, 4 or 8; ret is zero-extended. */
 enum memory_status cursor_read(struct cursor *cursor, uint64_t addr, unsigned size, uint64_t *ret);
-/* Is there a word? It does not count as having been reached. */
+/* Can a word be read there? This does not change cursor_reach. */
 bool cursor_can_read(struct cursor *cursor, uint64_t addr);
 
-/* False if the bytes do not lie in one piece. That they do changes how they are read, not what: it needs no
- * note. */
+/* False if the bytes are not contiguous. This affects only how they are read, not their values, so it is not
+ * recorded. */
 static inline bool cursor_find_piece(const struct cursor *cursor, uint64_t start, uint64_t len,
 				     struct cursor_piece *ret)
 {
@@ -135,7 +135,7 @@ static inline uint64_t cursor_load(struct cursor *cursor, const struct cursor_pi
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
-/* An attempt to leave the frame begins: nothing is known of the caller. */
+/* An attempt to leave the frame begins: nothing is known about the caller. */
 static inline void cursor_attempt(struct cursor *cursor)
 {
 	cursor->private_.caller->known = 0;
@@ -143,7 +143,8 @@ static inline void cursor_attempt(struct cursor *cursor)
 		cursor_log_step(cursor->private_.log);
 }
 
-/* The caller has the frame's registers of the mask, as far as they are known. Comes first. */
+/* The caller's registers in the mask are those of the frame, as far as they are known. Must be called first.
+ */
 static inline void cursor_inherit(struct cursor *cursor, uint64_t mask)
 {
 	const struct regs *frame = cursor->private_.frame;
@@ -156,10 +157,10 @@ static inline void cursor_inherit(struct cursor *cursor, uint64_t mask)
 	}
 }
 
-/* So it does, of those that it does not know by now. */
+/* The same for those registers that the caller does not have yet. */
 void cursor_keep(struct cursor *cursor, uint64_t mask);
 
-/* The looks that follow serve to find the caller's register alone, until it is given or lost. */
+/* The following accesses serve only to restore this register of the caller, until it is given or lost. */
 static inline void cursor_find_reg(struct cursor *cursor, uint8_t reg)
 {
 	if (cursor_has_log(cursor))
@@ -190,7 +191,7 @@ static inline void cursor_count_frame(struct cursor *cursor)
 	cursor->private_.log->is_new = true;
 }
 
-/* The attempt was good: the caller becomes the frame. */
+/* The attempt succeeded: the caller becomes the frame. */
 static inline void cursor_advance(struct cursor *cursor)
 {
 	struct regs *caller = cursor->private_.caller;
@@ -201,29 +202,30 @@ static inline void cursor_advance(struct cursor *cursor)
 	cursor_count_frame(cursor);
 }
 
-/* Values of registers as one number, never 0: one that differs in a single register differs. */
+/* Combines values of registers into one number: a difference in a single register makes a different number.
+ */
 static inline uint64_t cursor_mix(unsigned reg, uint64_t value)
 {
 	return value * (0x9e3779b97f4a7c15u * (2 * reg + 1));
 }
 
 /*
- * So those of the frame that are in the mask; 0 if one is not known. Where the walk leads does not depend on
- * them, but what it says of the frame does: they are noted.
+ * The combined values of the frame's registers in the mask; 0 if one is not known. The walk does not depend
+ * on them, but its result for the frame does: so they are recorded.
  */
 uint64_t cursor_held(struct cursor *cursor, uint64_t mask);
 
-/* An attempt that restores registers from slots of one piece alone: that of the rule's slots. */
+/* An attempt that restores registers only from contiguous slots: those of the rule. */
 struct cursor_move {
 	const struct isa *isa;
 	const struct packed_rule *rule;
 	const struct cursor_piece *slots;
 	uint64_t cfa, ra;
-	bool is_held; /* cursor_held is wanted */
+	bool is_held; /* cursor_held is to be computed */
 };
 
-/* Makes such an attempt and advances. Other registers stay where they are, which saves copying them. Returns
- * cursor_held of the registers that are restored, but for the return address, if it is wanted; else 0. */
+/* Makes such an attempt and advances. Other registers are not copied. Returns cursor_held of the restored
+ * registers, except the return address, if is_held is set; otherwise 0. */
 static inline uint64_t cursor_move(struct cursor *cursor, const struct cursor_move *move)
 {
 	const struct isa *isa = move->isa;

@@ -15,12 +15,12 @@ struct depend_word {
 struct depend {
 	struct cursor_log log;
 	bool is_known; /* of the last walk */
-	uint64_t regs; /* mask, sp is among them; pc always counts */
+	uint64_t regs; /* mask, includes sp; pc is always one of them */
 	VEC(struct depend_word) words;
 };
 
 void depend_done(struct depend *depend);
 /* A walk begins. */
 void depend_begin(struct depend *depend, struct cursor *cursor);
-/* It has ended; is_final: it would not go another way if nothing has changed. */
+/* It has ended; is_final: it would have the same result again if nothing has changed. */
 void depend_end(struct depend *depend, const struct isa *isa, struct cursor *cursor, bool is_final);

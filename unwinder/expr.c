@@ -3,7 +3,7 @@
 
 #define MAX_DEPTH 64
 #define MAX_STEPS \
-	4096 /* expressions may branch backwards; those of compilers have about twenty steps at most */
+	4096 /* expressions may branch backwards; those of compilers have at most about twenty steps */
 
 enum op {
 	OP_ADDR = 0x03,
@@ -156,7 +156,7 @@ static void expr_divide(struct machine *m, uint64_t a, uint64_t b)
 {
 	if (b == 0)
 		expr_stop(m, EXPR_DAMAGED);
-	else if (b == UINT64_MAX) /* INT64_MIN / -1 has no C meaning */
+	else if (b == UINT64_MAX) /* INT64_MIN / -1 is undefined in C */
 		expr_push(m, -a);
 	else
 		expr_push(m, (uint64_t)((int64_t)a / (int64_t)b));

@@ -11,7 +11,7 @@
 #include "unwinder/hotspot_layout.h"
 #include "unwinder/hotspot_stub.h"
 
-#define MAX_PROCESSES 1024 /* remembered; then all are forgotten */
+#define MAX_PROCESSES 1024 /* cached; then all are dropped */
 #define MAX_TRIES 4        /* to read the layout: the runtime may just be starting */
 
 struct hotspot_process {
@@ -71,7 +71,7 @@ static bool hotspot_is_library(const struct hotspot *hotspot, image_id id)
 	return image && image->kind == IMAGE_ELF && strcmp(image_name(image), "libjvm.so") == 0;
 }
 
-/* Is it still where it was? Else it is searched for, once for each state of the space. */
+/* Is it still at the same address? Otherwise it is searched, once for each state of the space. */
 static bool hotspot_locate(struct hotspot *hotspot, struct space *space, struct hotspot_process *process)
 {
 	const struct space_map *map = process->image == IMAGE_NONE ? NULL : space_find(space, process->at);
@@ -123,7 +123,7 @@ static void hotspot_read_layout(struct hotspot *hotspot, pid_t pid, struct hotsp
 	process->has_layout = hotspot_layout_read(hotspot->pages, pid, exports, &process->layout);
 }
 
-/* NULL if it has no HotSpot, or one that does not describe itself. */
+/* NULL if it has no HotSpot, or one without a description of itself. */
 static const struct hotspot_process *hotspot_find_process(struct hotspot *hotspot, struct space *space,
 							  pid_t pid)
 {
@@ -149,8 +149,8 @@ static const struct hotspot_process *hotspot_find_process(struct hotspot *hotspo
 
 /* ---- recipes ------------------------------------------------------------------------------------ */
 
-/* On both machines the return address is the frame's last word, and the caller's frame pointer the one before
- * it. No register is kept across calls but this. */
+/* On both architectures the return address is the frame's last word, and the caller's frame pointer the one
+ * before it. No other register is preserved across calls. */
 static uint32_t hotspot_add_recipe(struct hotspot *hotspot, uint64_t frame_size)
 {
 	const struct isa *isa = hotspot->isa;
@@ -181,7 +181,7 @@ uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const stru
 	return hotspot_add_recipe(hotspot, code.frame_size);
 }
 
-/* ---- methods that are being entered --------------------------------------------------------------- */
+/* ---- methods that were just entered ---------------------------------------------------------------- */
 
 struct hotspot_memory {
 	struct code_pages *pages;

@@ -26,15 +26,15 @@ struct hotspot_place {
 };
 
 /*
- * How to leave the frame of compiled code at a place. RECIPE_NONE where the process has no
- * HotSpot, or that does not say. Code that was interrupted (not is_return) may be about to leave its frame:
- * ask only if analysis finds no way out. is_anew: after what was known led nowhere; the runtime's tables are
- * read again, which may have changed since.
+ * The recipe for the frame of compiled code at a place. RECIPE_NONE if the process has no HotSpot, or the
+ * runtime does not describe it. Code that was interrupted (not is_return) may be about to leave its frame:
+ * use this only if analysis finds no recipe. is_anew: the previous result led nowhere; the runtime's tables
+ * may have changed since, and are read again.
  */
 uint32_t hotspot_recipe(struct hotspot *hotspot, struct space *space, const struct hotspot_place *place,
 			bool is_anew);
 
-/* How to leave a method that was interrupted before it had made its frame; RECIPE_NONE where the code does
+/* The recipe for a method that was interrupted before it had set up its frame; RECIPE_NONE if the code does
  * not show that. */
 uint32_t hotspot_entry_recipe(struct hotspot *hotspot, struct space *space,
 			      const struct hotspot_place *place);

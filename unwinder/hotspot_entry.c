@@ -2,15 +2,15 @@
 #include "unwinder/hotspot_entry.h"
 
 #define MAX_INSNS 512 /* followed */
-#define MAX_PATHS 16  /* branches remembered */
+#define MAX_PATHS 16  /* branches to be followed */
 #define MAX_SEEN 64   /* targets of branches, each followed once */
 
-/* The registers that take the caller's sp: up to Java 19, and since then. */
+/* The registers that contain the caller's sp: up to Java 19, and since then. */
 static const uint8_t entry_senders[] = { 13, 19 };
 
 struct entry_path {
-	uint64_t pc, written; /* mask of registers that no longer hold what they do now */
-	int64_t record;       /* where the return address was stored, counted from sp */
+	uint64_t pc, written; /* mask of registers that no longer have their current value */
+	int64_t record;       /* where the return address was stored, relative to sp */
 	bool has_record;
 };
 
@@ -50,7 +50,7 @@ static void entry_see_record(struct entry *entry, const struct insn *insn)
 	entry->now.has_record = true;
 }
 
-/* The register that the instruction shows to hold the caller's sp. */
+/* The register that contains the caller's sp, according to the instruction. */
 static unsigned entry_see_sender(const struct entry *entry, const struct insn *insn)
 {
 	const struct isa *isa = entry->isa;
@@ -64,7 +64,7 @@ static unsigned entry_see_sender(const struct entry *entry, const struct insn *i
 		if (e->kind == EFFECT_SET && e->imm == 0 && entry_is_kept(path, isa->sp) &&
 		    entry_is_kept(path, isa->fp))
 			return isa->sp;
-		/* The interpreter: its frame has it below the frame record. */
+		/* The interpreter: its frame contains it below the frame record. */
 		if (e->kind == EFFECT_STORE && path->has_record && e->imm == path->record - 16 &&
 		    entry_is_kept(path, e->reg))
 			return e->reg;
@@ -102,7 +102,7 @@ static void entry_remember(struct entry *entry, uint64_t target)
 	entry->paths[entry->n_paths++].pc = target;
 }
 
-/* False where the path ends: what the return address register holds from there on is another matter. */
+/* False if the path ends: after that, the return address register may contain anything. */
 static bool entry_go_on(struct entry *entry, const struct insn *insn)
 {
 	switch ((enum insn_flow)insn->flow) {

@@ -11,5 +11,5 @@
 
 #include "recipes/ahead.h"
 
-/* The register that holds the caller's sp at pc; REG_NONE if the code makes no such frame. */
+/* The register that contains the caller's sp at pc; REG_NONE if the code sets up no such frame. */
 unsigned hotspot_entry_sender(const struct isa *isa, ahead_code code, void *context, uint64_t pc);

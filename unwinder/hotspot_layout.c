@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-#define MAX_ENTRIES 8192 /* of the table; Java 17 has some 2,600 */
+#define MAX_ENTRIES 8192 /* of the table; Java 17 has about 2,600 */
 #define MAX_STRIDE 256
 #define MAX_NAME 64
 #define MAX_FIELD_OFFSET (1u << 16)
-#define MAX_HEAPS 16 /* there are three at most */
+#define MAX_HEAPS 16 /* there are at most three */
 #define MIN_LOG2 3   /* of a segment's size; it is 6 or 7 */
 #define MAX_LOG2 16
-#define MAX_HOPS 8192         /* back to a block's first segment: 254 segments at once */
+#define MAX_HOPS 8192         /* back to a block's first segment: up to 254 segments per hop */
 #define SEGMENT_FREE 255      /* in the map */
-#define MAX_FRAME_WORDS 65536 /* half a megabyte; a method has 65535 local variables at most */
+#define MAX_FRAME_WORDS 65536 /* half a megabyte; a method has at most 65535 local variables */
 
 const char *const hotspot_export_names[HOTSPOT_EXPORTS] = {
 	[HOTSPOT_STRUCTS] = "gHotSpotVMStructs",
@@ -43,7 +43,7 @@ static bool hotspot_read(const struct hotspot_reader *r, uint64_t addr, unsigned
 	*ret = 0;
 	if (!addr || bytes.len < size)
 		return false;
-	memcpy(ret, bytes.at, size); /* little-endian, as we are */
+	memcpy(ret, bytes.at, size); /* little-endian, like this machine */
 	return true;
 }
 
@@ -108,7 +108,7 @@ static const struct hotspot_wanted {
 };
 #define N_WANTED (sizeof(hotspot_wanted) / sizeof(hotspot_wanted[0]))
 
-/* By the name of the field's type. Structures and pointers are addressed, not read, or have eight bytes. */
+/* By the name of the field's type. Structures are addressed, not read; pointers have eight bytes. */
 static uint8_t hotspot_size_of(const char *type)
 {
 	static const struct {
@@ -149,7 +149,7 @@ static bool hotspot_take_entry(const struct hotspot_reader *r, uint64_t entry, c
 	if (!hotspot_read(r, entry + at[HOTSPOT_TYPE_NAME], 8, &type) || !type)
 		return false;
 	if (!hotspot_read_name(r, type, type_name))
-		return true; /* a longer one than any we want */
+		return true; /* longer than any of the required names */
 	for (size_t i = 0; i < N_WANTED; i++) {
 		if (strcmp(type_name, hotspot_wanted[i].type) != 0)
 			continue;
@@ -230,7 +230,7 @@ static bool hotspot_find_heap(const struct hotspot_reader *r, const struct hotsp
 	return false;
 }
 
-/* The map holds for each segment how far back to go; 0 at a block's first one. */
+/* The map says for each segment how far to go back; 0 at the first segment of a block. */
 static bool hotspot_find_block(const struct hotspot_reader *r, const struct hotspot_heap *heap, uint64_t pc,
 			       uint64_t *ret)
 {
@@ -248,7 +248,7 @@ static bool hotspot_find_block(const struct hotspot_reader *r, const struct hots
 	return false;
 }
 
-/* The description of the code stands behind the block's header. */
+/* The description of the code follows the block's header. */
 static bool hotspot_find_blob(const struct hotspot_reader *r, const struct hotspot_field *field, uint64_t pc,
 			      uint64_t *ret)
 {

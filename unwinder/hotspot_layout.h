@@ -4,16 +4,16 @@
  * its information about the compiled code at an address.
  *
  * libjvm exports a table of its structures' fields (vmStructs), made for debuggers. With it the code cache
- * can be read: heaps of segments, and a map that leads from a segment to the block it belongs to, which
- * begins with a description of the code in it. One of its fields is the size of the code's frame. All of this
- * lives as long as the code does, so it may be read after a sample; but it is the target's memory and
- * may hold anything: every number is checked, every search ends.
+ * can be read: heaps of segments, and a map from a segment to the block it belongs to, which begins with a
+ * description of the code in it. One of its fields is the size of the code's frame. All of this exists as
+ * long as the code does, so it may be read after a sample. But it is the target's memory and may contain
+ * anything: every number is checked, and every search is bounded.
  */
 #pragma once
 
 #include "unwinder/code_pages.h"
 
-/* Run-time addresses of what libjvm exports, in the order of hotspot_export_names. */
+/* Run-time addresses of the variables that libjvm exports, in the order of hotspot_export_names. */
 enum hotspot_export {
 	HOTSPOT_STRUCTS,
 	HOTSPOT_TYPE_NAME,
@@ -53,16 +53,16 @@ struct hotspot_layout {
 	struct hotspot_field field[FIELD_N];
 };
 
-/* Reads the table. False if there is none that makes sense, or a field is missing that is needed. */
+/* Reads the table. False if there is no valid one, or a required field is missing. */
 bool hotspot_layout_read(struct code_pages *pages, pid_t pid, const uint64_t exports[HOTSPOT_EXPORTS],
 			 struct hotspot_layout *ret);
 
 struct hotspot_code {
-	uint64_t frame_size; /* bytes, from sp to the caller's; the return address lies at its end */
-	uint64_t frame_from; /* from this address on there is a frame; UINT64_MAX = not told */
+	uint64_t frame_size; /* bytes, from sp to the caller's sp; the return address is at its end */
+	uint64_t frame_from; /* from this address on there is a frame; UINT64_MAX = not known */
 };
 
-/* The compiled code at pc. False if there is none with a frame of a fixed size. is_anew: what has been read
- * of the process since the last epoch began may be out of date, and is read again, once a sample at most. */
+/* The compiled code at pc. False if there is none with a fixed frame size. is_anew: data that was read since
+ * the current epoch began may be out of date, and is read again, at most once per sample. */
 bool hotspot_code_at(struct code_pages *pages, pid_t pid, const struct hotspot_layout *layout, uint64_t pc,
 		     bool is_anew, struct hotspot_code *ret);

@@ -9,10 +9,10 @@
 #include "recipes/ahead.h"
 #include "recipes/behind.h"
 
-#define MAX_PLACES (1u << 20) /* remembered; then all are dropped */
-#define MAX_USED 8            /* pages a remembered place may depend on */
+#define MAX_PLACES (1u << 20) /* cached; then all are dropped */
+#define MAX_USED 8            /* pages that a cached place may depend on */
 
-/* A recipe that was found, and what it rests on. */
+/* A recipe that was found, and what it depends on. */
 struct jit_known {
 	uint64_t pc;
 	uint64_t page[MAX_USED], version[MAX_USED];
@@ -30,8 +30,8 @@ struct jit {
 	struct ahead *ahead;
 	struct map by_pc;
 	VEC(struct jit_known) known;
-	struct jit_known now; /* under analysis */
-	bool is_too_wide;     /* it depends on more pages than can be remembered */
+	struct jit_known now; /* being analysed */
+	bool is_too_wide;     /* it depends on more pages than can be stored */
 };
 
 struct jit *jit_new(const struct isa *isa, struct code_pages *pages, struct recipes *recipes)
@@ -65,7 +65,7 @@ static void jit_find_call(struct jit *jit, pid_t pid, uint64_t pc, struct place 
 	struct insn call;
 
 	for (; code.len < n && n > 4; code = code_pages_at(jit->pages, pid, pc - n))
-		n -= 4; /* the memory begins less than that before pc */
+		n -= 4; /* memory begins less than that before pc */
 	if (code.len < n)
 		return;
 	memcpy(before, code.at, n);
@@ -113,7 +113,7 @@ static uint32_t jit_analyse(struct jit *jit, pid_t pid, uint64_t pc, bool is_ret
 	if (jit->now.recipe == RECIPE_NONE)
 		jit->now.recipe = behind_recipe(jit->isa, jit_code_at, jit, pc, is_return, jit->recipes);
 	if (jit->is_too_wide)
-		jit->now.n_pages = 0; /* never holds */
+		jit->now.n_pages = 0; /* never valid */
 	return jit->now.recipe;
 }
 
@@ -167,13 +167,13 @@ static uint32_t jit_recipe_at(struct jit *jit, pid_t pid, uint64_t pc, bool is_r
 	return jit->now.recipe;
 }
 
-/* ---- ways out ------------------------------------------------------------------------------------ */
+/* ---- exits ----------------------------------------------------------------------------------------- */
 
-#define WAY_OUT_MAX 1024 /* instructions looked at behind pc */
+#define WAY_OUT_MAX 1024 /* instructions searched after pc */
 #define EPILOGUE_MAX 24
-#define SHARED_MIN (1u << 16) /* bytes: no function is that long */
+#define SHARED_MIN (1u << 16) /* bytes: longer than any function */
 
-/* Does straight code from pc on restore the return address, and return? */
+/* Does the straight-line code from pc on restore the return address, and return? */
 static bool jit_is_epilogue(struct jit *jit, pid_t pid, uint64_t pc)
 {
 	const struct isa *isa = jit->isa;
@@ -205,7 +205,7 @@ static uint64_t jit_find_way_out(struct jit *jit, pid_t pid, uint64_t pc)
 	return VADDR_NONE;
 }
 
-/* What that finds is kept as that of the place at the way out. */
+/* The result is cached for the place of the exit. */
 uint32_t jit_way_out(struct jit *jit, pid_t pid, uint64_t pc, bool *ret_is_shared)
 {
 	uint64_t way_out = jit_find_way_out(jit, pid, pc);
@@ -277,9 +277,9 @@ bool jit_uses_frame(struct jit *jit, pid_t pid, uint64_t pc)
 }
 
 /*
- * HotSpot gives up compiled code that has calls under way by letting them return to a piece of code that
- * takes its own address for the return address (AArch64). No call stands before it, and its frame is the
- * method's still: that is left by what the runtime says.
+ * HotSpot abandons compiled code with active calls by letting them return to code that uses its own address
+ * as the return address (AArch64). No call precedes it, and its frame is still the method's: it is unwound
+ * with the runtime's description.
  */
 static bool jit_is_given_up(struct jit *jit, pid_t pid, uint64_t pc)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look: what a walk knows of a pc, and how it judges a step by it.
+ * look: what a walk knows about a pc, and how it checks a step with it.
  */
 #include <stdio.h>
 
 #include "unwinder/walk_private.h"
 
-/* Where a direct call leads to: perhaps on from its target to another function? */
+/* Where a direct call leads to: possibly from its target to another function? */
 enum leads { LEADS_UNKNOWN, LEADS_ON, LEADS_THERE };
 
-/* The image that stands for addresses which belong to no file. */
+/* The pseudo-image for addresses that belong to no file. */
 static image_id look_pseudo_image(struct walker *walker, pid_t pid, bool is_mapped)
 {
 	char name[32];
@@ -32,9 +32,9 @@ static uint32_t look_ask_runtime(struct walker *walker, struct space *space, pid
 }
 
 /*
- * The analysis comes first; then what the runtime says of the frame, or else the frame pointer, which most
- * JIT compilers keep: a guess. Code that was interrupted and that analysis can leave may have left its frame
- * already, or not made it yet.
+ * Analysis comes first; then the runtime's description of the frame or, without one, the frame pointer, which
+ * most JIT compilers maintain: a guess. Code that was interrupted, and for which analysis has a recipe, may
+ * have left its frame already, or not set it up yet.
  */
 static void look_at_jit(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry)
 {
@@ -91,7 +91,7 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 	entry->generation = generation;
 	look_fill(walker, space, pid, entry);
 	if (entry->place.is_early)
-		entry->generation = 0; /* to be asked for again */
+		entry->generation = 0; /* to be looked up again */
 	return entry;
 }
 
@@ -122,8 +122,8 @@ bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, stru
 	return true;
 }
 
-/* Does the call lead through a stub to the function that has the name of the stub's symbol? The answer for
- * the last callee is kept. */
+/* Does the call lead through a stub to the function with the name of the stub's symbol? The answer for the
+ * last callee is cached. */
 static bool look_leads_by_name(struct walker *walker, const struct callee *callee, struct pc_entry *caller)
 {
 	if (caller->asked_for == callee->function && caller->asked_for_image == callee->image)
@@ -148,7 +148,7 @@ static enum verdict look_judge_direct(struct walker *walker, const struct callee
 					: LEADS_THERE;
 	if (caller->leads == LEADS_ON)
 		return look_leads_by_name(walker, callee, caller) ? VERDICT_VALID : VERDICT_LIKELY;
-	/* Unrolled loops are entered in their middle, by the number of turns that are left. */
+	/* Unrolled loops are entered in the middle, depending on the number of remaining iterations. */
 	bool is_inside =
 		callee->image == caller->image &&
 		knowledge_number(walker->knowledge, ASK_HOLDS, caller->image, callee->function, target);
@@ -159,7 +159,7 @@ enum verdict walk_judge(struct walker *walker, const struct callee *callee, stru
 {
 	if (!caller->is_mapped)
 		return VERDICT_INVALID;
-	/* The kernel made the handler's return address; the handler may be anything. */
+	/* The kernel set the handler's return address; the handler may be anything. */
 	if (caller->place.is_trampoline)
 		return VERDICT_VALID;
 	switch ((enum place_call)caller->place.call) {

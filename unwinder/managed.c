@@ -10,12 +10,12 @@ static bool managed_word_below(struct cursor *cursor, uint64_t fp, unsigned n, u
 
 /* ---- HotSpot ------------------------------------------------------------------------------------ */
 
-/* Words below the frame pointer. Newer versions for AArch64 have one more before LOCALS. */
+/* Words below the frame pointer. Newer versions for AArch64 have another one before LOCALS. */
 enum { SENDER_SP = 1, METHOD = 3, LOCALS = 7, INITIAL_SP = 9 };
 
 #define MAX_REACH (1u << 20) /* bytes from a frame to what it refers to: 65535 local variables, and more */
 
-/* Version 21 began to write some addresses as numbers of words from the frame pointer. */
+/* Since version 21 some addresses are stored as a number of words relative to the frame pointer. */
 static uint64_t hotspot_address_of(uint64_t fp, uint64_t word)
 {
 	bool is_number = (int64_t)word > -(int64_t)MAX_REACH && (int64_t)word < (int64_t)MAX_REACH;
@@ -33,13 +33,13 @@ static bool hotspot_is_below(uint64_t bottom, uint64_t address)
 	return address % 8 == 0 && bottom - address < MAX_REACH;
 }
 
-/* The caller's sp may lie below this frame, which stands in room that the caller had kept for itself. */
+/* The caller's sp may be below this frame, which is in memory that the caller had reserved. */
 static bool hotspot_is_near(uint64_t fp, uint64_t address)
 {
 	return address % 8 == 0 && address - (fp - MAX_REACH) < 2 * MAX_REACH;
 }
 
-/* False if it is no interpreted method's frame. */
+/* False if it is not the frame of an interpreted method. */
 static bool hotspot_find_locals(uint64_t fp, struct cursor *cursor, uint64_t *ret)
 {
 	uint64_t sender, method, locals, initial;
@@ -60,7 +60,7 @@ static bool hotspot_find_locals(uint64_t fp, struct cursor *cursor, uint64_t *re
 	return false;
 }
 
-/* Of an interrupted frame at fp that looks like an interpreted method's. */
+/* For an interrupted frame at fp that looks like that of an interpreted method. */
 static enum managed_kind hotspot_interrupted_kind(const struct isa *isa, struct cursor *cursor,
 						  uint64_t locals)
 {
@@ -78,7 +78,7 @@ static enum managed_kind hotspot_interrupted_kind(const struct isa *isa, struct 
 enum { CONTEXT = 1, FUNCTION = 2, N_ARGUMENTS = 3 };
 
 #define MAX_ARGUMENTS 65536 /* more than V8 passes */
-#define MAX_KINDS 64        /* of frames; there are some forty */
+#define MAX_KINDS 64        /* of frames; there are about forty */
 
 static bool v8_is_tagged(uint64_t word)
 {
@@ -94,7 +94,7 @@ static bool v8_is_function_frame(uint64_t fp, struct cursor *cursor)
 	       managed_word_below(cursor, fp, N_ARGUMENTS, &n_arguments) && n_arguments < MAX_ARGUMENTS;
 }
 
-/* A builtin's: the number of its kind, doubled, in place of the context. */
+/* A builtin's frame: twice the number of its kind, in place of the context. */
 static bool v8_is_builtin_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t kind;
@@ -103,7 +103,7 @@ static bool v8_is_builtin_frame(uint64_t fp, struct cursor *cursor)
 	       kind < 2 * MAX_KINDS;
 }
 
-/* A small number alone says little: a builtin's caller must be known too. */
+/* A small number alone says little: a builtin's caller must also be known. */
 static bool v8_is_frame(uint64_t fp, struct cursor *cursor)
 {
 	uint64_t next;
@@ -158,7 +158,7 @@ uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct re
 				 .cfa_offset = is_v8 ? 16 : -8 * SENDER_SP,
 				 .witness = WITNESS_TEMPLATE,
 				 .trust = TRUST_STATED };
-	/* A V8 function gives its arguments back: where its caller's sp will be is not told here. */
+	/* A V8 function pops its arguments: its caller's sp is not known here. */
 	struct rule sp = { .reg = isa->sp, .kind = RULE_UNDEFINED };
 	struct rule fp = { .reg = isa->fp, .kind = RULE_AT_REG, .from = isa->fp, .offset = 0 };
 	struct rule ra = { .reg = isa->ra, .kind = RULE_AT_REG, .from = isa->fp, .offset = 8 };

@@ -20,8 +20,8 @@
 enum managed_kind {
 	MANAGED_NONE,
 	MANAGED_HOTSPOT_INTERPRETED,
-	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method makes its frame: fp is its
-				    caller's still */
+	MANAGED_HOTSPOT_ENTERED, /* interrupted while an interpreted method sets up its frame: fp is still
+				    that of its caller */
 	MANAGED_V8,
 	MANAGED_N
 };
@@ -33,7 +33,7 @@ enum managed_kind {
  * address that no call precedes, or by code that uses the frame (x86-64).
  */
 enum managed_kind managed_frame(const struct isa *isa, struct cursor *cursor, bool is_interrupted);
-/* The same of the frame's caller, which made a call. */
+/* The same for the frame's caller, which made a call. */
 enum managed_kind managed_caller(const struct isa *isa, struct cursor *cursor);
-/* How to leave such a frame. */
+/* The recipe for such a frame. */
 uint32_t managed_recipe(enum managed_kind kind, const struct isa *isa, struct recipes *recipes);

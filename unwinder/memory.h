@@ -8,7 +8,7 @@
  * path by then, which cannot be detected. (Trusting words that are equal before and after the sample was
  * tried: in programs that repeatedly return to frames of the same size, a quarter of the stacks were wrong.)
  *
- * A walk reads it through its cursor, which notes what was read.
+ * A walk reads it through its cursor, which records what was read.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ typedef ssize_t (*memory_reader)(void *context, pid_t pid, uint64_t addr, void *
 
 enum memory_status {
 	MEMORY_OK,
-	MEMORY_BEYOND, /* beyond the end of a snapshot that was cut off: the stack may go on there */
+	MEMORY_BEYOND, /* beyond the end of a truncated snapshot: the stack may continue there */
 	MEMORY_BAD,    /* not in the snapshot, its pages or the target */
 };
 
@@ -38,7 +38,7 @@ struct memory {
 	const struct stack_page *deep; /* copied at the same moment, from deep_start on */
 	uint32_t n_deep;
 	uint64_t deep_start;
-	uint64_t reach;     /* end of the outermost word that memory_get gave; 0 = none */
+	uint64_t reach;     /* end of the outermost word that memory_get returned; 0 = none */
 	memory_reader read; /* may be NULL */
 	void *context;
 	pid_t pid;
@@ -54,8 +54,8 @@ enum memory_status memory_get(struct memory *memory, uint64_t addr, unsigned siz
 /* The same, but not counted in `reach`. */
 enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned size, uint64_t *ret);
 
-/* Bytes that are contiguous in the snapshot or in a page beyond it; else NULL. They are those that
- * memory_peek gives. */
+/* Bytes that are contiguous in the snapshot or in a page beyond it, otherwise NULL. They are the same as
+ * memory_peek returns. */
 static inline const uint8_t *memory_piece(const struct memory *memory, uint64_t addr, uint64_t len)
 {
 	uint64_t offset = addr - memory->start, deep = addr - memory->deep_start;

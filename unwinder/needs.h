@@ -2,7 +2,7 @@
 /*
  * needs: which registers and words the unwinding of a stack depends on. Computed from the outermost step
  * inwards, like liveness: a register that is needed in the caller was either restored by recorded reads of
- * the step, or is needed in the frame, too.
+ * the step, or is also needed in the frame.
  */
 #pragma once
 
@@ -10,17 +10,17 @@
 #include "unwinder/cursor.h"
 
 struct needs {
-	uint64_t needed;      /* before the steps looked at so far */
-	uint64_t given, used; /* in the step being looked at */
-	uint64_t frame;       /* left by the last step looked at; UINT64_MAX = none yet */
-	bool tells;           /* what tells calls apart counts, too */
+	uint64_t needed;      /* before the steps processed so far */
+	uint64_t given, used; /* in the current step */
+	uint64_t frame;       /* left by the last step processed; UINT64_MAX = none yet */
+	bool tells;           /* values that distinguish calls are needed as well */
 };
 
 static inline void needs_end_step(struct needs *needs, const struct isa *isa, uint64_t frame)
 {
 	const uint64_t always_given = 1ull << isa->sp | 1ull << isa->pc;
 
-	if (frame != needs->frame) /* else it was an earlier attempt, whose result was dropped */
+	if (frame != needs->frame) /* otherwise it was an earlier attempt, whose result was dropped */
 		needs->needed &= ~(needs->given | always_given);
 	needs->needed |= needs->used;
 	*needs = (struct needs){ .needed = needs->needed, .frame = frame, .tells = needs->tells };

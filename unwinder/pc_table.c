@@ -5,7 +5,7 @@
 
 #define BLOCK 256 /* entries */
 #define FIRST_SLOTS 1024
-#define NUMBER_BITS 20 /* far more than PC_TABLE_MAX and what the deepest stack can add to it */
+#define NUMBER_BITS 20 /* far more than PC_TABLE_MAX and what the deepest stack can add */
 #define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
 static struct pc_entry *pc_table_entry_at(const struct pc_table *table, size_t number)
@@ -76,7 +76,7 @@ void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc)
 		__builtin_prefetch(&table->slots[pc_table_key_hash(pid, pc, false) & (table->n_slots - 1)]);
 }
 
-/* Only the first slot is looked at: nearly always it is the right one. */
+/* Only the first slot is checked: it is nearly always the right one. */
 void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc)
 {
 	uint32_t slot =
@@ -94,7 +94,7 @@ void pc_table_limit(struct pc_table *table)
 	if (table->n <= (table->max ? table->max : PC_TABLE_MAX))
 		return;
 	for (size_t i = 0; i < table->n; i++)
-		pc_table_entry_at(table, i)->generation = 0; /* others may still point at it */
+		pc_table_entry_at(table, i)->generation = 0; /* others may still point to it */
 	table->n = 0;
 	memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
 }

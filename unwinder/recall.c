@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recall: all that is kept of a stack is in order from its outermost frame inwards. What the next stack
- * shares with it is then a prefix, which stays in place.
+ * recall: everything stored about a stack is in order from its outermost frame inwards. The part that the
+ * next stack shares with it is then a prefix, which stays in place.
  */
 #include "unwinder/recall.h"
 
@@ -11,15 +11,15 @@
 #include "unwinder/needs.h"
 
 #define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
-#define PATIENCE 4       /* walks in a row that shared nothing: the thread's stack changes from its root on */
-#define PAUSE 8          /* then only one walk in so many is kept */
-#define FIRST_MARK 4     /* frames inside of the first mark: the innermost ones are seldom the same */
+#define PATIENCE 4   /* consecutive walks that shared nothing: the thread's stack changes from its root on */
+#define PAUSE 8      /* then only one in this many walks is stored */
+#define FIRST_MARK 4 /* frames inside the first mark: the innermost ones are rarely the same */
 
-/* A frame that a later walk may come to. Counts include this frame and all outside of it. */
+/* A frame that a later walk may reach. Counts include this frame and all frames outside it. */
 struct mark {
 	size_t n_frames, n_reads;
-	uint64_t needed;    /* registers on which the way out depends */
-	uint64_t low, high; /* addresses of the reads since the mark before */
+	uint64_t needed;    /* registers on which the rest of the walk depends */
+	uint64_t low, high; /* addresses of the reads since the previous mark */
 	uint32_t steps[WITNESS_N];
 	bool is_return, is_interrupted, has_guessed, is_told;
 	struct regs regs;
@@ -30,13 +30,13 @@ struct recall {
 	struct recall_scope scope; /* epoch 0 = all code is in files */
 	uint64_t serial;
 	uint32_t n_missed, n_paused;
-	bool was_deep; /* the last stack: only then is the next one worth watching */
+	bool was_deep; /* the last stack: only then the next one is recorded */
 	uint64_t reach;
 	enum stack_end end;
 	VEC(struct frame) frames;
-	VEC(struct cursor_note) reads; /* on which the way out depends */
+	VEC(struct cursor_note) reads; /* on which the rest of the walk depends */
 	VEC(struct mark) marks;
-	uint64_t pages_start; /* of the memory that was read: what its pages held */
+	uint64_t pages_start; /* the contents of the pages that were read */
 	VEC(uint64_t) pages;
 };
 
@@ -46,16 +46,16 @@ struct recalls {
 	VEC(struct recall) all;
 	uint64_t serial;
 
-	/* The walk under way. */
-	struct recall *now; /* NULL = nothing is kept of this thread, or not wanted */
+	/* The current walk. */
+	struct recall *now; /* NULL = nothing is stored for this thread, or it is not wanted */
 	pid_t tid;
 	struct recall_scope scope;
 	struct cursor *cursor;
 	size_t met;            /* marks of the last stack that the new one shares; 0 = none */
-	size_t n_ahead;        /* marks [0, n_ahead) may still be met */
+	size_t n_ahead;        /* marks [0, n_ahead) may still be reached */
 	size_t verified;       /* the words of marks [0, verified) are unchanged */
 	bool is_verified;      /* `verified` has been computed */
-	struct cursor_log log; /* of the walk, innermost first, and its marks, counted likewise */
+	struct cursor_log log; /* of the walk, innermost first, and its marks, in the same order */
 	VEC(struct mark) marks;
 };
 
@@ -107,7 +107,7 @@ void recalls_forget(struct recalls *recalls, pid_t tid)
 
 	if (!recall)
 		return;
-	/* The last entry moves into the free one. */
+	/* Moves the last entry into the free one. */
 	size_t index = (size_t)(recall - recalls->all.at), last = recalls->all.n - 1;
 	map_remove(&recalls->by_tid, (uint32_t)tid);
 	recall_drop(recall);
@@ -145,13 +145,13 @@ static bool recall_word_is_same(const struct recalls *recalls, const struct curs
 	const uint8_t *word = read->size == 8 ? memory_piece(memory, read->addr, 8) : NULL;
 	uint64_t value = 0;
 
-	if (word) /* nearly all of them */
+	if (word) /* the case for nearly all of them */
 		return read->status == MEMORY_OK && memcmp(word, &read->value, 8) == 0;
 	enum memory_status status = memory_peek(memory, read->addr, read->size, &value);
 	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
 }
 
-/* Are the words that were read between mark i and the one outside of it the same? */
+/* Are the words that were read between mark i and the next outer one unchanged? */
 static bool recall_mark_is_same(const struct recalls *recalls, size_t i)
 {
 	const struct recall *recall = recalls->now;
@@ -207,7 +207,7 @@ static bool recall_still_holds(const struct recall *recall, const struct recall_
 	       (!recall->scope.epoch || recall->scope.epoch == scope->epoch);
 }
 
-/* Keeping a stack costs half as much as walking it. */
+/* Storing a stack costs half as much as walking it. */
 static bool recall_is_pausing(struct recall *recall)
 {
 	return recall->n_missed >= PATIENCE && ++recall->n_paused % PAUSE;
@@ -281,9 +281,9 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 	return false;
 }
 
-/* ---- keeping a stack ---------------------------------------------------------------------------- */
+/* ---- storing a stack ------------------------------------------------------------------------------ */
 
-/* The next stack of this thread will be kept. */
+/* The next stack of this thread will be stored. */
 static void recall_expect(struct recalls *recalls)
 {
 	struct recall *known = recalls_find(recalls, recalls->tid);
@@ -319,10 +319,10 @@ static void recall_keep_read(struct recall *recall, const struct cursor_note *re
 	mark->low = read->addr < mark->low ? read->addr : mark->low;
 	mark->high = read->addr + read->size > mark->high ? read->addr + read->size : mark->high;
 	if (read->status != MEMORY_OK)
-		mark->low = 0; /* in no page: it must be read again */
+		mark->low = 0; /* not in a page: it must be read again */
 }
 
-/* The notes of the walk from the newest down to the one numbered `from`. */
+/* The notes of the walk from the newest back to number `from`. */
 static void recall_keep_notes(struct recalls *recalls, size_t from, struct needs *needs, struct mark *mark)
 {
 	mark->low = UINT64_MAX;
@@ -336,7 +336,7 @@ static void recall_keep_notes(struct recalls *recalls, size_t from, struct needs
 	mark->needed = needs->needed | 1ull << recalls->isa->sp;
 }
 
-/* Marks of the walk, outermost first. n_own: frames that it walked itself. */
+/* Marks of the walk, outermost first. n_own: frames that were walked, not recalled. */
 static void recall_keep_marks(struct recalls *recalls, const struct stack *stack, size_t n_own)
 {
 	struct recall *recall = recalls->now;
@@ -360,7 +360,7 @@ static void recall_keep_marks(struct recalls *recalls, const struct stack *stack
 	}
 }
 
-/* The frames inside of the innermost mark are not kept. */
+/* The frames inside the innermost mark are not stored. */
 static void recall_keep_stack(struct recalls *recalls, const struct sample *sample, bool has_jit,
 			      struct stack *stack)
 {
@@ -386,7 +386,7 @@ static void recall_keep_stack(struct recalls *recalls, const struct sample *samp
 
 void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack)
 {
-	/* Code in no file that could not be analysed may be different by the next time. */
+	/* JIT code that could not be analysed may be different the next time. */
 	bool is_final = stack->end == STACK_COMPLETE || (!has_jit && stack->end != STACK_TOO_DEEP);
 	bool is_deep = is_final && stack->frames.n - stack->n_kernel >= RECALL_LEAST;
 

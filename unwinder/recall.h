@@ -24,36 +24,36 @@
 #define RECALL_LEAST 48
 #define RECALL_EVERY 8 /* frames from one mark to the next */
 
-/* A frame to be left, with all that the rest of the walk depends on but what the cursor shows. */
+/* A frame to be left, with everything that the rest of the walk depends on, except for the cursor's data. */
 struct recall_state {
 	uint64_t pc;
 	bool is_return, is_interrupted, has_guessed;
-	bool is_told; /* registers tell calls of the rest apart */
+	bool is_told; /* registers distinguish calls of the rest */
 };
 
-/* What is kept is valid as long as the code is the same. */
+/* The conditions under which a stored stack is valid: the code is unchanged. */
 struct recall_scope {
 	uint64_t generation; /* of the address space; 0 = there is none */
-	uint64_t epoch;      /* of code that is in no file, if there was any */
+	uint64_t epoch;      /* of JIT code, if there was any */
 };
 
 struct recalls;
 struct recalls *recalls_new(const struct isa *isa);
 void recalls_free(struct recalls *recalls);
-/* The thread is gone. */
+/* The thread has ended. */
 void recalls_forget(struct recalls *recalls, pid_t tid);
 
 /*
- * A walk of the thread's stack begins: the cursor stands on the innermost frame. False if the last stack was
- * short or there was none: the walk need not call recalls_meet. True: what it looks at is noted.
+ * A walk of the thread's stack begins: the cursor is at the innermost frame. False if the last stack was
+ * short or there was none: the walk need not call recalls_meet. True: its accesses are recorded.
  */
 bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct cursor *cursor);
 /*
- * The walk has come to a frame, `stack` having all frames before it. True: the rest of the last stack has
- * been appended, its end is set, and the walk is over. ret_steps: those taken by each witness in that part.
+ * The walk has reached a frame; `stack` has all frames before it. True: the rest of the last stack was
+ * appended, its end is set, and the walk is over. ret_steps: the steps by each witness in that part.
  */
 bool recalls_meet(struct recalls *recalls, const struct recall_state *state, struct stack *stack,
 		  uint64_t ret_steps[WITNESS_N]);
-/* The walk is over; stack->end is set. Sets what the stack shares with the last one. has_jit: of the part
- * that was walked. */
+/* The walk is over; stack->end must be set. Sets what the stack shares with the last one. has_jit: of the
+ * part that was walked. */
 void recalls_end(struct recalls *recalls, const struct sample *sample, bool has_jit, struct stack *stack);

@@ -6,18 +6,18 @@
 
 #include "base/search.h"
 
-#define MAX_DEAD 64 /* ended processes whose mappings are kept for samples that come late */
+#define MAX_DEAD 64 /* ended processes whose mappings are kept for late samples */
 
 struct process {
 	pid_t pid;
 	struct space *space;
 	int n_threads;
-	bool is_born; /* we saw its fork, so n_threads is exact */
+	bool is_born; /* its fork was seen, so n_threads is exact */
 	bool is_dead;
 };
 
 struct spaces {
-	VEC(struct process) processes; /* a slot is reused when its process has long ended */
+	VEC(struct process) processes; /* a slot is reused when its process ended long ago */
 	VEC(uint32_t) free_slots;
 	struct map by_pid;
 	uint64_t generation;
@@ -27,7 +27,7 @@ struct spaces {
 
 /* ---- one space ---------------------------------------------------------------------------------- */
 
-/* Index of the first mapping that ends behind pc. */
+/* Index of the first mapping that ends after pc. */
 static size_t space_first_behind(const struct space *space, uint64_t pc)
 {
 	return search_first(i, space->maps.n, space->maps.at[i].end > pc);
@@ -62,7 +62,7 @@ static void space_release(struct space *space)
 	free(space);
 }
 
-/* A copy if others use the space, too: one that may be changed. */
+/* A space that may be changed: a copy if others also use the space. */
 static struct space *space_own(struct spaces *spaces, struct space *space)
 {
 	if (space->n_users == 1)
@@ -77,7 +77,7 @@ static struct space *space_own(struct spaces *spaces, struct space *space)
 	return copy;
 }
 
-/* Replaces maps[from, to) by what is left of them around [start, end), with `added` in the middle. */
+/* Replaces maps[from, to) by what remains of them around [start, end), with `added` in the middle. */
 static void space_splice(struct space *space, size_t from, size_t to, const struct space_map *added)
 {
 	struct space_map pieces[3];
@@ -151,7 +151,7 @@ static struct process *spaces_get_process(struct spaces *spaces, pid_t pid)
 	return process;
 }
 
-/* Frees the process that ended longest ago, unless its pid lives again. */
+/* Frees the process that ended longest ago, unless its pid is in use again. */
 static void spaces_free_dead(struct spaces *spaces, uint32_t slot)
 {
 	struct process *process = &spaces->processes.at[slot];
@@ -167,7 +167,7 @@ static void spaces_free_dead(struct spaces *spaces, uint32_t slot)
 
 static void spaces_on_exit(struct spaces *spaces, struct process *process)
 {
-	/* A process we did not see start has threads we do not know of: keep it. */
+	/* A process whose start was not seen has unknown threads: keep it. */
 	if (!process || process->is_dead || --process->n_threads > 0 || !process->is_born)
 		return;
 	process->is_dead = true;
@@ -193,8 +193,8 @@ static void spaces_on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
 	struct space *space = parent ? parent->space : space_new(spaces);
 	if (parent)
 		space->n_users++;
-	/* A dead process with the same pid keeps its slot until it is freed; the pid now means the new one.
-	 */
+	/* A dead process with the same pid keeps its slot until it is freed; the pid now refers to the new
+	 * one. */
 	if (!child || child->is_dead)
 		child = spaces_add_process(spaces, pid);
 	else
@@ -245,7 +245,7 @@ void spaces_event(struct spaces *spaces, const struct event *event)
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
 	case EVENT_SWITCH:
-	case EVENT_CODE: /* changes what is there, not where it is */
+	case EVENT_CODE: /* changes the contents, not the mapping */
 		break;
 	}
 }

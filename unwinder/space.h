@@ -24,7 +24,7 @@ struct space {
 	uint64_t generation;
 	uint32_t n_users; /* processes that share it */
 	size_t last;      /* index of the last hit: the next one is often the same */
-	bool is_in_exec;  /* nobody has been seen to run in it since an exec made it */
+	bool is_in_exec;  /* no sample was taken in it since an exec created it */
 };
 
 /* NULL if nothing is mapped there. Valid until the next event. */
@@ -36,7 +36,7 @@ void spaces_free(struct spaces *spaces);
 /* Mappings, forks, execs and exits; other kinds change nothing. */
 void spaces_event(struct spaces *spaces, const struct event *event);
 /*
- * NULL for a process nothing is known of. A process that has ended is remembered for a while: its last
- * samples may come late.
+ * NULL for an unknown process. A process that has ended is kept for a while: its last samples may arrive
+ * late.
  */
 struct space *spaces_find(struct spaces *spaces, pid_t pid);

@@ -56,8 +56,8 @@ static enum step_status step_find_cfa(const struct step_input *in, const struct 
 }
 
 /*
- * A slot below sp has been popped: compilers do not bother to say that the register is back. The
- * snapshot does not hold what is below sp, and need not.
+ * A slot below sp has been popped: compilers do not bother to say that the register has its old value again.
+ * The snapshot does not contain memory below sp.
  */
 static bool step_find_popped(const struct step_input *in, const struct rule *rule, uint64_t addr,
 			     uint64_t *ret)
@@ -112,7 +112,7 @@ static enum step_status step_find_value(const struct step_input *in, const struc
 }
 
 /*
- * The return address register is live only in a frame that made no call: every call overwrites it.
+ * The return address register is valid only in a frame that made no call: every call overwrites it.
  */
 static enum step_status step_find_ra(const struct step_input *in, const struct recipe *recipe, uint64_t cfa,
 				     uint64_t *ret)
@@ -142,8 +142,8 @@ unsigned step_ra_register(const struct recipes *recipes, const struct isa *isa, 
 }
 
 /*
- * A register that cannot be found is not known in the caller; that is no fault unless it is needed. One that
- * keeps the return address has lost what it held before, though unwind entries do not say so.
+ * A register that cannot be found is unknown in the caller; that is an error only if it is needed. A register
+ * that contains the return address has lost its previous value, although unwind entries do not say so.
  */
 static void step_find_regs(const struct step_input *in, const struct recipe *recipe, uint64_t cfa)
 {

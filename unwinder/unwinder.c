@@ -73,7 +73,7 @@ static void unwinder_add_kernel_frames(struct unwinder *unwinder, const struct s
 	ret->n_kernel = (uint32_t)ret->frames.n;
 }
 
-/* A function that has just returned has no frame any more; it is shown all the same. */
+/* A function that has just returned no longer has a frame; it is shown nevertheless. */
 static void unwinder_add_callee(struct unwinder *unwinder, const struct event *event, struct stack *ret)
 {
 	struct frame frame = { .pc = event->sample.callee };
@@ -101,7 +101,7 @@ void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct 
 		unwinder_add_callee(unwinder, event, ret);
 	else
 		unwinder_add_kernel_frames(unwinder, sample, ret);
-	/* A chain from the kernel is second best: it exists where no stack was copied. */
+	/* A chain from the kernel is second best: it exists only if no stack was copied. */
 	if (sample->stack.len == 0 && sample->n_user_pc)
 		walk_chain(&unwinder->walker, space, event, ret);
 	else

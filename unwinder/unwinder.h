@@ -19,29 +19,28 @@ void unwinder_free(struct unwinder *unwinder);
 
 /* Mappings, forks, execs and exits; other kinds are ignored. */
 void unwinder_event(struct unwinder *unwinder, const struct event *event);
-/* A hint: where the sample after the one that is walked next was taken. What it needs is prefetched
- * meanwhile. */
+/* A hint: where the sample after the one that is walked next was taken. Its data is prefetched meanwhile. */
 void unwinder_expect(struct unwinder *unwinder, struct sample_place next);
 /* Fills ret (cleared first; reuse it from sample to sample). The event must be an EVENT_SAMPLE. */
 void unwinder_walk(struct unwinder *unwinder, const struct event *event, struct stack *ret);
 
-/* The functions of an image, if they were needed; else NULL. They belong to the unwinder: no event may come
- * while they are used. */
+/* The functions of an image, if they were needed; otherwise NULL. They belong to the unwinder: no event may
+ * be processed while they are used. */
 struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 /* Adds the findings about the code of images to the store. */
 void unwinder_save(struct unwinder *unwinder);
-/* As knowledge_forget, and code_pages_forget of code in no file. */
+/* See knowledge_forget, and for JIT code code_pages_forget. */
 void unwinder_forget(struct unwinder *unwinder, bool all);
 
-/* Where a run-time address lies: IMAGE_NONE if nowhere. */
+/* The image that contains a run-time address; IMAGE_NONE if there is none. */
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr);
 
 /* What was done so far. */
 const struct unwinder_stats *unwinder_stats(const struct unwinder *unwinder);
 
-/* NULL: no more. */
+/* NULL: stop observing. */
 void unwinder_observe(struct unwinder *unwinder, walk_observer observer, void *context);
 
-/* All that the last walk depended on; NULL = it is not noted. */
+/* Everything that the last walk depended on; NULL = this is not recorded. */
 struct depend;
 const struct depend *unwinder_depend(const struct unwinder *unwinder);

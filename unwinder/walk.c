@@ -3,13 +3,13 @@
 
 #include "unwinder/walk_private.h"
 
-/* One way to leave the present frame. */
+/* One attempt to leave the current frame. */
 struct attempt {
 	uint32_t recipe;
 	struct step_result step;
-	struct pc_entry caller; /* if the step could be made */
+	struct pc_entry caller; /* if the step was possible */
 	enum verdict verdict;
-	enum stack_end end; /* why it failed, if it is neither good nor at a root */
+	enum stack_end end; /* why it failed, if it is neither valid nor at a root */
 	bool is_root, is_good;
 	const char *note;
 };
@@ -59,9 +59,9 @@ static bool walk_has_interpreter_progress(const struct walk *walk, const struct 
 }
 
 /*
- * A function that keeps its return address in a register may have no frame at all. Where it has made a call,
- * or calls push the address, only code written by hand does so (OCaml's calls of C, vfork). The caller knows
- * nothing of that register: walks do not go round where sp stays.
+ * A function that keeps its return address in a register may have no frame at all. If it has made a call, or
+ * calls push the address, only hand-written code does so (OCaml's calls of C, vfork). The caller knows
+ * nothing about that register, so a walk cannot loop although sp does not change.
  */
 static bool walk_may_have_no_frame(const struct walk *walk, uint32_t recipe)
 {
@@ -73,8 +73,8 @@ static bool walk_may_have_no_frame(const struct walk *walk, uint32_t recipe)
 	return step_ra_register(recipes, isa, &recipes->recipes.at[recipe]) != REG_NONE;
 }
 
-/* The caller's frame lies above the callee's, except across a signal, which may have a stack of its own, and
- * where stacks are changed. */
+/* The caller's frame is above the callee's, except across a signal, which may have an alternate stack, and
+ * where stacks are switched. */
 static bool walk_has_progress(const struct walk *walk, const struct attempt *attempt)
 {
 	struct walker *walker = walk->walker;
@@ -123,9 +123,9 @@ static void attempt_apply(struct walk *walk, struct attempt *attempt)
 }
 
 /*
- * A caller written in assembly may keep what it needs to return in a register that its callees, as its
- * author knows, do not change. If no function on the stack writes the register, it still holds the value: had
- * a callee that has returned changed it, nothing could restore it.
+ * A caller written in assembly may keep what it needs to return in a register that its callees, as its author
+ * knows, do not change. If no function on the stack writes the register, it still has the value: had a callee
+ * that has returned changed it, nothing could restore it.
  */
 static void attempt_keep_regs(const struct walk *walk, const struct attempt *attempt)
 {
@@ -138,7 +138,7 @@ static void attempt_keep_regs(const struct walk *walk, const struct attempt *att
 	if (!caller->wants || !cursor_lost_regs(&walker->cursor, caller->wants) ||
 	    (!is_called && attempt->caller.image != walk->here.image))
 		return;
-	/* All of them: its own caller may want others. */
+	/* All of them: its own caller may need others. */
 	cursor_keep(&walker->cursor, is_called ? knowledge_number(walker->knowledge, ASK_KEPT,
 								  walk->here.image, callee->function, 0)
 					       : knowledge_kept_since(walker->knowledge, walk->here.image,
@@ -231,8 +231,8 @@ static void walk_push_frame(struct walk *walk)
 	walk->walker->stats.frames++;
 }
 
-/* Frames of managed code are left by their layout where analysis of the code fails; builtins in a file have
- * such frames, too. */
+/* Frames of managed code are recognised by their layout if analysis of the code fails; builtins in a file
+ * have such frames, too. */
 static bool walk_may_be_managed(const struct walk *walk)
 {
 	bool is_known = walk->here.place.recipes.recipe[0] != RECIPE_NONE;
@@ -242,7 +242,8 @@ static bool walk_may_be_managed(const struct walk *walk)
 	return walk->is_interrupted ? walk->here.is_jit && !is_known : walk->here.is_jit || !is_known;
 }
 
-/* What the runtime says of the frame is metadata, read after the sample: the step is checked as any other. */
+/* The runtime's description of the frame is metadata, read after the sample: the step is checked like any
+ * other. */
 static bool walk_try_stated(struct walk *walk, struct attempt *attempt)
 {
 	struct attempt stated;
@@ -271,7 +272,7 @@ static bool walk_try_managed(struct walk *walk, struct attempt *attempt)
 	return managed.is_good;
 }
 
-/* A step by the frame pointer out of code in no file, of which nothing else is known. */
+/* Is it a step by the frame pointer out of JIT code about which nothing else is known? */
 static bool walk_is_guess(const struct walk *walk, const struct attempt *attempt)
 {
 	return walk->here.is_jit && walk->walker->mode == UNWIND_AUTO &&
@@ -279,9 +280,9 @@ static bool walk_is_guess(const struct walk *walk, const struct attempt *attempt
 }
 
 /*
- * A step by the frame pointer, out of code in no file, is no guess if a way out that stands nearby finds the
- * same caller from sp: two witnesses that know nothing of each other. And sp is known then. A way out that
- * much code shares needs no other witness: guile's code leaves the frame pointer as it was.
+ * A step by the frame pointer out of JIT code is not a guess if a nearby exit leads to the same caller from
+ * sp: these are two independent witnesses. Then sp is known as well. An exit that much code shares needs no
+ * other witness: guile's code does not change the frame pointer.
  */
 static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attempt)
 {
@@ -302,7 +303,8 @@ static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attemp
 	if (is_same || (other.is_good && is_shared))
 		*attempt = other;
 	else
-		walk_try_recipe(walk, attempt->recipe, attempt); /* the cursor has the last one's registers */
+		walk_try_recipe(walk, attempt->recipe,
+				attempt); /* the cursor has the registers of the last attempt */
 }
 
 /* Tries every recipe in turn; of several failures, the first one is reported. */
@@ -343,8 +345,8 @@ static enum stack_end walk_end_at_root(const struct walk *walk)
 
 /*
  * Before the end of its prologue, and in a leaf, a function's frame pointer is still its caller's: the step
- * then goes to the caller's caller. In a program that does not use frame pointers throughout, this can happen
- * in any frame.
+ * then leads to the caller's caller. In a program that does not use frame pointers everywhere, this can
+ * happen in any frame.
  */
 static bool walk_may_skip(const struct walk *walk, const struct attempt *attempt)
 {
@@ -371,7 +373,7 @@ static void walk_move_to_caller(struct walk *walk, const struct attempt *attempt
 		walk_note_goroutine(walk);
 }
 
-/* Is the rest of the stack that of the thread's last one? Then it is appended. */
+/* Is the rest of the stack the same as in the thread's last one? Then it is appended. */
 static bool walk_meets_last(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
@@ -454,7 +456,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 		ret->end = STACK_COMPLETE;
 		return;
 	}
-	/* What is hidden is no part of what a recall compares. */
+	/* Hidden return addresses are not part of what a recall compares. */
 	bool has_memory = walker->recalls && !walker->observer && is_plain && !walker->depend;
 	struct recall_scope scope = { .generation = space ? space->generation : 0,
 				      .epoch = code_pages_epoch(walker->code) };

@@ -29,8 +29,8 @@ struct walker {
 	struct sample_place next; /* of the sample after the one being walked */
 	image_id unknown;         /* pseudo-image of addresses in no mapping; IMAGE_NONE = not needed yet */
 	struct cursor cursor;
-	struct recalls *recalls; /* NULL = every stack is walked in full, without quick steps */
-	struct depend *depend;   /* what the last walk depended on; NULL = not wanted */
+	struct recalls *recalls; /* NULL = every stack is walked in full, without the fast path */
+	struct depend *depend;   /* what the last walk depended on; NULL = not recorded */
 	struct unwinder_stats stats;
 	walk_observer observer;
 	void *observer_context;
@@ -42,5 +42,5 @@ void walker_done(struct walker *walker);
 
 /* Appends the user frames of a sample and sets ret->end. space may be NULL. */
 void walk_sample(struct walker *walker, struct space *space, const struct event *event, struct stack *ret);
-/* The same for a chain that the kernel walked by frame pointers. */
+/* The same for a call chain that the kernel unwound by frame pointers. */
 void walk_chain(struct walker *walker, struct space *space, const struct event *event, struct stack *ret);

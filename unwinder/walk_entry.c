@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_entry: code in no file that was interrupted before it had made a frame.
+ * walk_entry: JIT code that was interrupted before it had set up a frame.
  */
 #include "unwinder/walk_private.h"
 
-#define JUST_CALLED_MAX 256 /* bytes of code from an entry to where nothing has happened to the stack yet */
+#define JUST_CALLED_MAX 256 /* bytes of code from an entry in which nothing changes the stack */
 
 /*
  * A runtime's stub that ends in a jump to the method it has found: the call before the address in the return
- * address register leads to code just before here, which has changed neither the stack nor that register.
+ * address register leads to code just before this pc, which has changed neither the stack nor that register.
  */
 static bool walk_is_just_called(struct walk *walk)
 {

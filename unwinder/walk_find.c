@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_find: what a step needs and its recipe does not have: sp where only the frame pointer is known, a
+ * walk_find: what a step needs and its recipe does not provide: sp if only the frame pointer is known, a
  * return address that the kernel hides.
  */
 #include "unwinder/walk_private.h"
 
-/* How far sp lies below the saved frame pointer, if the return address is saved right behind it; else 0. */
+/* The distance from sp up to the saved frame pointer, if the return address is saved directly after it;
+ * otherwise 0. */
 static uint64_t walk_find_record(const struct walk *walk, const struct recipe *recipe)
 {
 	const struct recipes *recipes = knowledge_recipes(walk->walker->knowledge);
 	const struct rule *fp = recipe_rule(recipes, recipe, walk->walker->isa->fp);
 	const struct rule *ra = recipe_rule(recipes, recipe, walk->walker->isa->ra);
 
-	if (recipe->cfa_kind != CFA_REG || !fp || !ra || fp->kind != RULE_AT_CFA || ra->kind != RULE_AT_CFA ||
-	    ra->offset != fp->offset + (int32_t)sizeof(uint64_t) || recipe->cfa_offset < -fp->offset)
+	if (recipe->cfa_kind != CFA_REG || !fp || !ra || fp->kind != RULE_AT_CFA || ra->kind != RULE_AT_CFA)
 		return 0;
-	return (uint64_t)(recipe->cfa_offset + fp->offset);
+	int64_t fp_at = fp->offset, distance = recipe->cfa_offset + fp_at;
+	return ra->offset == fp_at + (int64_t)sizeof(uint64_t) && distance > 0 ? (uint64_t)distance : 0;
 }
 
 /*
- * Behind a step by the frame pointer alone sp is not known (AArch64): the frame record is at the bottom of
- * its frame. If the code says how far sp is from the frame pointer, the frame can be left all the same.
+ * After a step by the frame pointer alone, sp is not known (AArch64): the frame record is at the bottom of
+ * its frame. If the code shows the distance between sp and the frame pointer, the frame can still be unwound.
  */
 void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_input *ret)
 {
@@ -38,7 +39,7 @@ void walk_find_sp_from_fp(const struct walk *walk, uint32_t index, struct step_i
 	ret->sp_from_fp = (int64_t)distance;
 }
 
-/* Of all that may be the return address, the only one that lies behind a call which leads here. */
+/* Of all candidates for the return address, the only one that follows a call which leads here. */
 static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 {
 	struct walker *walker = walk->walker;
@@ -87,22 +88,22 @@ uint64_t walk_held(const struct walk *walk, uint32_t recipe)
 }
 
 /*
- * x86-64, from Linux 6.11 on: the kernel's code at its return address saves three registers, makes a system
- * call, and returns by a word that the call has put in place of the first of them. By offset in that code.
+ * x86-64, since Linux 6.11: the kernel's code at its return address saves three registers, makes a system
+ * call, and returns through a word that the call has written over the first of them. By offset in that code.
  */
 #define PROBE_SAVES 3
 #define PROBE_CALLED 13
 #define PROBE_POPPED 15
 #define PROBE_RETURNS 16
 
-/* In the kernel's page for probes; other trampolines are in files. */
+/* Is the pc in the kernel's page for probes? Other trampolines are in files. */
 static bool walk_is_at_probe(const struct walk *walk)
 {
 	return walk->here.place.is_trampoline &&
 	       images_peek(walk->walker->images, walk->here.image)->kind == IMAGE_UNKNOWN;
 }
 
-/* The system call is over: where the word is, from sp on. False if it is not. */
+/* If the system call is over: the offset of that word from sp. False if it is not. */
 static bool walk_find_probe_word(const struct walk *walk, uint64_t *ret_distance)
 {
 	uint64_t at = walk->here.pc - walk->here.bias;
@@ -112,7 +113,7 @@ static bool walk_find_probe_word(const struct walk *walk, uint64_t *ret_distance
 	       (at == PROBE_CALLED || at == PROBE_POPPED || at == PROBE_RETURNS);
 }
 
-/* sp as the function left it, behind its return. */
+/* sp as the function left it, after its return. */
 static void walk_restore_sp(const struct walk *walk, uint64_t sp)
 {
 	struct cursor *cursor = &walk->walker->cursor;

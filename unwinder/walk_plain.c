@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_plain: the steps that most of a walk consists of, made quickly, straight from the packed rule of the
- * recipe. If all slots lie in one piece, of the snapshot or of a page beyond it, one check and a few loads
- * make the step. The result is the one that step and walk would come to; whatever is not plain is left to
- * them.
+ * walk_plain: a fast path for the steps that most of a walk consists of, directly from the packed rule of the
+ * recipe. If all slots are contiguous, in the snapshot or in a page beyond it, a step is one check and a few
+ * loads. The result is the same as that of step and walk; everything that is not plain is left to them.
  */
 #include "unwinder/walk_private.h"
 
-/* A step that can be made: the frame it leads to. */
+/* A possible step: the frame it leads to. */
 struct plain_caller {
 	uint64_t cfa, ra;
 	struct cursor_piece slots; /* from the lowest slot on, if the recipe has any */
 };
 
 /*
- * The rule of a recipe, if a plain step can be made by it. A step by the frame pointer alone is a
- * guess, which the walk has to remember. A copy: looking at the caller may add recipes, and move them.
+ * The rule of a recipe, if a plain step can be made with it. A step by the frame pointer alone is a guess,
+ * which the walk has to record. A copy: looking up the caller may add recipes, and move them.
  */
 static bool plain_rule(const struct walker *walker, uint32_t recipe, struct packed_rule *ret)
 {
@@ -43,8 +42,8 @@ static bool plain_find_slots(const struct walk *walk, const struct packed_rule *
 				 &ret->slots);
 }
 
-/* False if that takes more than a plain step. The slot of the return address is the first, where there is
- * one. */
+/* False if that takes more than a plain step. The slot of the return address is the first, if there is one.
+ */
 static bool plain_find_caller(const struct walk *walk, const struct packed_rule *rule, uint64_t pc,
 			      struct plain_caller *ret)
 {
@@ -84,8 +83,9 @@ static uint64_t plain_move(const struct walk *walk, const struct packed_rule *ru
 }
 
 /*
- * What is known of the return address. Mostly it is the same as the last time: comparing the two lets the
- * processor speculate while the stack's word is still being loaded; a lookup would have to wait for it.
+ * What is known about the return address. Mostly it is the same as the last time: comparing the two lets the
+ * processor speculate while the word is still being loaded from the stack; a lookup would have to wait for
+ * it.
  */
 static struct pc_entry *plain_look_at_caller(struct walk *walk, struct pc_entry *here, uint64_t ra)
 {
@@ -133,7 +133,7 @@ static struct pc_entry *plain_leave(struct walk *walk, struct pc_entry *here)
 	return caller;
 }
 
-/* With a recall, one step at a time: the walk asks after each whether the rest is known. */
+/* With a recall, one step at a time: after each, the walk checks whether the rest is known. */
 bool walk_plainly(struct walk *walk)
 {
 	struct walker *walker = walk->walker;

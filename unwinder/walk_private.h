@@ -8,7 +8,7 @@
 #include "unwinder/step.h"
 #include "unwinder/walk.h"
 
-/* A walk under way. */
+/* The state of a walk. */
 struct walk {
 	struct walker *walker;
 	struct space *space;
@@ -16,33 +16,35 @@ struct walk {
 	struct stack *stack;
 	struct pc_entry here; /* a copy: walk_look_again may change it */
 	const struct sample *sample;
-	bool is_interrupted; /* the present frame made no call: innermost, or behind a signal */
-	bool has_jit;        /* a frame's code is in no file */
-	bool can_recall;     /* the last stack of the thread may be known: looks are noted */
-	bool has_lost_regs;  /* a frame's code need not keep registers for its caller, or did not tell */
-	bool has_guessed;    /* a frame pointer alone led on where it may have skipped a caller */
-	uint64_t goroutine;  /* that is interrupted; 0 = it is not known */
+	bool is_interrupted; /* the current frame made no call: it is the innermost, or was interrupted by a
+				signal */
+	bool has_jit;        /* a frame's code is JIT code */
+	bool can_recall;     /* the last stack of the thread may be known: accesses are recorded */
+	bool has_lost_regs; /* a frame's code need not preserve registers for its caller, or that is not known
+			     */
+	bool has_guessed;   /* a step used only the frame pointer and may have skipped a caller */
+	uint64_t goroutine; /* the interrupted goroutine; 0 = not known */
 	uint64_t
 		elsewhere; /* address of the saved sp of an interrupted stack that was not copied; 0 = none */
 };
 
 struct step_input;
-/* Sets has_sp_from_fp and sp_from_fp, for a recipe that wants sp where it is not known. */
+/* Sets has_sp_from_fp and sp_from_fp, for a recipe that needs sp when it is not known. */
 void walk_find_sp_from_fp(const struct walk *walk, uint32_t recipe, struct step_input *ret);
-/* A signal with a stack of its own: notes where the stack that it interrupted is, if that was not copied. */
+/* A signal with an alternate stack: records where the interrupted stack is, if that was not copied. */
 void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_t cfa);
-/* The true return address of the frame with this CFA, if the kernel's own stands in its place and it is
- * known. */
+/* The true return address of the frame with this CFA, if the kernel has replaced it for a return probe and it
+ * is known. */
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
-/* A function that has just returned to the kernel's address instead of its own: where it was to return to. */
+/* For a function that has just returned to the kernel's page for return probes: its true return address. */
 bool walk_leave_probe(struct walk *walk, uint64_t *pc);
 
-/* What is known of a pc. It stays where it is until the next walk. */
+/* What is known about a pc. The entry does not move until the next walk. */
 struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid, uint64_t pc,
 			   bool is_return);
 /*
- * The same for code in no file, after reading it again: it may have been overwritten since the page was last
- * read; and for code that was not looked at so far, when it has been. False if nothing has changed.
+ * The same after reading JIT code again, which may have been overwritten since the page was last read; or
+ * after analysing code that was not analysed so far. False if nothing has changed.
  */
 bool walk_look_again(struct walker *walker, struct space *space, pid_t pid, struct pc_entry *entry);
 
@@ -57,9 +59,9 @@ struct callee {
 enum verdict walk_judge(struct walker *walker, const struct callee *callee, struct pc_entry *caller);
 
 /*
- * Is this verdict not enough? Unwind entries are right where a function calls, because exceptions need that.
- * Where it was interrupted they may be wrong, unless they tell of its end, too: then the entry alone is
- * believed only if it leads to a call of this function.
+ * Is this verdict insufficient? Unwind entries are correct at calls, because exceptions need that. Where a
+ * function was interrupted, an entry that does not cover the epilogue may be wrong: alone, it is accepted
+ * only if it leads to a call of this function.
  */
 static inline bool walk_is_doubtful(const struct walk *walk, const struct pc_entry *here,
 				    enum verdict verdict)
@@ -78,16 +80,17 @@ static inline struct frame walk_frame(const struct pc_entry *here)
 			       .is_return = here->is_return && !here->place.is_trampoline && vaddr > 0 };
 }
 
-/* cursor_held of the registers that the recipe restores. 0 if that is not the usual recipe of the place:
- * another one may restore others, and the two cannot be compared. */
+/* cursor_held of the registers that the recipe restores. 0 if it is not the usual recipe of the place:
+ * another recipe may restore other registers, and the two cannot be compared. */
 uint64_t walk_held(const struct walk *walk, uint32_t recipe);
-/* Code that is in no file leaves in registers what says nothing of its callers. */
+/* Do register values distinguish calls? JIT code leaves values in registers that say nothing about its
+ * callers. */
 static inline bool walk_is_told(const struct walk *walk)
 {
 	return !walk->has_jit && !walk->has_lost_regs;
 }
 
-/* What tells this call from others. Code that is in no file may be moved, and its frames replaced. */
+/* Sets what distinguishes this call from others. JIT code may be moved, and its frames replaced. */
 static inline void walk_tell_apart(const struct pc_entry *here, uint64_t cfa, uint64_t held,
 				   struct frame *ret)
 {
@@ -96,8 +99,8 @@ static inline void walk_tell_apart(const struct pc_entry *here, uint64_t cfa, ui
 }
 
 /*
- * A function that saves all registers there are to save is often the way into code that keeps none (OCaml,
- * LuaJIT): what is in them while it has called is not its own.
+ * A function that saves all callee-saved registers is often the entry into code that preserves none (OCaml,
+ * LuaJIT): the values in them during its calls are not its own.
  */
 static inline bool walk_is_gateway(const struct isa *isa, uint64_t saved)
 {
@@ -107,26 +110,29 @@ static inline bool walk_is_gateway(const struct isa *isa, uint64_t saved)
 }
 
 /*
- * Makes plain steps for as long as possible; the frames that were left are on the stack. With can_recall,
+ * Makes plain steps as long as possible; the frames that were left are added to the stack. With can_recall,
  * makes at most one: true if it did.
  */
 bool walk_plainly(struct walk *walk);
 
-/* For code that has no recipe because it has not made a frame yet; RECIPE_NONE if that cannot be shown. */
+/* For code that has no recipe because it has not set up a frame yet; RECIPE_NONE if that cannot be shown. */
 uint32_t walk_find_entry_recipe(struct walk *walk);
 /* What MANAGED_HOTSPOT_ENTERED, a possibility, turns out to be. */
 enum managed_kind walk_confirm_entered(struct walk *walk);
 
-/* Does a stack begin with the frame from which this step could not be checked? Then why; else NULL. */
+/* If this step could not be checked: is its frame the outermost of the stack? Returns the reason, or NULL if
+ * it is not. */
 const char *walk_start_note(struct walk *walk, uint32_t recipe, const struct step_result *step);
-/* The present frame is interrupted: notes in which goroutine. */
+/* The current frame is interrupted: records in which goroutine. */
 void walk_note_goroutine(struct walk *walk);
-/* All but the first n_before frames are the last stack's: notes whose they are now. */
+/* All frames except the first n_before were taken from the last stack: records which goroutine they belong to
+ * now. */
 void walk_check_goroutine(struct walk *walk, size_t n_before);
-/* The stack begins here. No call leads to where a goroutine's does, nor a fiber's: that is noted. */
+/* The current frame is the outermost one. The outermost frame of a goroutine or fiber was not called: this is
+ * recorded. */
 void walk_note_coroutine(struct walk *walk);
 
-/* Before a walk: are there no user frames, because the kernel carries out an exec? After one: were there
- * none? Then those that were found are dropped. pc: of the sample. */
+/* Before a walk: are there no user frames, because the kernel is executing an exec? After a walk: drops the
+ * frames that were found if that was the case. pc: of the sample. */
 bool walk_is_in_exec(struct walk *walk, const struct sample *sample);
 void walk_end_in_exec(struct walk *walk, uint64_t pc);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_start: stacks that begin with a return address of zero.
+ * walk_start: stacks whose outermost frame has a return address of zero.
  */
 #include "unwinder/walk_private.h"
 
 #define MAX_ARGUMENTS (1u << 16)
 
 /*
- * Do the arguments lie at the CFA, as the kernel leaves them to a new program: their number, that many
- * addresses above it, a zero? On a machine whose calls push nothing, a program may jump from its entry
- * point to C code, which then returns to the zero that the kernel left in the register.
+ * Are the arguments at the CFA, as the kernel leaves them for a new program: their number, that many
+ * addresses above it, a zero? If calls push nothing, a program may jump from its entry point to C code, which
+ * then returns to the zero that the kernel left in the register.
  */
 static bool start_is_program(struct walk *walk, const struct step_result *step)
 {
@@ -25,9 +25,9 @@ static bool start_is_program(struct walk *walk, const struct step_result *step)
 #define PAGE 4096u
 
 /*
- * Does a coroutine's stack begin here? Its first function returns to nobody and has no frame pointer to
- * restore, both are zero, and above it lies the end of what was set aside, whole pages. Blank memory has
- * zeros, too: where functions keep frame records, this one's must be at the end of the chain that led here.
+ * Does a coroutine's stack begin here? Its first function has no caller and no frame pointer to restore: both
+ * are zero, and above it is the end of the allocated memory, whole pages. Blank memory also contains zeros:
+ * if functions keep frame records, this one's must be the end of the chain that led here.
  */
 static bool start_is_coroutine(struct walk *walk, uint32_t recipe, const struct step_result *step)
 {
@@ -73,7 +73,8 @@ void walk_note_coroutine(struct walk *walk)
 	frame->held = walk->here.place.has_goroutine ? walk->goroutine : 0;
 }
 
-/* Who was interrupted last is known, unless that was by a signal in the part that is recalled. */
+/* The last interrupted goroutine is known, unless it was interrupted by a signal in the part that is
+ * recalled. */
 void walk_check_goroutine(struct walk *walk, size_t n_before)
 {
 	struct stack *stack = walk->stack;

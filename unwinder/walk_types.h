@@ -13,13 +13,14 @@
 
 struct unwinder_options {
 	enum unwind_mode mode;
-	memory_reader read_memory; /* only if the target is stopped from the sample to the walk; else NULL */
-	memory_reader read_code;   /* of code that is in no file, at any time; may be NULL */
+	memory_reader
+		read_memory; /* only if the target is stopped from the sample to the walk; otherwise NULL */
+	memory_reader read_code; /* for JIT code, at any time; may be NULL */
 	void *read_context;
-	struct store *store; /* keeps findings about the code of images from run to run; NULL = none */
-	unsigned patience;   /* as knowledge_set_patience; 0 = none */
-	bool notes_words;    /* what each walk depended on: unwinder_depend */
-	bool walks_in_full;  /* neither recall nor quick steps: same result, slower */
+	struct store *store; /* caches results about the code of images between runs; NULL = none */
+	unsigned patience;   /* see knowledge_set_patience; 0 = none */
+	bool notes_words;    /* record what each walk depended on: unwinder_depend */
+	bool walks_in_full;  /* neither recall nor the fast path: same result, slower */
 };
 
 /* What was done, for the quality line and the benchmark. */
@@ -28,7 +29,8 @@ struct unwinder_stats {
 	uint64_t frames, cache_hits, cache_misses, functions_compiled;
 };
 
-/* Called before every step of a walk when set: registers, recipe, verdict. For `inspect stacks --explain`. */
+/* Passed to the observer before every step of a walk: registers, recipe, verdict. For `inspect stacks
+ * --explain`. */
 struct walk_step {
 	const struct regs *regs; /* of the frame */
 	struct frame frame;
@@ -36,6 +38,6 @@ struct walk_step {
 	uint32_t recipe; /* RECIPE_NONE = none found */
 	uint64_t cfa, ra;
 	enum verdict verdict;
-	const char *note; /* why, in words */
+	const char *note; /* the reason, as text */
 };
 typedef void (*walk_observer)(void *context, const struct walk_step *step);

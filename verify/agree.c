@@ -3,7 +3,7 @@
 
 #define MAX_DEPTH 8
 
-/* The operations that compilers and assemblers really use for a CFA. */
+/* The operations that compilers and assemblers actually use for a CFA. */
 enum op {
 	OP_DEREF = 0x06,
 	OP_CONST1U = 0x08,
@@ -114,7 +114,7 @@ static value cfa_of(const struct state *state, const struct recipes *recipes, co
 	return VALUE_UNKNOWN;
 }
 
-/* The value a rule gives for a register, with the true CFA. */
+/* The value of a rule for a register, with the true CFA. */
 static value value_of(const struct state *state, const struct recipes *recipes, const struct rule *rule,
 		      unsigned reg)
 {
@@ -156,7 +156,7 @@ static bool is_same_form(const struct recipes *recipes, uint32_t stated, uint32_
 	       is_same_rule(recipe_rule(recipes, a, isa->ra), recipe_rule(recipes, b, isa->ra));
 }
 
-/* Does the analysis itself say that it lost the register? */
+/* Does the analysis itself report the register as lost? */
 static bool is_lost(const struct recipes *recipes, uint32_t own, unsigned reg)
 {
 	const struct rule *rule =
@@ -165,7 +165,7 @@ static bool is_lost(const struct recipes *recipes, uint32_t own, unsigned reg)
 	return own == RECIPE_NONE || (rule && rule->kind == RULE_UNDEFINED);
 }
 
-/* Does it say where the CFA is? One that finds the caller alone leaves the caller's sp unknown. */
+/* Does it determine the CFA? A recipe that only finds the caller leaves the caller's sp unknown. */
 static bool has_cfa(const struct recipes *recipes, uint32_t own, const struct isa *isa)
 {
 	return !is_lost(recipes, own, isa->sp);

@@ -47,7 +47,7 @@ static void names_sample(struct functions *functions, uint64_t every, struct nam
 
 /* ---- one address -------------------------------------------------------------------------------- */
 
-/* Length of a name without what says which clone or piece of the function it is. */
+/* Length of a name without the suffixes for clones and pieces of the function. */
 static size_t names_base(const char *name)
 {
 	static const char *const suffixes[] = { ".cold",     ".part",       ".isra", ".constprop",
@@ -83,7 +83,7 @@ static bool names_is_alias(const struct symbols *symbols, uint64_t vaddr, const 
 struct names_pair {
 	const struct locator *locator;
 	const struct symbols *symbols;
-	bool is_sup; /* the file leans on another, by DWARF 5 */
+	bool is_sup; /* the file has a supplementary file, by DWARF 5 */
 	uint64_t vaddr;
 	struct location own[LOCATION_MAX_DEPTH];
 	size_t n_own;
@@ -92,7 +92,7 @@ struct names_pair {
 	size_t n_other;
 };
 
-/* The function that a lambda stands in is put in front of its name by us: DWARF states "operator()" alone. */
+/* Our reader adds the function that contains a lambda before its name: DWARF has only "operator()". */
 static const char *names_in_lambda(const char *name)
 {
 	const char *in = name;
@@ -119,7 +119,7 @@ static const char *names_said(const struct names_pair *pair, uint32_t id)
 	return intern_text(&pair->testimony->strings, id);
 }
 
-/* Both libraries put a relative directory of compilation in front of a file that has it already. */
+/* Both libraries add a relative compilation directory to a file name that already contains it. */
 static bool names_same_file(const struct names_pair *pair, size_t at)
 {
 	const char *own = pair->own[at].file ? locator_text(pair->locator, pair->own[at].file) : "";
@@ -146,8 +146,8 @@ static bool names_same_chain(const struct names_pair *pair)
 }
 
 /*
- * Of a function that DWARF states only the plain name of (in unnamed scopes, Fortran's main program), our
- * reader shows that name, or, if the symbol is mangled, what the symbol says: then the plain name is in it.
+ * For a function with only a plain name in DWARF (in unnamed scopes, Fortran's main program), our reader
+ * shows that name or, if the symbol is mangled, the demangled symbol: then the plain name is part of it.
  */
 static bool names_same_function(const struct names_pair *pair, const char *said)
 {
@@ -163,7 +163,7 @@ static bool names_same_function(const struct names_pair *pair, const char *said)
 	       strstr(shown, plain) && names_is_alias(pair->symbols, pair->vaddr, linkage);
 }
 
-/* Do the two say the same? As a mask of what they differ in. */
+/* Do the two agree? Returns a mask of the differences. */
 static unsigned names_compare(const struct names_pair *pair)
 {
 	const char *said = pair->n_other ? names_said(pair, pair->other[pair->n_other - 1].function) : "";
@@ -200,7 +200,7 @@ static bool names_same_lines(const struct names_pair *pair)
 	return pair->n_own == pair->n_other;
 }
 
-/* Are the functions inlined here called the same, those apart that the library has no name for? */
+/* Do the inlined functions have the same names, except for those without a name in the library? */
 static bool names_same_functions(const struct names_pair *pair, bool may_lack)
 {
 	for (size_t i = 0; i + 1 < pair->n_own && i + 1 < pair->n_other; i++) {
@@ -211,7 +211,7 @@ static bool names_same_functions(const struct names_pair *pair, bool may_lack)
 	return true;
 }
 
-/* Are the files of the calls here the same? Only the innermost file is of the line table. */
+/* Are the files of the calls the same? Only the innermost file is from the line table. */
 static bool names_same_call_files(const struct names_pair *pair)
 {
 	for (size_t i = 1; i < pair->n_own && i < pair->n_other; i++)
@@ -220,7 +220,7 @@ static bool names_same_call_files(const struct names_pair *pair)
 	return true;
 }
 
-/* Where files differ, is what the library says a relative path, and the end of ours, leading ".." apart? */
+/* If files differ, is the library's a relative path, and a suffix of ours, apart from leading ".."? */
 static bool names_lacks_directory(const struct names_pair *pair)
 {
 	for (size_t i = 0; i < pair->n_own && i < pair->n_other; i++) {

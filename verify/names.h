@@ -10,14 +10,14 @@
 #include "symbolize/witness/witness.h"
 
 enum names_class {
-	NAMES_FUNCTION, /* the real function is called otherwise */
-	NAMES_CHAIN,    /* other inlined calls, or called from other lines */
+	NAMES_FUNCTION, /* the function has a different name */
+	NAMES_CHAIN,    /* different inlined calls, or different call sites */
 	NAMES_FILE,
 	NAMES_LINE,
 	NAMES_N,
 };
 
-/* Errors of a version of a library that are known: told apart from differences of unknown cause. */
+/* Known errors of certain library versions, as opposed to differences of unknown cause. */
 enum names_known {
 	KNOWN_NOT,
 	KNOWN_LIBDWARF_FILES,
@@ -26,7 +26,7 @@ enum names_known {
 	KNOWN_SUPPLEMENTARY,
 	KNOWN_N,
 };
-/* In words; NULL for KNOWN_NOT. */
+/* As text; NULL for KNOWN_NOT. */
 const char *names_known_text(enum names_known known);
 
 struct names_example {
@@ -34,27 +34,27 @@ struct names_example {
 	uint8_t differ; /* mask of enum names_class */
 };
 
-/* One library held against our reader. */
+/* The comparison of one library with our reader. */
 struct names_result {
 	struct testimony testimony;
 	bool is_asked;
 	uint64_t n_compared, n_agree;
-	uint64_t n_silent;        /* addresses of which it says nothing */
-	uint64_t differ[NAMES_N]; /* an address may differ in several ways */
-	uint64_t known[KNOWN_N];  /* addresses whose differences are all of that known error */
-	uint64_t n_alone; /* differing addresses at which the other library says what our reader says */
+	uint64_t n_silent;        /* addresses for which it has no answer */
+	uint64_t differ[NAMES_N]; /* an address may be in several of them */
+	uint64_t known[KNOWN_N];  /* addresses whose differences are all explained by that error */
+	uint64_t n_alone;         /* differing addresses for which the other library agrees with our reader */
 	VEC(struct names_example) examples;
 };
 
 struct names_options {
 	struct symbolizer_options symbols;
-	uint64_t every; /* each so manieth instruction */
+	uint64_t every; /* compare every n-th instruction */
 	size_t max_examples;
 };
 
 struct names_report {
 	uint64_t n_instructions;
-	VEC(uint64_t) vaddrs; /* that were looked at */
+	VEC(uint64_t) vaddrs; /* that were compared */
 	struct locator *locator;
 	struct names_result by[LIBRARY_N];
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shadow: keeping the true call stack.
+ * shadow: tracks the true call stack.
  */
 #include "verify/shadow.h"
 
@@ -31,7 +31,7 @@ static void pop(struct shadow *shadow)
 	current(shadow)->entries.n--;
 }
 
-/* The stack in that region, a new and empty one if it was never seen. */
+/* The stack in that region; a new and empty one if it was not seen before. */
 static size_t stack_of(struct shadow *shadow, uint64_t region)
 {
 	for (size_t i = 0; i < shadow->stacks.n; i++)
@@ -68,7 +68,7 @@ void shadow_reset(struct shadow *shadow, uint64_t region)
 	shadow->is_settled = true;
 }
 
-/* Is target among the stacks that were interrupted to get to this one? */
+/* Is target one of the stacks that were interrupted to get to this one? */
 static bool was_interrupted(const struct shadow *shadow, size_t from, size_t target)
 {
 	for (size_t at = from; shadow->stacks.at[at].interrupted != at;
@@ -78,7 +78,7 @@ static bool was_interrupted(const struct shadow *shadow, size_t from, size_t tar
 	return false;
 }
 
-/* sp has left for another stack: back from a signal's by longjmp, or over to a coroutine's. */
+/* sp is now on another stack: back from a signal's by longjmp, or on a coroutine's. */
 static void switch_stack(struct shadow *shadow, uint64_t region)
 {
 	size_t from = shadow->current, to = stack_of(shadow, region);
@@ -98,8 +98,7 @@ static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entr
 	return !shadow->isa->call_pushes_ra && !entry->is_interrupt && sp == entry->sp && pc == entry->ra;
 }
 
-/* On a coroutine's stack, with no frame: not begun yet, or its function has returned and only leaving is
- * left. */
+/* On a coroutine's stack without a frame: it has not begun yet, or its function has returned. */
 static bool is_between(const struct shadow *shadow)
 {
 	const struct shadow_stack *stack = current(shadow);
@@ -107,7 +106,7 @@ static bool is_between(const struct shadow *shadow)
 	return shadow->current != 0 && stack->interrupted == shadow->current && stack->entries.n == 0;
 }
 
-/* The jump that ends a non-local one has landed. */
+/* A non-local jump has ended. */
 static void settle(struct shadow *shadow, const struct shadow_step *step)
 {
 	struct shadow_entry *entry = top(shadow);
@@ -116,15 +115,15 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 
 	shadow->is_settled = true;
 	shadow->popped = (struct shadow_entry){ 0 };
-	if (popped.ra && popped.sp == step->sp && popped.ra == step->ra) { /* it was put back */
+	if (popped.ra && popped.sp == step->sp && popped.ra == step->ra) { /* it was pushed again */
 		push(shadow, popped.ra, popped.sp, popped.is_interrupt);
 		*top(shadow) = popped;
 		return;
 	}
-	if (is_between(shadow)) /* makecontext made the return address of a coroutine's function */
+	if (is_between(shadow)) /* makecontext set the return address of the coroutine's function */
 		push(shadow, step->ra, step->sp, false);
 	else if (entry && !shadow->isa->call_pushes_ra &&
-		 entry->sp == step->sp) /* a call of the frame we landed in */
+		 entry->sp == step->sp) /* a call of the current frame */
 		pop(shadow);
 }
 
@@ -160,7 +159,7 @@ void shadow_step(struct shadow *shadow, const struct shadow_step *step)
 		shadow->is_settled = false;
 	else if (!shadow->is_settled && is_indirect && step->pc != step->next)
 		settle(shadow, step);
-	/* `call next` only asks where it is. */
+	/* `call next` only reads the pc. */
 	if (is_call && step->pc != step->next && step->ra == step->next)
 		push(shadow, step->ra, step->sp, false);
 }
@@ -169,7 +168,7 @@ void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot)
 {
 	struct shadow_entry *entry = top(shadow);
 
-	/* The last time counts: a function that was reached by a tail call saves it again. */
+	/* The last store is valid: a function that was reached by a tail call saves it again. */
 	if (entry && entry->ra == shadow->isa->strip_pc(ra))
 		entry->slot = slot;
 }

@@ -10,14 +10,14 @@
 /* Start with zeros. */
 struct step_calls {
 	struct activations last;
-	VEC(uint64_t) last_calls; /* of the same stack, outermost first; none yet: nothing is counted */
-	uint64_t n_new;           /* frames whose call the thread's last sample had not */
-	uint64_t n_found;         /* ... and that were said to be */
-	uint64_t n_wrong;         /* said to be new, and were not */
+	VEC(uint64_t) last_calls; /* of the same stack, outermost first; empty: nothing is counted yet */
+	uint64_t n_new;           /* frames whose call was not in the thread's last sample */
+	uint64_t n_found;         /* ... and were recognised as new */
+	uint64_t n_wrong;         /* wrongly recognised as new */
 };
 
-/* A stack that is the true one. */
+/* Adds a stack that was unwound correctly. */
 void step_calls_add(struct step_calls *calls, const struct step_truth *truth, const struct stack *stack);
-/* Another program runs now. */
+/* To be called after an exec. */
 void step_calls_forget(struct step_calls *calls);
 void step_calls_done(struct step_calls *calls);

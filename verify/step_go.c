@@ -4,13 +4,13 @@
 #include <elf.h>
 
 #define G_REGISTER 28
-#define G_STACK_LOW 0 /* offsets in the description of a goroutine, and of a thread */
+#define G_STACK_LOW 0 /* offsets in the descriptions of a goroutine (g) and of a thread (m) */
 #define G_STACK_HIGH 8
 #define G_THREAD 48
 #define THREAD_G0 0
 #define ENTRY_MAX \
 	128 /* bytes of the entry point, whose functions call each other without keeping a return address */
-#define END_AT (1ull << 62) /* where stacks are said to end */
+#define END_AT (1ull << 62) /* the artificial end address of stacks */
 
 void step_go_begin(struct step_go *go, struct image *image, uint64_t bias)
 {
@@ -41,7 +41,7 @@ void step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *
 		go->region = g;
 		go->sp = END_AT - (high - *sp);
 	}
-	/* Else the register and sp are being changed, one after the other. */
+	/* Otherwise the register and sp are just being changed, one after the other. */
 	*region = go->region;
 	*sp = go->sp;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_session: the loop of `verify steps`: step, follow, and now and then sample and judge.
+ * step_session: the loop of `verify steps`: steps, tracks the stack, and samples and compares from time to
+ * time.
  */
 #include "verify/step_session.h"
 
@@ -20,7 +21,7 @@
 #include "verify/shadow.h"
 #include "verify/step_go.h"
 
-#define STACK_LIMIT 65528 /* as much as the kernel copies into a sample */
+#define STACK_LIMIT 65528 /* as much as the kernel copies with a sample */
 
 struct step_session {
 	struct step_options options;
@@ -32,7 +33,7 @@ struct step_session {
 	struct step_go go;
 	struct unwinder *unwinder;
 	struct perf_tape *tape; /* NULL = none */
-	struct code_log *code;  /* for the tape: code in no file */
+	struct code_log *code;  /* for the tape: JIT code */
 	FILE *truth_file;       /* NULL = none */
 	struct stack stack;
 	struct step_truth truth;
@@ -50,7 +51,7 @@ static uint64_t step_random(struct step_session *s)
 	return s->random;
 }
 
-/* Time is counted in steps: a microsecond each. */
+/* Time is counted in steps, a microsecond each. */
 static uint64_t step_time(const struct step_session *s)
 {
 	return (s->stepper->n_steps + 1) * 1000;
@@ -96,15 +97,15 @@ static void step_tell_walk(void *context, const struct walk_step *step)
 	s->options.listener.walked(s->options.listener.context, step, s->stepper->isa);
 }
 
-/* ---- following ------------------------------------------------------------------------------ */
+/* ---- tracking ------------------------------------------------------------------------------- */
 
 static uint64_t step_reg(const struct step_session *s, unsigned number)
 {
 	return s->stepper->regs.value[number];
 }
 
-/* Of the stack that sp is on: an empty one, as a coroutine's is at first, has sp right behind its last byte.
- */
+/* The region of the stack that contains sp: if it is empty, like a coroutine's at first, sp is just after its
+ * last byte. */
 static uint64_t step_region(struct step_session *s)
 {
 	return step_space_end(s->space, step_reg(s, s->stepper->isa->sp) - 1);
@@ -136,11 +137,11 @@ static void step_follow_insn(struct step_session *s, const struct step *step)
 	}
 	if (step->ra_slot)
 		shadow_saved(&s->shadow, step_reg(s, s->stepper->isa->ra), step->ra_slot);
-	/* Costs a read where the machine keeps it in memory. */
+	/* Costs a read if the machine keeps it in memory. */
 	if (step->flow != FLOW_NEXT && step->flow != FLOW_BRANCH && step->flow != FLOW_JUMP)
 		done.ra = stepper_ra(s->stepper);
 	shadow_step(&s->shadow, &done);
-	/* What Go's runtime calls on a stack it has just gone to is a stack of its own. */
+	/* What Go's runtime calls directly after switching stacks is on a separate stack. */
 	if (s->go.stacks && (step->flow == FLOW_CALL || step->flow == FLOW_CALL_INDIRECT))
 		s->shadow.is_settled = true;
 }
@@ -233,8 +234,8 @@ static void step_tell_miss(struct step_session *s, const struct event *event)
 }
 
 /*
- * To leave for an exception handler the C++ runtime fills its own frame, return address and all, with
- * what the handler's frame shall find. Then the stack that calls made is no longer there to be unwound.
+ * To enter an exception handler, the C++ runtime overwrites its own frame, including the return address, with
+ * values for the handler's frame. Then the stack of actual calls can no longer be unwound.
  */
 static bool step_is_overwritten(const struct step_session *s)
 {
@@ -245,7 +246,7 @@ static bool step_is_overwritten(const struct step_session *s)
 
 	for (bool is_innermost = true; (entry = shadow_walk_next(&walk)); is_innermost = false) {
 		bool is_popped = entry->slot < sp && entry->sp >= sp;
-		/* The innermost one is back in its register then. */
+		/* The innermost one is then back in its register. */
 		bool is_in_register = is_popped && is_innermost && !isa->call_pushes_ra;
 		if (!entry->slot || (is_popped && !is_in_register))
 			continue;
@@ -271,7 +272,7 @@ static void step_sample(struct step_session *s)
 {
 	size_t right;
 
-	if (!s->shadow.is_settled) { /* the next step will do */
+	if (!s->shadow.is_settled) { /* try again at the next step */
 		s->tally.unjudged++;
 		return;
 	}

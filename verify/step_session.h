@@ -9,12 +9,12 @@
 #include "verify/step_calls.h"
 #include "verify/step_tally.h"
 
-/* A sample whose stack is not what it should be. */
+/* A sample whose stack is not the true one. */
 struct step_miss {
-	uint64_t sample, step; /* numbers: of this sample, and of the instruction before it */
+	uint64_t sample, step; /* the numbers of this sample, and of the instruction before it */
 	const struct step_truth *truth;
 	const struct stack *stack;
-	struct unwinder *unwinder; /* knows what is mapped where */
+	struct unwinder *unwinder; /* has the mappings */
 	pid_t pid;
 };
 
@@ -22,14 +22,14 @@ struct step_listener {
 	void *context;
 	/* May be NULL. */
 	void (*missed)(void *context, const struct step_miss *miss);
-	/* Afterwards, every step of the walk that went astray; NULL: it is not walked again. */
+	/* Afterwards, called for every step of the walk that failed; NULL: it is not repeated. */
 	void (*walked)(void *context, const struct walk_step *step, const struct isa *isa);
 };
 
 struct step_options {
 	uint64_t n_samples, interval, skip; /* instructions */
-	uint64_t seed;                      /* of the random distances; not 0 */
-	uint64_t show;                      /* tell of this many that are not exact */
+	uint64_t seed;                      /* of the random intervals; not 0 */
+	uint64_t show;                      /* report at most this many that are not exact */
 	bool skips_loader;
 	enum unwind_mode mode;
 	const char *tape, *truth; /* files for the samples and their true stacks; NULL = none */
@@ -46,7 +46,7 @@ struct step_session;
 /* Starts the command. */
 int step_session_open(const struct step_options *options, char *const *argv, struct step_session **ret,
 		      struct diag *diag);
-/* Until there are enough samples or the command is over. */
+/* Runs until there are enough samples or the command ends. */
 int step_session_run(struct step_session *session, struct diag *diag);
 /* Valid until the session is closed. */
 struct step_result step_session_result(struct step_session *session);

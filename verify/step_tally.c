@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_tally: judging and counting.
+ * step_tally: compares and counts.
  */
 #include "verify/step_tally.h"
 

@@ -9,19 +9,19 @@
 #define EXAMPLES_PER_FUNCTION 2 /* for each cause */
 #define MAX_AHEAD 64            /* instructions of a prologue */
 
-/* What was compared already: cold code may be reached from two functions. One bit per byte of an unwind
+/* What was already compared: cold code may be reached from two functions. One bit per byte of an unwind
  * entry's code. */
 struct seen {
 	uint64_t start, end;
 	uint64_t *bits;
 };
 
-/* What the table says at an instruction, and whether control runs on from there. */
+/* The table's row at an instruction, and whether control continues from there. */
 struct stated_point {
-	uint64_t next; /* the address behind it; 0 = control does not run on */
+	uint64_t next; /* the address after it; 0 = control does not continue */
 	uint32_t stated;
 	value cfa, ra;
-	bool is_late, is_settled; /* settled: right, or the table's mistake */
+	bool is_late, is_settled; /* settled: correct, or an error of the table */
 };
 
 struct verifier {
@@ -30,17 +30,17 @@ struct verifier {
 	const struct verify_options *options;
 	struct verify_result *result;
 	VEC(struct seen) seen; /* per executable segment */
-	/* Of the function being compared: */
+	/* Of the current function: */
 	struct flow *flow;
 	enum trust trust;
 	unsigned n_examples[CAUSE_N];
-	/* Of the unwind entry being compared: */
+	/* Of the current unwind entry: */
 	struct fde fde;
 	struct recipe_rows stated;
 	bool has_fde;
 	uint32_t last_own;
-	struct stated_point last; /* the instruction before */
-	uint32_t contradicted;    /* a row of this function that was seen to contradict itself */
+	struct stated_point last; /* the previous instruction */
+	uint32_t contradicted;    /* a row of this function that contradicts itself */
 };
 
 /* True the first time. */
@@ -85,7 +85,7 @@ static bool enter_fde(struct verifier *v, uint64_t vaddr)
 	return true;
 }
 
-/* --- who is wrong ----------------------------------------------------------------------------- */
+/* --- which one is wrong ----------------------------------------------------------------------- */
 
 bool verify_cause_is_table(enum verify_cause cause)
 {
@@ -102,8 +102,8 @@ static bool is_same_cfa_rule(const struct recipes *recipes, uint32_t left, uint3
 }
 
 /*
- * A frame has one CFA and one return address. Where the table's rule stays as it is and an instruction
- * changes what the rule gives, it was wrong before or is wrong now.
+ * A frame has one CFA and one return address. If the table's rule does not change but an instruction changes
+ * its value, the rule was wrong before or is wrong now.
  */
 static bool is_late(const struct verifier *v, const struct flow_point *point, uint32_t stated,
 		    const struct agree_result *r)
@@ -112,8 +112,8 @@ static bool is_late(const struct verifier *v, const struct flow_point *point, ui
 	bool is_leader = v->flow->flags.at[point->insn] & INSN_LEADER;
 	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
 
-	/* The frame pointer it counts from is the caller's again; at an entry and at an exit there is one
-	 * answer. */
+	/* The frame pointer that it is relative to is the caller's again; at an entry and at an exit the
+	 * answer is unique. */
 	bool is_exit = v->flow->flags.at[point->insn] & INSN_EXIT_PASSES;
 	if (is_proven && (r->is_callers_fp || is_exit || (point->insn == 0 && !v->flow->bias)))
 		return true;
@@ -127,7 +127,7 @@ static bool is_late(const struct verifier *v, const struct flow_point *point, ui
 	return last->stated == stated && (last->is_late || (last->ra != r->ra && !is_leader));
 }
 
-/* Where the compiler's row says that the return address is saved, counted from the CFA; false if it does not.
+/* Where the return address is saved according to the compiler's row, relative to the CFA; false if it is not.
  */
 static bool stated_slot(const struct verifier *v, uint32_t stated, value *ret)
 {
@@ -141,8 +141,8 @@ static bool stated_slot(const struct verifier *v, uint32_t stated, value *ret)
 }
 
 /*
- * The row has the return address in a slot of the frame, while it is in its register and an instruction
- * further down stores it to that very slot: that proves itself, in functions without an exit, too.
+ * The row has the return address in a slot of the frame, while it is still in its register and a later
+ * instruction stores it to exactly that slot: this is a proof, even in functions without an exit.
  */
 static bool is_early(const struct verifier *v, const struct flow_point *point, uint32_t stated,
 		     const struct agree_result *r)
@@ -166,7 +166,8 @@ static bool is_early(const struct verifier *v, const struct flow_point *point, u
 	return false;
 }
 
-/* The row counts from a register that this very instruction makes the stack pointer: __builtin_eh_return. */
+/* The row is relative to a register that this very instruction copies to the stack pointer:
+ * __builtin_eh_return. */
 static bool is_switch(const struct verifier *v, const struct flow_point *point, uint32_t stated)
 {
 	const struct insn *insn = flow_insn(v->flow, point->insn);
@@ -301,7 +302,7 @@ static void compare_point(void *context, const struct flow_point *point)
 					       .cause = (uint8_t)cause });
 }
 
-/* Parts that another function owns are compared there. */
+/* Parts that belong to another function are compared there. */
 static bool is_own_part(const struct verifier *v, uint32_t function, size_t part)
 {
 	uint32_t index = functions_index(v->functions, v->flow->parts.at[part].start);
@@ -339,7 +340,7 @@ static bool is_stub_at(const struct functions *functions, uint64_t vaddr)
 	return index != FUNCTION_NONE && (functions->at[index].sources & FROM_STUB);
 }
 
-/* Code that no function reached, alignment apart: there the analysis has nothing to say. */
+/* Code that no function reached, except for padding: the analysis has no result there. */
 static void count_unreached(struct verifier *v)
 {
 	const struct isa *isa = v->functions->isa;
@@ -376,8 +377,8 @@ static bool is_named(const struct functions *functions, uint64_t vaddr)
 }
 
 /*
- * Is this unwind entry the start of a function: does its first row describe the state at an entry,
- * and is it aligned as compilers align functions, unless something else speaks for it?
+ * Is this unwind entry the start of a function: does its first row describe the state at an entry, and is it
+ * aligned like a function, unless there is other evidence?
  */
 static bool states_function(struct verifier *v, const struct fde *fde)
 {
@@ -400,7 +401,7 @@ static bool states_function(struct verifier *v, const struct fde *fde)
 	return is_function;
 }
 
-/* Starts found without symbols and unwind entries, against those the unwind entries state. */
+/* Compares the starts found without symbols and unwind entries with those in the unwind entries. */
 static void judge_starts(struct verifier *v)
 {
 	struct verify_result *result = v->result;
@@ -428,7 +429,7 @@ static void judge_starts(struct verifier *v)
 	}
 }
 
-/* The facts are settled: each function once more, with its parts. */
+/* The facts are final: compares each function with its parts. */
 static void compare_all(struct verifier *v)
 {
 	struct flow flow;

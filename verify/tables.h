@@ -2,9 +2,9 @@
 /*
  * tables: compares all recovered recipes of an image with all unwind rows of the compiler.
  *
- * The analysis runs alone: it sees where unwind entries start and their landing pads, never their
- * rows (and with no_starts neither those nor symbols). Alignment that no edge reaches is left out;
- * other unreached code counts as `none`.
+ * The analysis is independent: it uses the starts of unwind entries and their landing pads, but not their
+ * rows (with no_starts, neither starts nor symbols). Padding that no edge reaches is left out; other
+ * unreached code counts as `none`.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "verify/agree.h"
 
 struct verify_options {
-	bool no_starts; /* hide symbols and unwind entries; .dynsym stays unless no_dynamic */
+	bool no_starts; /* hide symbols and unwind entries; .dynsym is still used unless no_dynamic */
 	bool no_dynamic;
 	size_t max_examples;
 	/* For tests: changes the compiler's recipe before it is compared; NULL = no. */
@@ -22,21 +22,23 @@ struct verify_options {
 
 struct verify_counts {
 	uint64_t agree_form, agree_value, differ, none;
-	uint64_t set_aside; /* of the differences: those that are the table's mistake */
+	uint64_t set_aside; /* differences that are errors of the table */
 };
 
-/* Why the two differ, as far as can be told. */
+/* Why the two differ, as far as that is known. */
 enum verify_cause {
 	CAUSE_ANALYSIS, /* the function fails its self-check or the state was a guess */
-	CAUSE_UNKNOWN,  /* the function passes its self-check on every exit, so that its states are right; no
-			   more is known */
-	CAUSE_LATE,     /* the table's row stays as it is while an instruction moves what it counts from */
-	CAUSE_EARLY,    /* the table has the return address saved before the instruction that saves it */
-	CAUSE_ENTRY,    /* the table does not count what the linker's stub left above the return address */
-	CAUSE_OTHER_FRAME, /* the table's row is about the frame that a context switch goes to */
+	CAUSE_UNKNOWN, /* the function passes its self-check at every exit, so its states are correct; nothing
+			  else is known */
+	CAUSE_LATE, /* the table's row does not change although an instruction changes the register that it is
+		       relative to */
+	CAUSE_EARLY, /* the table says that the return address is saved before the instruction that saves it
+		      */
+	CAUSE_ENTRY, /* the table ignores what the linker's stub left above the return address */
+	CAUSE_OTHER_FRAME, /* the table's row describes the target frame of a context switch */
 	CAUSE_N,
 };
-/* Is that the table's mistake? */
+/* Is that an error of the table? */
 bool verify_cause_is_table(enum verify_cause cause);
 
 struct verify_example {
@@ -48,14 +50,14 @@ struct verify_example {
 
 struct verify_result {
 	uint64_t instructions, functions;
-	uint64_t passed, failed, exitless, refused; /* functions by their self-check */
+	uint64_t passed, failed, exitless, refused; /* functions by the result of their self-check */
 	struct verify_counts cfa_ra;
 	struct verify_counts regs[REG_MAX]; /* callee-saved ones; agree_form = agree */
 	uint64_t causes[CAUSE_N];           /* of the differences in CFA or return address */
 	uint64_t guessed, guessed_right;
 	uint64_t rows, recipes;
-	/* With no_starts: starts found, of those that unwind entries state; and of those found, the right
-	 * ones. */
+	/* With no_starts: how many of the starts stated by unwind entries were found, and how many of those
+	 * found are correct. */
 	uint64_t starts_true, starts_found, starts_claimed, starts_wrong;
 	VEC(struct verify_example) examples;
 	struct recipes store;

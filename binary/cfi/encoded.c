@@ -53,7 +53,7 @@ static uint64_t encoded_relative_to(struct reader *r, uint8_t encoding, uint64_t
 		return base->data;
 	case REL_FUNCTION:
 		return base->function;
-	default: /* text-relative has no meaning on the machines we know */
+	default: /* text-relative has no meaning on the supported machines */
 		r->failed = true;
 		return 0;
 	}

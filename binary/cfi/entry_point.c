@@ -3,7 +3,7 @@
 
 #include "binary/isa/isa.h"
 
-#define MAX_INSNS 64 /* that are looked at: entry points have some twenty */
+#define MAX_INSNS 64 /* that are decoded: entry points have about twenty */
 
 struct scan {
 	const struct isa *isa;
@@ -11,7 +11,7 @@ struct scan {
 	uint64_t known;          /* mask */
 	uint64_t formed;         /* the nearest address ahead that was formed; 0 = none */
 	uint64_t limit, reached; /* the furthest address below the limit that is jumped to */
-	bool runs_on;            /* from the last instruction that is no padding into the next */
+	bool runs_on;            /* from the last instruction that is not padding into the next */
 };
 
 static void scan_form(struct scan *scan, uint64_t at, uint64_t address)
@@ -28,7 +28,7 @@ static void scan_effect(struct scan *scan, const struct insn *insn, uint64_t at,
 	uint64_t address = (is_second ? scan->page[e->base] : 0) + (uint64_t)e->imm;
 	bool is_half = is_whole && scan->isa->min_insn == 4 && address % 4096 == 0;
 
-	/* The return address of a call made by hand is no function. */
+	/* The return address of an emulated call is not a function. */
 	if ((is_second || (is_whole && !is_half)) && e->reg != scan->isa->ra)
 		scan_form(scan, at, address);
 	if (e->reg >= REG_MAX || e->kind == EFFECT_STORE || e->kind == EFFECT_PUSH)
@@ -59,7 +59,7 @@ uint64_t entry_point_end(const struct image *image, uint64_t limit)
 	struct insn insn;
 
 	for (unsigned n = 0; scan.isa && n < MAX_INSNS && at < limit; n++, at += insn.len) {
-		/* Behind a call that does not return, or a jump. */
+		/* After a call that does not return, or a jump. */
 		if (at == scan.formed && !scan.runs_on && scan.reached < at)
 			return at;
 		scan.formed = scan.formed > at ? scan.formed : 0;

@@ -10,7 +10,7 @@
 #include "binary/elf/image.h"
 
 /*
- * The first address behind the entry point that its code forms, if control does not run on into it: that is
- * another function. `limit` if there is none before it.
+ * The first address after the entry point that its code forms and does not fall through to: another function
+ * starts there. `limit` if there is none before it.
  */
 uint64_t entry_point_end(const struct image *image, uint64_t limit);

@@ -2,8 +2,8 @@
 /*
  * frame_entry: the bytes of one CIE or FDE.
  *
- * .eh_frame and .debug_frame write the same things a little differently: the mark of a CIE, what an
- * FDE's pointer to its CIE counts from, and how addresses are encoded.
+ * .eh_frame and .debug_frame contain the same data with small differences: the id of a CIE, what an FDE's
+ * pointer to its CIE is relative to, and how addresses are encoded.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int frame_entry_read(const struct frame_table *table, uint64_t offset, struct fr
 
 	ret->next = reader_offset(&r) + length;
 	uint64_t id_at = reader_offset(&r);
-	/* The id of .eh_frame stays four bytes wide whatever the length is. */
+	/* The id in .eh_frame always has four bytes, whatever the length is. */
 	bool is_wide_id = is_wide && table->is_debug;
 	uint64_t id = is_wide_id ? read_u64(&r) : read_u32(&r);
 	ret->body = reader_offset(&r);
@@ -65,7 +65,7 @@ static struct bytes frame_entry_rest_of(struct reader *r)
 	return read_bytes(r, reader_left(r));
 }
 
-/* 'z' data, one letter at a time; what follows a letter we do not know is skipped by the length. */
+/* 'z' data, one letter at a time; data after an unknown letter is skipped by the length. */
 static void frame_entry_read_augmentation(const struct frame_table *table, struct reader *r,
 					  const char *letters, struct cie *cie)
 {
@@ -108,7 +108,7 @@ static void frame_entry_read_augmentation(const struct frame_table *table, struc
 		reader_seek(r, end);
 }
 
-/* What stands between the augmentation string and its data differs by version. */
+/* The fields between the augmentation string and its data depend on the version. */
 static bool frame_entry_read_cie_numbers(struct reader *r, uint8_t version, struct cie *cie)
 {
 	if (version == 4) {
@@ -145,7 +145,7 @@ int frame_cie_read(const struct frame_table *table, uint64_t offset, struct cie 
 	if (cie.has_augmentation_data)
 		frame_entry_read_augmentation(table, &r, augmentation + 1, &cie);
 	else if (*augmentation)
-		return -EBADMSG; /* unknown, and nothing says how long it is */
+		return -EBADMSG; /* unknown, and of unknown length */
 	cie.program = frame_entry_rest_of(&r);
 	if (r.failed)
 		return -EBADMSG;

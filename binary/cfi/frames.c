@@ -2,9 +2,9 @@
 /*
  * frames: where an image's unwind entries are, and which one covers an address.
  *
- * The index is one sorted array of (start, where). The linker's own table in .eh_frame_hdr fills it
- * without touching the entries; where that is missing or does not agree with them, one pass over
- * .eh_frame does. Entries of .debug_frame fill what .eh_frame leaves out.
+ * The index is one sorted array of (start, offset). It is filled from the linker's table in .eh_frame_hdr
+ * without reading the entries; if that is missing or does not match them, by one pass over .eh_frame. Entries
+ * of .debug_frame are added for code that .eh_frame does not cover.
  */
 #include "binary/cfi/frames.h"
 
@@ -19,7 +19,7 @@
 #include "binary/cfi/frames_private.h"
 
 #define HDR_CHECKS 16  /* entries of the linker's table compared with .eh_frame before it is trusted */
-#define MAX_OVERLAPS 4 /* how many entries back one that covers an address is looked for */
+#define MAX_OVERLAPS 4 /* how many entries back an entry that covers an address is searched */
 #define IN_DEBUG (1ull << 63)
 
 struct frame_ref {
@@ -39,7 +39,7 @@ const struct image *frames_image(const struct frames *frames)
 	return frames->image;
 }
 
-/* By memory size, not file size: a separate debug file has the addresses but not the code. */
+/* By size in memory, not in the file: a separate debug file has the addresses but not the code. */
 static bool frames_is_executable(const struct image *image, uint64_t vaddr)
 {
 	for (size_t i = 0; i < image->n_segments; i++) {
@@ -79,7 +79,7 @@ static void frames_scan_table(struct frames *frames, const struct frame_table *t
 				continue;
 			cie_offset = entry.cie;
 		}
-		/* The linker leaves entries of dropped functions behind, with a start of zero. */
+		/* The linker leaves entries of removed functions, with a start of zero. */
 		if (frame_fde_read_with(table, &entry, &cie, &fde) == 0 &&
 		    frames_is_executable(frames->image, fde.start))
 			vec_push(
@@ -122,7 +122,7 @@ static bool frames_take_hdr_table(struct frames *frames, struct reader *r, uint6
 	return frames_is_hdr_true(frames);
 }
 
-/* Section headers say where .eh_frame ends; without them .eh_frame_hdr at least says where it starts. */
+/* Section headers say where .eh_frame ends; without them, .eh_frame_hdr at least says where it starts. */
 static void frames_find_eh_frame(struct frames *frames)
 {
 	struct image *image = frames->image;
@@ -151,7 +151,7 @@ static void frames_find_eh_frame(struct frames *frames)
 	frames_scan_table(frames, &frames->eh);
 }
 
-/* By start; of two with the same start the one in .eh_frame first. */
+/* By start; of two with the same start, the one in .eh_frame first. */
 static int frames_compare(const void *left, const void *right)
 {
 	const struct frame_ref *a = left, *b = right;
@@ -178,7 +178,7 @@ static void frames_sort_index(struct frames *frames)
 	frames->refs.n = kept;
 }
 
-/* The C library's entry of _start may cover the function behind it as well, and calls it outermost. */
+/* The C library's entry of _start may also cover the function after it, and marks both as outermost. */
 static void frames_bound_entry_point(struct frames *frames)
 {
 	const struct image *image = frames->image;
@@ -212,7 +212,7 @@ void frames_free(struct frames *frames)
 	free(frames);
 }
 
-/* ---- asking it ------------------------------------------------------------------------------ */
+/* ---- queries ---------------------------------------------------------------------------------- */
 
 size_t frames_count(const struct frames *frames)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames: finds and reads the compiler's unwind entries (CIE, FDE) and exception tables (LSDA) of
- * an image. Bounded, allocation-free per lookup; knows the layout of .eh_frame, .eh_frame_hdr and
- * .debug_frame, not the meaning of the CFA programs (recipes/cfi interprets those).
+ * frames: finds and reads the compiler's unwind entries (CIE, FDE) and exception tables (LSDA) of an image.
+ * Lookups are bounded and do not allocate. This code knows the layout of .eh_frame, .eh_frame_hdr and
+ * .debug_frame, but not the meaning of the CFA programs (recipes/cfi interprets those).
  */
 #pragma once
 
@@ -36,8 +36,8 @@ size_t frames_count(const struct frames *frames);
 /* By index, sorted by start; -EBADMSG if the entry is damaged. */
 int frames_get(const struct frames *frames, size_t index, struct fde *ret);
 /*
- * The same for callers that go through all entries: neighbours share their CIE, and the memo saves reading
- * it again. The memo is private to the caller and starts as zeroes.
+ * The same for callers that iterate over all entries: neighbours often share their CIE, and the memo saves
+ * reading it again. The memo is private to the caller and initially zero.
  */
 struct cie_memo {
 	bool is_full, is_debug;
@@ -47,11 +47,11 @@ struct cie_memo {
 int frames_get_next(const struct frames *frames, size_t index, struct cie_memo *memo, struct fde *ret);
 /* Start vaddr of an entry, without parsing it. */
 uint64_t frames_start(const struct frames *frames, size_t index);
-/* How many entries start at vaddr or before it, likewise. */
+/* The number of entries that start at vaddr or before it, also without parsing. */
 size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr);
 /*
- * The entry that covers vaddr: 0, -ENOENT if none does, -EBADMSG if it is damaged. ret_index may be
- * NULL. Where entries overlap, the one that starts last wins.
+ * The entry that covers vaddr: 0, -ENOENT if there is none, -EBADMSG if it is damaged. ret_index may be NULL.
+ * If entries overlap, the one that starts last wins.
  */
 int frames_find(const struct frames *frames, uint64_t vaddr, struct fde *ret);
 int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index);
@@ -60,6 +60,6 @@ struct landing_site {
 	uint64_t start, end; /* vaddrs of the calls covered */
 	uint64_t pad;        /* vaddr of the landing pad */
 };
-/* Call-site entries with a landing pad. Returns how many there are in all; writes at most max. */
+/* Call-site entries with a landing pad. Returns their total number; writes at most max. */
 size_t frames_landing_pads(const struct frames *frames, const struct fde *fde, struct landing_site *ret,
 			   size_t max);

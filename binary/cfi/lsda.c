@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lsda: the call-site table of a function's exception data. Each row says which calls, when they
- * throw, continue at which landing pad.
+ * lsda: the call-site table of a function's exception data. Each row gives the landing pad for a range of
+ * calls.
  */
 #include "binary/cfi/encoded.h"
 #include "binary/cfi/frames.h"
 #include "binary/cfi/frames_private.h"
 
-/* Header: where pads count from, where types lie (skipped), how call sites are written. */
+/* Header: base of the landing pads, position of the types (skipped), encoding of call sites. */
 static struct bytes lsda_call_sites(const struct image *image, const struct fde *fde, uint64_t *ret_pad_base,
 				    uint8_t *ret_encoding)
 {

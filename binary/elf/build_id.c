@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_id: the build-id of an image, and what else tells one file from another.
+ * build_id: the build-id of an image, and what else identifies a file.
  */
 #include <elf.h>
 #include <link.h>
@@ -57,7 +57,7 @@ struct build_id build_id_own(void)
 	return id;
 }
 
-/* A build-id is the linker's hash of the contents; later changes of the file show in its headers. */
+/* A build-id is the linker's hash of the contents; later changes of the file are visible in its headers. */
 uint64_t image_identity(const struct image *image)
 {
 	uint64_t hash = hash_u64(image->file.len);

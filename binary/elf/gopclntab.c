@@ -8,7 +8,7 @@ enum go_magic {
 	GO_1_20 = 0xfffffff1,
 };
 
-#define KIND_AT_1_18 36u /* behind nine numbers; 1.20 has a tenth, the first line */
+#define KIND_AT_1_18 36u /* after nine numbers; 1.20 has a tenth, the first line */
 #define KIND_AT_1_20 40u
 #define FLAG_ASSEMBLY 4u
 
@@ -98,7 +98,7 @@ bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_func
 	if (r.failed)
 		return false;
 
-	/* Records count from the table of entries, but from the very start in the oldest format. */
+	/* Records are relative to the table of entries; in the oldest format to the start of the section. */
 	uint64_t base = table->names ? table->functions : 0;
 	unsigned start_size = table->names && size == 4 ? 4 : table->pointer_size;
 	if (record > table->table.len || base + record + start_size + 4 > table->table.len)

@@ -7,12 +7,12 @@
 
 #include "binary/elf/image.h"
 
-/* What the runtime needs to know of a function. */
+/* What the runtime needs to know about a function. */
 enum go_kind {
 	GO_KIND_UNKNOWN,  /* the table is of a version before 1.18 */
 	GO_KIND_COMPILED, /* from Go */
 	GO_KIND_ASSEMBLY,
-	GO_KIND_SPECIAL, /* one that changes stacks, or that the compiler has put between two others */
+	GO_KIND_SPECIAL, /* one that switches stacks, or a wrapper made by the compiler */
 };
 
 struct go_function {
@@ -23,15 +23,15 @@ struct go_function {
 
 struct gopclntab {
 	struct bytes table;
-	uint64_t text_start; /* what entries count from; 0 where they are addresses */
+	uint64_t text_start; /* base of the entries; 0 if they are addresses */
 	uint64_t n_functions;
 	uint64_t names, functions; /* offsets in the table */
-	uint8_t entry_size;        /* of half an entry */
+	uint8_t entry_size;        /* of half an entry, in bytes */
 	uint8_t pointer_size;
-	uint8_t kind_at; /* where the record of a function has its kind; 0 = it has none */
+	uint8_t kind_at; /* offset of the kind in a function's record; 0 = it has none */
 };
 
-/* Go 1.2 to 1.25. False if the image is not a Go program, or of a version we do not know. */
+/* Go 1.2 to 1.25. False if the image is not a Go program, or one of an unknown version. */
 bool gopclntab_open(struct image *image, struct gopclntab *ret);
 /* The same from the bytes of the table; text: where .text starts, for tables that leave it to the loader. */
 bool gopclntab_parse(struct bytes table, uint64_t text, struct gopclntab *ret);

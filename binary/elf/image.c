@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image: opening and reading one ELF file. The only file that knows libelf.
+ * image: opens and reads one ELF file. The only file that uses libelf.
  *
- * libelf reads the headers; segment and section contents are sliced out of the file's bytes by us,
- * each slice checked against the file's end.
+ * libelf reads the headers; segment and section contents are taken from the file's bytes, with bounds checks.
  */
 #include "binary/elf/image.h"
 
@@ -21,7 +20,7 @@
 #include "base/file_map.h"
 #include "binary/elf/image_private.h"
 
-#define MAX_FILE (8ull << 30) /* programs with all their debug information have less */
+#define MAX_FILE (8ull << 30) /* even programs with full debug information are smaller */
 #define MAX_SECTIONS 65536
 #define MAX_SEGMENTS 4096
 
@@ -89,7 +88,7 @@ static int image_read_file(int fd, void *to, size_t size)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n == 0)
-			return -ENODATA; /* shrank while we read */
+			return -ENODATA; /* became shorter while it was read */
 		at += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
@@ -152,7 +151,7 @@ static void image_read_sections(struct image *image, Elf *elf)
 	image->sections = image->private->sections;
 }
 
-/* elf_strptr points into libelf's memory, which goes with the handle: point into the file instead. */
+/* elf_strptr points into libelf's memory, which is freed with the handle: point into the file instead. */
 static void image_own_section_names(struct image *image, Elf *elf)
 {
 	size_t names;
@@ -254,7 +253,7 @@ int image_open_file(int fd, const struct stat *st, const char *path, size_t read
 	image->dev = st->st_dev;
 	image->inode = st->st_ino;
 	image->foreign = image_file_foreign(st);
-	image_allow(image, (uint64_t)st->st_blocks * 512); /* holes are no bytes */
+	image_allow(image, (uint64_t)st->st_blocks * 512); /* holes are not counted */
 	int error = image_load_file(image, fd, (size_t)st->st_size, read_limit);
 	if (error < 0)
 		return diag_set(diag, error, "cannot read image '%s'", path);

@@ -2,12 +2,12 @@
 /*
  * image: one body of code, opened once and kept as long as the registry exists.
  *
- * An image is an ELF file, an ELF in memory (the vdso), or a pseudo-image that only has a name
- * (the kernel, a JIT region, a file we could not read). Addresses are vaddrs: the image's own
- * numbering. Program headers are enough; section headers are used where there are any.
+ * An image is an ELF file, an ELF in memory (the vdso), or a pseudo-image that only has a name (the kernel, a
+ * JIT region, a file that could not be read). Addresses are vaddrs, as in the file. Program headers are
+ * enough; section headers are used if there are any.
  *
- * The bytes belong to the image. Small files are read into memory; large ones are mapped, and a
- * file that is truncated under us reads as zeroes from then on and is marked changed.
+ * The bytes belong to the image. Small files are read into memory; large ones are mapped. A mapped file that
+ * is truncated reads as zeroes from then on and is marked as changed.
  */
 #pragma once
 
@@ -57,10 +57,11 @@ struct image {
 	struct bytes file; /* the whole file; empty for pseudo-images */
 	dev_t dev;
 	ino_t inode;
-	/* 0: only root and the user can write the file. Else what image_identity makes of it, for this run
-	 * alone: what such a file says of itself must not be taken for what a real one says. */
+	/* 0: only root and the user can write the file. Otherwise a value for image_identity that is valid
+	 * for this run only: results from such a file must not be mistaken for those of the file that it
+	 * claims to be. */
 	uint64_t foreign;
-	pid_t pid; /* IMAGE_JIT: whose code it is, 0 = not known */
+	pid_t pid; /* IMAGE_JIT: the process whose code it is, 0 = not known */
 	const struct segment *segments;
 	size_t n_segments;
 	const struct section *sections; /* none if there are no section headers */
@@ -70,36 +71,36 @@ struct image {
 };
 
 struct stat;
-/* What image->foreign is for a file. */
+/* The value of image->foreign for a file. */
 uint64_t image_file_foreign(const struct stat *st);
-/* May this user's files be taken for our own: root's, ours, those of who typed sudo? */
+/* Are files of this user trusted like our own: those of root, of our user, and of the user who ran sudo? */
 bool image_owner_is_ours(uid_t uid);
 
-/* The registry: owns every image, hands out ids in order of first sight. Any thread may add and look. */
+/* The registry owns every image, and assigns ids in the order in which images are first seen. Any thread may
+ * add and read. */
 struct images;
 struct images *images_new(void);
 void images_free(struct images *images);
-/* What was read of their files need not stay in memory. */
+/* Allows the kernel to drop the mapped parts of files from memory. */
 void images_rest(struct images *images);
 size_t images_count(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);
 /*
- * The same for callers that only need what is at the front of a file: kind, path, machine, type, entry,
- * build-id, device, inode and segments. Until images_get is called for the image, its sections may be
- * unknown and none of its bytes in memory.
+ * The same for callers that only need what is at the beginning of a file: kind, path, machine, type, entry,
+ * build-id, device, inode and segments. Until images_get is called for the image, its sections may be unknown
+ * and its bytes may not be in memory.
  */
 const struct image *images_peek(const struct images *images, image_id id);
 
 /*
- * Opens the regular file behind fd (borrowed; never blocks) once: the same device, inode and size,
- * or the same build-id of files that only root and the user can write, gives the same id again. path is only
- * a name. -ENOEXEC if it is no 64-bit little-endian ELF file.
+ * Opens the regular file behind fd (borrowed; never blocks) once: files with the same device, inode and size,
+ * or with the same build-id if only root and the user can write them, get the same id. path is only a name.
+ * -ENOEXEC if it is not a 64-bit little-endian ELF file.
  */
 int images_open_fd(struct images *images, int fd, const char *path, image_id *ret, struct diag *diag);
 int images_open(struct images *images, const char *path, image_id *ret, struct diag *diag);
-/* The same for a file of which little may be looked at: it is mapped, however small, and never read as a
- * whole. */
+/* The same for a file of which little may be needed: it is always mapped, even if it is small. */
 int images_open_mapped(struct images *images, const char *path, image_id *ret, struct diag *diag);
 /* An ELF held in memory; the bytes are copied. */
 int images_open_memory(struct images *images, struct bytes elf, const char *name, image_id *ret,
@@ -107,7 +108,7 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 /* A pseudo-image: same kind, name and build-id give the same id. build_id may be NULL. */
 image_id images_add_pseudo(struct images *images, enum image_kind kind, const char *name,
 			   const struct build_id *build_id);
-/* Code that a process has in anonymous memory: the same for kind IMAGE_JIT, and it knows the process. */
+/* The same for code in anonymous memory of a process: kind IMAGE_JIT, with the pid. */
 image_id images_add_jit(struct images *images, const char *name, pid_t pid);
 
 /* Bytes from vaddr to the end of the file-backed part of its segment; empty if there are none. */
@@ -115,24 +116,25 @@ struct bytes image_bytes(const struct image *image, uint64_t vaddr);
 /* The same, but only inside executable segments. */
 struct bytes image_code(const struct image *image, uint64_t vaddr);
 bool image_is_code(const struct image *image, uint64_t vaddr);
-/* The end of the section that vaddr is in, or of the segment where there are no sections; vaddr if it is no
+/* The end of the section that contains vaddr, or of the segment if there are no sections; vaddr if it is not
  * code. */
 uint64_t image_code_end(const struct image *image, uint64_t vaddr);
 /* The same, but the file need not have the bytes: debug files keep the addresses and drop the code. */
 bool image_is_executable(const struct image *image, uint64_t vaddr);
 /* NULL if there is no such section. */
 const struct section *image_section(const struct image *image, const char *name);
-/* A section's contents, decompressed if need be (once; kept by the image). Empty for SHT_NOBITS or damage. */
+/* A section's contents, decompressed if necessary (once; kept by the image). Empty for SHT_NOBITS or damage.
+ */
 struct bytes image_section_bytes(struct image *image, const struct section *section);
 /*
- * The first bytes of a section: `len` or more, or all. A compressed section is decompressed only that far,
- * so damage behind it may go unseen; asking for more later does not move the bytes. Threads may ask for
- * different sections at the same time.
+ * The first bytes of a section: at least `len`, or all. A compressed section is decompressed only that far,
+ * so damage after that may not be noticed; a later call for more does not move the bytes. Several threads may
+ * call this for different sections at the same time.
  */
 struct bytes image_section_start(struct image *image, const struct section *section, uint64_t len);
 /*
- * Hands over the bytes of a compressed section that somebody else has decompressed; the image releases
- * them. False, and nothing is taken, if the section has been asked for before.
+ * Passes the bytes of a compressed section that were decompressed elsewhere; the image releases them. False,
+ * and nothing is taken, if the section's bytes have already been requested.
  */
 bool image_section_lend(struct image *image, const struct section *section, struct bytes bytes,
 			void (*release)(struct bytes bytes));
@@ -147,15 +149,16 @@ const struct segment *image_segment(const struct image *image, uint32_t type);
 /* The value of a DT_* tag in PT_DYNAMIC; false if it is not there. */
 bool image_dynamic(const struct image *image, int64_t tag, uint64_t *ret);
 /*
- * A hash that differs between files of different contents. Without a build-id it is of the whole file,
- * unless that is so large that it is like no other, not even itself in another run. So is one that others
- * can write: its build-id may be anybody's.
+ * A hash that differs between files of different contents. Without a build-id it is computed from the whole
+ * file. For a file that is too large for that, and for one that others can write (its build-id may be
+ * copied), it is unique: different even in the next run.
  */
 uint64_t image_identity(const struct image *image);
 /*
- * What an image may cost us in memory grows with its file; a small file that makes gigabytes is hostile.
- * Whoever keeps something that a file decides the size of takes it from there first. False: too much; it is
- * left out, and image_is_too_much says so from then on. Any thread may take and give back.
+ * The memory budget of an image depends on the size of its file; a small file that expands to gigabytes is
+ * hostile. Code that keeps something whose size is determined by a file first takes that many bytes from the
+ * budget. False: the budget is exhausted; the data must be left out, and image_is_too_much returns true from
+ * then on. Any thread may take and give back.
  */
 bool image_take(struct image *image, uint64_t bytes);
 void image_give_back(struct image *image, uint64_t bytes);
@@ -174,5 +177,5 @@ bool build_id_equal(const struct build_id *a, const struct build_id *b);
 void build_id_format(const struct build_id *id, char *text);
 /* From the notes of a PT_NOTE segment or SHT_NOTE section; len 0 if there is none. */
 struct build_id build_id_from_notes(struct bytes notes);
-/* Of the program that runs this; len 0 if its linker gave it none. */
+/* Of the running program itself; len 0 if its linker gave it none. */
 struct build_id build_id_own(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_budget: how much memory a file may make us keep.
+ * image_budget: how much memory may be used for a file.
  */
 #include <unistd.h>
 
 #include "binary/elf/image_private.h"
 
-/* Compressed debug information unpacks to three to six times its size, symbols take three times theirs. */
+/* Compressed debug information expands to three to six times its size; symbols take three times theirs. */
 #define PER_BYTE 16
 #define FOR_ALL (256ull << 20)
 #define SCANS_MOST (2ull << 30) /* about a second */

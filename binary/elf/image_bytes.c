@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_bytes: looking inside an image: bytes by address, sections by name, decompressed once.
+ * image_bytes: access to the contents of an image: bytes by address, sections by name, decompressed once.
  */
 #include <elf.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "binary/elf/image_private.h"
 
 #define LARGE_PAGE (2u << 20)
-#define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is near this */
+#define DECOMPRESS_LIMIT (4ull << 30) /* one section; debug info of the largest programs is close to this */
 
 static struct bytes image_bytes_of_segment(const struct image *image, uint64_t vaddr, uint32_t flags)
 {
@@ -78,11 +78,11 @@ static bool image_bytes_is_old_compressed(const struct section *section, struct 
 	return strncmp(section->name, ".zdebug", 7) == 0 && raw.len > 12 && memcmp(raw.at, "ZLIB", 4) == 0;
 }
 
-/* A section's contents as they lie in the file. */
+/* A section's contents as in the file. */
 struct package {
 	enum { PLAIN, ZLIB, ZSTD, STRANGE } kind;
 	struct bytes body;
-	uint64_t size; /* unpacked, as stated */
+	uint64_t size; /* decompressed, as stated */
 };
 
 static struct package image_bytes_package_of(const struct section *section, struct bytes raw)
@@ -103,14 +103,14 @@ static struct package image_bytes_package_of(const struct section *section, stru
 	package.size = read_u64(&r);
 	reader_skip(&r, 8);
 	package.body = read_bytes(&r, reader_left(&r));
-	/* ELFCOMPRESS_ZSTD, 2, is younger than Debian 12's elf.h. */
+	/* ELFCOMPRESS_ZSTD, 2, is newer than Debian 12's elf.h. */
 	package.kind = r.failed ? STRANGE : type == ELFCOMPRESS_ZLIB ? ZLIB : type == 2 ? ZSTD : STRANGE;
 	return package;
 }
 
 /*
- * Memory for many bytes, in huge pages where possible: page faults on small ones cost a sixth of the time
- * of decompressing into them. NULL if there is less memory than a file claims to need.
+ * Memory for many bytes, in huge pages if possible: page faults on small ones take a sixth of the time of
+ * decompressing into them. NULL if there is less memory than a file claims to need.
  */
 static uint8_t *image_bytes_make_room(size_t size)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_head: what the first page of an ELF file tells: machine, segments, build-id.
+ * image_head: what the first page of an ELF file contains: machine, segments, build-id.
  *
- * Programs link to a hundred libraries and more, and most of them are never sampled. For those nothing
- * else is needed, and the section headers and their names at the end of the file need not be mapped and
- * read.
+ * Programs link to a hundred libraries and more, most of which are never sampled. For those nothing else is
+ * needed, and the section headers and their names at the end of the file need not be mapped and read.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ static bool image_head_has(struct bytes head, uint64_t offset, uint64_t len)
 	return offset <= head.len && len <= head.len - offset;
 }
 
-/* Only the plain case: sections exist and lie in the file, and headers have the usual size. */
+/* Only the usual case: there are sections, they are in the file, and headers have the usual size. */
 static bool image_head_is_usual(const Elf64_Ehdr *header, struct bytes head, uint64_t file_size)
 {
 	uint64_t sections = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
@@ -33,7 +32,7 @@ static bool image_head_is_usual(const Elf64_Ehdr *header, struct bytes head, uin
 	       sections <= file_size - header->e_shoff;
 }
 
-/* The first build-id, as image_find_build_id finds it; false if the first page is not enough to tell. */
+/* The first build-id, as image_find_build_id finds it; false if the first page is not enough. */
 static bool image_head_find_build_id(const struct segment *segments, size_t n, struct bytes head,
 				     struct build_id *ret)
 {

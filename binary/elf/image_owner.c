@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_owner: whose word a file is. A build-id is only what a file says of itself: somebody who can write a
- * file could give it that of libc, and names of his own, which the store would then keep for the real one.
- * So a file that others can write is known by a number that nobody can guess, and to this run alone.
+ * image_owner: whether a file can be trusted. A build-id is only a claim: somebody who can write a file could
+ * give it the build-id of libc, and names of their own, which the store would then use for the real libc. So
+ * a file that others can write is identified by a number that cannot be guessed, and only in this run.
  */
 #include <pthread.h>
 #include <sys/random.h>
@@ -17,12 +17,12 @@ static uint64_t owner_secret;
 
 static void owner_draw_secret(void)
 {
-	/* Without it there are worse problems; the store is not trusted then. */
+	/* If this fails there are worse problems; the store is not trusted then. */
 	if (getrandom(&owner_secret, sizeof(owner_secret), 0) != (ssize_t)sizeof(owner_secret))
 		owner_secret = hash_u64(clock_now_ns() ^ (uint64_t)getpid() << 32);
 }
 
-/* Drawn when the first file is opened, so before any child is forked, which is to know the same files. */
+/* Drawn when the first file is opened, so before any child is forked, which must identify the same files. */
 static uint64_t owner_get_secret(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -31,7 +31,7 @@ static uint64_t owner_get_secret(void)
 	return owner_secret;
 }
 
-/* Root, who runs us, and who typed sudo: they could do worse without us. */
+/* Root, our own user, and the user who ran sudo: they could do worse without cpprof. */
 bool image_owner_is_ours(uid_t uid)
 {
 	struct user user;
@@ -39,7 +39,7 @@ bool image_owner_is_ours(uid_t uid)
 	return uid == 0 || uid == geteuid() || (real_user_find(&user) && uid == user.uid);
 }
 
-/* A group of the same number as its user is that user alone, by the custom of all distributions. */
+/* A group with the same number as its user contains only that user, by convention of all distributions. */
 static bool owner_has_only_us(const struct stat *st)
 {
 	bool is_private_group = st->st_gid == 0 || st->st_gid == st->st_uid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_registry: all images of a run. One that was seen before is found without looking at the others: a
- * process may map tens of thousands of files.
+ * image_registry: all images of a run. An image that was seen before is found without a search: a process may
+ * map tens of thousands of files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,16 +20,17 @@
 #include "base/vec.h"
 #include "binary/elf/image_private.h"
 
-/* Larger files are mapped instead of read: programs link to a hundred libraries, and samples touch little. */
+/* Larger files are mapped instead of read: programs link to a hundred libraries, and samples need little of
+ * them. */
 #define READ_LIMIT (16u << 10)
 
 #define FIRST_BLOCK_LOG2 6
 
-/* Blocks double in size and stay where they are, so that readers need no lock. */
+/* Blocks double in size and do not move, so readers need no lock. */
 struct images {
 	struct image **blocks[32 - FIRST_BLOCK_LOG2];
 	atomic_size_t n;
-	pthread_mutex_t lock; /* of adding, and of all below */
+	pthread_mutex_t lock; /* for adding, and for everything below */
 	struct map by_file, by_build_id;
 	VEC(image_id) pseudos;
 	struct slots by_name; /* of pseudos */
@@ -54,7 +55,7 @@ size_t images_count(const struct images *images)
 	return atomic_load_explicit(&images->n, memory_order_acquire);
 }
 
-/* Block b holds the ids from (2^b - 1) first blocks on. */
+/* Block b contains the ids from (2^b - 1) first blocks on. */
 static unsigned registry_block_of(image_id id, size_t *ret_index)
 {
 	uint64_t position = (uint64_t)id + (1u << FIRST_BLOCK_LOG2);
@@ -138,7 +139,7 @@ static image_id registry_add(struct images *images, struct image *image)
 	return id;
 }
 
-/* A file that others can write may claim any. */
+/* A file that others can write may claim any build-id. */
 static bool registry_is_known_by_build_id(const struct image *image)
 {
 	return image->build_id.len && !image->foreign;
@@ -246,7 +247,7 @@ int images_open_memory(struct images *images, struct bytes elf, const char *name
 
 /* ---- pseudo-images ------------------------------------------------------------------------- */
 
-/* What a pseudo-image is known by. */
+/* What identifies a pseudo-image. */
 struct pseudo {
 	enum image_kind kind;
 	const char *name;

@@ -17,12 +17,12 @@
 #include "base/search.h"
 
 #define MAX_MAP (256ull << 20) /* a line takes up to three times its bytes; more than any process needs */
-#define MAX_DUMP (1ull << 30)  /* holds the code, which is stepped over */
+#define MAX_DUMP (1ull << 30)  /* contains the code, which is skipped */
 #define MAX_ENTRIES (8u << 20)
 #define MAX_CODE_SIZE (1ull << 32)
 #define ROOT_OF "/proc/%d/root" /* what the process sees as / */
 
-/* ---- entries in order of writing become disjoint ------------------------------------------- */
+/* ---- entries in the order of writing become disjoint ------------------------------------------ */
 
 struct written {
 	struct jit_code code;
@@ -48,8 +48,8 @@ static void perfmap_add(written_list *list, uint64_t start, uint64_t size, const
 }
 
 /*
- * Makes room for `next` at the end of what is settled. False if newer code covers all of it. Old code that
- * newer code was written into the middle of ends there: what follows is not trusted.
+ * Makes room for `next` at the end of the final entries. False if newer code covers all of it. If newer code
+ * was written into the middle of old code, the old code ends there: the rest is not trusted.
  */
 static bool perfmap_settle(written_list *settled, struct written *next)
 {
@@ -86,7 +86,7 @@ static void perfmap_make_disjoint(written_list *list, struct perfmap *ret)
 
 /* ---- perf maps ----------------------------------------------------------------------------- */
 
-/* A hexadecimal number with or without 0x; leaves text behind it. */
+/* A hexadecimal number with or without 0x; moves text past it. */
 static bool perfmap_read_hex(const char **text, const char *end, uint64_t *ret)
 {
 	unsigned digits = 0;
@@ -150,7 +150,7 @@ struct dump {
 	uint32_t first_line, n_lines;
 };
 
-/* Source lines come right before the code they describe. */
+/* Source lines come directly before the code they describe. */
 static void perfmap_read_debug_info(struct dump *dump, struct reader *r)
 {
 	uint64_t count;
@@ -164,7 +164,7 @@ static void perfmap_read_debug_info(struct dump *dump, struct reader *r)
 		const char *file = read_cstr(r);
 		if (r->failed)
 			break;
-		/* "\xff" repeats the file of the line before. */
+		/* "\xff" repeats the file of the previous line. */
 		bool repeats =
 			(uint8_t)file[0] == 0xff && file[1] == '\0' && dump->map->lines.n > dump->first_line;
 		line.file = repeats ? dump->map->lines.at[dump->map->lines.n - 1].file
@@ -305,7 +305,7 @@ static int perfmap_read_file(pid_t pid, const char *path, uint64_t limit, struct
 	return 0;
 }
 
-/* What the process calls itself: the last number of NSpid. 0 if it is gone. */
+/* The pid in the process's own namespace: the last number of NSpid. 0 if it has ended. */
 static pid_t perfmap_pid_inside(pid_t pid)
 {
 	char path[64], line[256];

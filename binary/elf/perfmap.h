@@ -31,7 +31,7 @@ struct perfmap {
 	struct arena names;
 };
 
-/* Never fault: lines and records that make no sense are left out. Both replace what is in ret. */
+/* Never fault: malformed lines and records are skipped. Both replace the contents of ret. */
 void perfmap_parse(struct bytes text, struct perfmap *ret);
 void jitdump_parse(struct bytes dump, struct perfmap *ret);
 void perfmap_done(struct perfmap *map);
@@ -39,9 +39,9 @@ void perfmap_done(struct perfmap *map);
 const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr);
 
 /*
- * The perf map that process pid left in /tmp, as the process itself sees it (its own root, its pid in
- * its own namespace) while it lives, else in our /tmp. It must be a regular file that belongs to the
- * process's user, or to us. ret_path is allocated. 0, or a negative errno.
+ * The perf map that process pid left in /tmp, as the process itself sees it (its own root, its pid in its own
+ * namespace) while it lives, otherwise in our /tmp. It must be a regular file that belongs to the process's
+ * user, or to us. ret_path is allocated. 0, or a negative errno.
  */
 int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path);
 /* A jitdump by path, under the same rules. */

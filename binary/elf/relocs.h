@@ -29,11 +29,11 @@ void relocs_read(struct relocs *relocs, struct image *image);
 void relocs_done(struct relocs *relocs);
 /* False if no relocation writes there. */
 bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *ret);
-/* Eight bytes of the image as the loader leaves them: relative relocations applied. False if there are none.
- */
+/* Eight bytes of the image with relative relocations applied, as the loader does. False if vaddr is not in
+ * the file. */
 bool relocs_read_pointer(const struct relocs *relocs, const struct image *image, uint64_t vaddr,
 			 uint64_t *ret);
-/* NULL if no symbol's address goes there. */
+/* NULL if the word does not receive the address of a symbol. */
 const char *relocs_slot_name(const struct relocs *relocs, uint64_t vaddr);
 /* The same of an image whose relocations were not read: one pass over them, and nothing is kept. In the
  * image. NULL, too, where image_may_scan says no. */

@@ -14,28 +14,28 @@
 #include "base/vec.h"
 #include "binary/elf/gopclntab.h"
 
-#define DEBUGDATA_LIMIT (256u << 20) /* unpacked .gnu_debugdata; real ones are a few MB */
+#define DEBUGDATA_LIMIT (256u << 20) /* decompressed .gnu_debugdata; real ones have a few MB */
 #define MAX_SYMBOLS (16u << 20)
 #define MAX_RESERVED (1u << 20) /* before a symbol is seen */
-#define MAX_NAME (1u << 20)     /* the longest of real programs have some 100 KB */
+#define MAX_NAME (1u << 20)     /* the longest in real programs have about 100 KB */
 
 struct symbols_private {
 	VEC(struct symbol) list;
 	struct arena names;
-	struct image *image; /* that pays for all */
-	uint64_t taken;      /* from it */
+	struct image *image; /* whose budget is used */
+	uint64_t taken;      /* taken from that budget */
 	bool is_too_much;    /* the rest is left out */
 	uint64_t *reach; /* per symbol: the furthest end of it and all before it, to stop a backward search */
 };
 
-/* One ELF symbol table: `count` entries and the strings they name. */
+/* One ELF symbol table: `count` entries and their strings. */
 struct table {
-	const struct image *file; /* whose sections its symbols refer to */
+	const struct image *file; /* the file whose sections its symbols refer to */
 	struct bytes entries, strings;
 	enum symbol_source source;
 };
 
-/* Where a tag points, to the end of its segment. */
+/* From where a tag points to the end of its segment. */
 static struct bytes symbols_dynamic_bytes(const struct image *image, int64_t tag)
 {
 	uint64_t vaddr;
@@ -103,8 +103,8 @@ static struct table symbols_section_table(struct image *image, uint32_t type, en
 	return (struct table){ 0 };
 }
 
-/* A symbol with its name, and what sorting and looking up add to it. Names may overlap in the file: many long
- * ones in one string. */
+/* Budget for a symbol with its name, and what sorting and looking up add to it. Names may overlap in the
+ * file: many long ones in one string. */
 static bool symbols_pay(struct symbols_private *private, size_t name_len)
 {
 	uint64_t bytes = sizeof(struct symbol) * 2 + 8 + name_len + 1;
@@ -124,8 +124,8 @@ static size_t symbols_plain_len(const char *name, size_t len)
 }
 
 /*
- * Sections tell code from read-only data that happens to share its segment, and from what is not loaded at
- * all: gcc -flto leaves symbols in .debug_info, whose values are no addresses.
+ * Sections distinguish code from read-only data that happens to be in the same segment, and from what is not
+ * loaded at all: gcc -flto leaves symbols in .debug_info, whose values are not addresses.
  */
 static bool symbols_is_code(const struct image *image, const struct image *file, uint16_t section,
 			    uint64_t value)
@@ -139,7 +139,7 @@ static bool symbols_is_kind(uint16_t section, uint8_t type)
 	return section != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* $x, $d (AArch64) and .L labels mark places, they name nothing. */
+/* $x, $d (AArch64) and .L labels mark positions; they are not names. */
 static bool symbols_is_marker(const char *name)
 {
 	return name[0] == '\0' || name[0] == '$' || strncmp(name, ".L", 2) == 0;
@@ -173,7 +173,7 @@ static void symbols_add_table(struct symbols_private *private, const struct imag
 	}
 }
 
-/* MiniDebugInfo: an xz-compressed ELF file whose .symtab completes .dynsym. Its addresses are ours. */
+/* MiniDebugInfo: an xz-compressed ELF file whose .symtab completes .dynsym. It has the same addresses. */
 static void symbols_add_debugdata(struct symbols_private *private, struct image *image)
 {
 	struct bytes packed = image_named_bytes(image, ".gnu_debugdata");
@@ -191,7 +191,7 @@ static void symbols_add_debugdata(struct symbols_private *private, struct image 
 	free(plain.at);
 }
 
-/* Go programs carry the names of their functions even if stripped. */
+/* Go programs contain the names of their functions even if stripped. */
 static void symbols_add_gopclntab(struct symbols_private *private, struct image *image)
 {
 	struct gopclntab table;
@@ -214,7 +214,7 @@ static int symbols_bind_rank(uint8_t bind)
 	return bind == STB_GLOBAL ? 0 : bind == STB_WEAK ? 1 : 2;
 }
 
-/* Inline: strspn would make a table for the one character. */
+/* Inline: strspn would build a table for a single character. */
 static size_t symbols_count_bars(const char *name)
 {
 	size_t n = 0;
@@ -335,13 +335,13 @@ void symbols_find_exports(struct image *image, const char *const *names, size_t 
 	}
 }
 
-/* Index of the first symbol behind vaddr. */
+/* Index of the first symbol after vaddr. */
 static size_t symbols_upper_bound(const struct symbols *symbols, uint64_t vaddr)
 {
 	return search_first(i, symbols->n, symbols->at[i].vaddr > vaddr);
 }
 
-/* The first, and so the best, of the symbols that stand at the same address as index. */
+/* The first, and so the best, of the symbols at the same address as index. */
 static const struct symbol *symbols_best_at(const struct symbols *symbols, size_t index)
 {
 	while (index > 0 && symbols->at[index - 1].vaddr == symbols->at[index].vaddr)

@@ -22,24 +22,23 @@ struct symbols {
 	struct symbols_private *private;
 };
 
-/* Functions (and untyped labels in code) of the image. Never faults: what cannot be read is left out. */
+/* Functions (and untyped labels in code) of the image. Never faults: unreadable symbols are left out. */
 struct symbols *symbols_read(struct image *image);
 /* The same with the .symtab of a separate debug file; debug may be NULL. The names are copied. */
 struct symbols *symbols_read_with(struct image *image, struct image *debug);
 void symbols_free(struct symbols *symbols);
 /*
- * Is there a symbol at vaddr of whose name is_wanted says so? 1, 0, or -ENODATA: only symbols_read can tell.
- * Reads the tables of the file itself, and keeps nothing.
+ * Is there a symbol at vaddr whose name is_wanted accepts? 1, 0, or -ENODATA if symbols_read is needed to
+ * find out. Reads the tables of the file itself, and keeps nothing.
  */
 int symbols_have(struct image *image, uint64_t vaddr,
 		 bool (*is_wanted)(void *context, const char *name, size_t len), void *context);
 
-/* Addresses of variables that the image exports, by name; 0 for one that it does not. */
+/* Addresses of variables that the image exports, by name; 0 for a variable that it does not export. */
 void symbols_find_exports(struct image *image, const char *const *names, size_t n, uint64_t *ret_vaddrs);
 
 /*
- * The best symbol that covers vaddr; NULL if none does. Preference: sized over unsized, global over
- * weak over local, shorter prefix of underscores, then the name. An unsized symbol covers up to the
- * next symbol.
+ * The best symbol that covers vaddr; NULL if there is none. Preference: sized over unsized, global over weak
+ * over local, shorter prefix of underscores, then the name. An unsized symbol covers up to the next symbol.
  */
 const struct symbol *symbols_find(const struct symbols *symbols, uint64_t vaddr);

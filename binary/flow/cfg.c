@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfg: blocks and edges, read off an analysed function.
+ * cfg: blocks and edges of an analysed function.
  */
 #include "binary/flow/cfg.h"
 
@@ -106,7 +106,7 @@ static void cfg_add_call(struct builder *b, uint32_t i)
 	vec_push(&b->calls, call);
 }
 
-/* One block from instruction i; returns the one behind it. */
+/* One block from instruction i; returns the next one. */
 static uint32_t cfg_add_block(struct builder *b, uint32_t i, uint32_t end)
 {
 	const struct flow *flow = b->flow;
@@ -162,7 +162,7 @@ static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index
 	const uint64_t *targets = flow_jump_targets(flow, last, &n_targets);
 
 	block->first_edge = (uint32_t)b->edges.n;
-	if (!block->is_reached) /* padding in front of a loop is no way into it */
+	if (!block->is_reached) /* padding before a loop is not an entry */
 		return;
 	if (block->end_kind == BLOCK_RUNS_ON)
 		cfg_add_edge(b, cfg, block, block->end, EDGE_NEXT);
@@ -181,8 +181,8 @@ static void cfg_add_edges(struct builder *b, const struct cfg *cfg, size_t index
 	block->n_edges = (uint32_t)b->edges.n - block->first_edge;
 }
 
-/* What is asked of a loop's instructions: vector arithmetic, atomic steps and, if it is one block, loads and
- * stores. */
+/* Properties of a loop's instructions: vector arithmetic, atomic operations and, if it is one block, loads
+ * and stores. */
 static void cfg_note_loop(struct builder *b, size_t index)
 {
 	const struct flow *flow = b->flow;
@@ -210,7 +210,7 @@ static void cfg_note_loop(struct builder *b, size_t index)
 	block->n_accesses = (uint32_t)b->accesses.n - block->first_access;
 }
 
-/* Every block of a loop lies between the ends of an edge that goes back. Most code is in none. */
+/* Every block of a loop is between the ends of a backward edge. Most code is not in a loop. */
 static void cfg_note_loops(struct builder *b)
 {
 	int32_t *change = alloc_zero(b->blocks.n + 1, sizeof(*change)), depth = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfg: the control-flow graph of one function, hot and cold parts together. Plain data: blocks
- * sorted by address, edges and calls in side arrays, indices instead of pointers.
+ * cfg: the control-flow graph of one function, hot and cold parts together. Plain data: blocks sorted by
+ * address, edges and calls in separate arrays, indices instead of pointers.
  *
  * Calls do not end a block; a block ends where control can go elsewhere, or where another block
  * starts. Block 0 is not always the entry: see `entry`.
@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 enum edge_kind {
-	EDGE_NEXT,  /* runs on into the next block */
+	EDGE_NEXT,  /* falls through to the next block */
 	EDGE_JUMP,  /* unconditional */
 	EDGE_TAKEN, /* of a conditional branch */
 	EDGE_NOT_TAKEN,
 	EDGE_TABLE,       /* an entry of a jump table */
-	EDGE_LANDING_PAD, /* a call in the block throws */
+	EDGE_LANDING_PAD, /* a call in the block may throw */
 };
 
 struct cfg_edge {
@@ -27,34 +27,34 @@ struct cfg_edge {
 };
 
 enum block_end {
-	BLOCK_RUNS_ON, /* into the next block, or off the end of the code */
+	BLOCK_RUNS_ON, /* into the next block, or past the end of the code */
 	BLOCK_JUMPS,
 	BLOCK_BRANCHES,
 	BLOCK_SWITCHES,   /* through a table whose targets are known */
-	BLOCK_UNRESOLVED, /* an indirect jump nobody could resolve */
+	BLOCK_UNRESOLVED, /* an indirect jump that could not be resolved */
 	BLOCK_RETURNS,
 	BLOCK_TAIL_CALLS, /* jumps to another function (`tail_target`, 0 = indirect) */
 	BLOCK_STOPS,      /* ud2, a call that does not return */
 };
 
 struct cfg_block {
-	uint64_t start, end; /* vaddrs; end is behind the last instruction */
+	uint64_t start, end; /* vaddrs; end is after the last instruction */
 	uint64_t last;       /* vaddr of the last instruction */
 	uint64_t tail_target;
-	uint32_t first_edge, n_edges; /* successors, each target once per kind; none of an unreached block */
+	uint32_t first_edge, n_edges; /* successors, each target once per kind; an unreached block has none */
 	uint32_t first_call, n_calls;
-	uint32_t first_access, n_accesses; /* only of a block that branches to itself */
+	uint32_t first_access, n_accesses; /* only for a block that branches to itself */
 	uint32_t n_insns;
-	uint8_t n_padding; /* bytes at the end that align what is behind */
+	uint8_t n_padding; /* bytes at the end that align the code after it */
 	/* Of blocks that may be in a loop: */
 	uint32_t n_packed;    /* instructions that compute several values at once */
-	uint32_t n_numbers;   /* that take a single one out of a vector register */
-	uint8_t packed_width; /* bytes of the widest of them; 255 = as the processor has it */
-	uint8_t stored_width; /* bytes of the widest vector register that is stored, but for the stack; 0 =
-				 none is */
-	uint64_t atomic;      /* vaddr of an instruction that changes memory in one step; 0 = there is none */
+	uint32_t n_numbers;   /* instructions that take a single value out of a vector register */
+	uint8_t packed_width; /* bytes of the widest of them; 255 = the processor's vector size */
+	uint8_t stored_width; /* bytes of the widest vector register that is stored, except to the stack; 0 =
+				 none */
+	uint64_t atomic;      /* vaddr of an atomic read-modify-write instruction; 0 = none */
 	uint8_t end_kind;     /* enum block_end */
-	bool is_guess;        /* no edge reaches it: its state is the function's usual one */
+	bool is_guess;        /* no edge reaches it: its state is the function's usual one, a guess */
 	bool is_reached;      /* false: neither an edge nor a guess (padding, data) */
 };
 
@@ -81,16 +81,16 @@ struct cfg {
 	struct cfg_edge *edges;
 	struct cfg_call *calls;
 	struct cfg_access *accesses;
-	struct cfg_part *parts; /* [0] holds the entry; others are cold parts */
+	struct cfg_part *parts; /* [0] contains the entry; others are cold parts */
 	size_t n_blocks, n_edges, n_calls, n_accesses, n_parts;
 };
 
 void cfg_done(struct cfg *cfg);
-/* The block that holds vaddr; UINT32_MAX if none does. */
+/* The block that contains vaddr; UINT32_MAX if there is none. */
 uint32_t cfg_find(const struct cfg *cfg, uint64_t vaddr);
 
 struct flow;
-/* From an analysed function (binary/flow/flow.h). Owns its memory; the flow may go. */
+/* From an analysed function (binary/flow/flow.h). Owns its memory; the flow may be freed. */
 void cfg_build(struct cfg *cfg, const struct flow *flow);
 
 const char *edge_kind_name(enum edge_kind kind);

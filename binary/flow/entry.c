@@ -3,7 +3,7 @@
 
 #define MAX_INSNS 32
 
-/* Registers read for more than being saved. */
+/* Registers that are read other than to be saved. */
 static uint64_t entry_reads(const struct insn *insn, const struct isa *isa)
 {
 	uint64_t reads = insn->reads, saved = 0, addressed = 0;
@@ -21,7 +21,8 @@ static uint64_t entry_reads(const struct insn *insn, const struct isa *isa)
 		if (e->index < REG_MAX)
 			addressed |= 1ull << e->index;
 	}
-	if (writes_nothing && reads == 1) /* test al, al: how many vector registers a variadic call passes */
+	if (writes_nothing &&
+	    reads == 1) /* test al, al: the number of vector registers that a variadic call passes */
 		return 0;
 	return reads & ~(saved & ~addressed);
 }

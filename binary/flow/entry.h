@@ -12,8 +12,8 @@
  * anything in it: that is a landing pad, a switch case or a cold part.
  */
 bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64_t vaddr);
-/* Does it make room on the stack, or save the return address or a callee-saved register, as functions do
- * first? */
+/* Does the instruction allocate stack, or save the return address or a callee-saved register, as the first
+ * instructions of functions do? */
 bool entry_is_prologue(const struct isa *isa, const struct insn *insn);
-/* That, or a mark where indirect calls may land? */
+/* Is it such an instruction, or the marker of a target of indirect calls (endbr64, bti)? */
 bool entry_is_beginning(const struct isa *isa, const struct insn *insn);

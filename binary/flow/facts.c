@@ -21,7 +21,7 @@ bool function_is_inferred(const struct function *function)
 	return !(function->sources & (FROM_FRAME | FROM_SYMBOL | FROM_STUB));
 }
 
-/* How many functions start at or before vaddr: the index of the first behind it. */
+/* The number of functions that start at or before vaddr: the index of the first one after it. */
 static size_t facts_count_up_to(const struct code_facts *facts, uint64_t vaddr)
 {
 	const struct function *at = facts->at;
@@ -67,7 +67,7 @@ bool facts_slot_returns(const struct code_facts *facts, uint64_t slot)
 	return !noreturn_by_name(relocs_slot_name(facts->relocs, slot));
 }
 
-/* Constant data, or what only the loader writes. */
+/* Constant data, or data that only the loader writes. */
 static bool facts_is_constant(const struct image *image, uint64_t vaddr)
 {
 	const struct section *got = image_section(image, ".got");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * facts: what is known about the code of an image when one of its functions is analysed: where functions
- * start and end, which of them return, which registers they change, and which evidence there is for all that.
+ * start and end, which of them return, which registers they change, and the evidence for this.
  *
  * The abstract interpreter only reads these facts. What it finds out is part of its result (struct flow);
  * binary/functions/ owns the facts, adds what was found, and analyses again what depends on it.
@@ -53,7 +53,7 @@ struct function {
 	bool holds_return; /* the survey saw a return, or a jump with unknown target, in it */
 };
 
-/* Does something enter this function as one? A part does not count. */
+/* Is there reliable evidence that a function starts here? False for a part. */
 bool function_is_sure(const struct function *function);
 /* Is it an entry of the PLT? */
 bool function_is_stub(const struct function *function);
@@ -75,13 +75,13 @@ static inline uint64_t text_vaddr(const struct text_range *range, uint64_t bit)
 {
 	return ((range->start >> range->shift) + bit) << range->shift;
 }
-/* Not at the start of a possible instruction. */
+/* Is vaddr not aligned to an instruction? */
 static inline bool text_is_between(const struct text_range *range, uint64_t vaddr)
 {
 	return vaddr & ((1u << range->shift) - 1);
 }
 
-/* All of it is borrowed from the owner of the facts, who keeps it up to date. */
+/* Everything is borrowed from the owner of the facts, who keeps it up to date. */
 struct code_facts {
 	const struct image *image;
 	const struct isa *isa;
@@ -89,8 +89,8 @@ struct code_facts {
 	const struct relocs *relocs;
 	const struct function *at; /* sorted by start, not overlapping */
 	size_t n;
-	const uint32_t *pages; /* for each stretch of code, from the first start on: the first function that
-				  starts in it or behind it */
+	const uint32_t *pages; /* for each page of code (1 << page_shift bytes) from the first start on: the
+				  first function that starts in it or after it */
 	size_t n_pages;        /* one more entry follows: the number of functions */
 	unsigned page_shift;
 	const struct text_range *text;
@@ -99,22 +99,23 @@ struct code_facts {
 	size_t n_references;
 };
 
-/* Index of the function, part or stub that holds vaddr; FUNCTION_NONE. */
+/* Index of the function, part or stub that contains vaddr, or FUNCTION_NONE. */
 uint32_t facts_index(const struct code_facts *facts, uint64_t vaddr);
-/* Where the first function behind vaddr starts; UINT64_MAX if none does. */
+/* The start of the first function after vaddr; UINT64_MAX if there is none. */
 uint64_t facts_next_start(const struct code_facts *facts, uint64_t vaddr);
-/* The range that holds vaddr; NULL if none does. */
+/* The range that contains vaddr; NULL if there is none. */
 const struct text_range *facts_text(const struct code_facts *facts, uint64_t vaddr);
-/* Does a call or jump to vaddr come back, as far as is known? index: the function that holds vaddr, or
+/* Does a call or jump to vaddr return, as far as is known? index: the function that contains vaddr, or
  * FUNCTION_NONE. */
 bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
 /* The same for a call through the GOT word `slot`. */
 bool facts_slot_returns(const struct code_facts *facts, uint64_t slot);
-/* The code that a word points to which only the loader writes; false if it does not, or may be changed. */
+/* The code that the GOT word `slot` points to, if only the loader writes that word; otherwise false. */
 bool facts_slot_target(const struct code_facts *facts, uint64_t slot, uint64_t *ret);
-/* Is what a call through the GOT word `slot` goes to a stack probe, by its name? */
+/* Does a call through the GOT word `slot` go to a stack probe, judging by its name? */
 bool facts_slot_is_probe(const struct code_facts *facts, uint64_t slot);
-/* Registers that a call to vaddr may change: UINT64_MAX if that cannot be told, 0 if nobody has asked yet. */
+/* Registers that a call to vaddr may change: UINT64_MAX if that cannot be determined, 0 if it was not
+ * computed yet. */
 uint64_t facts_clobbers(const struct code_facts *facts, uint32_t index, uint64_t vaddr);
 /* Does some instruction elsewhere jump there? False before there is evidence. */
 bool facts_is_jumped_to(const struct code_facts *facts, uint64_t vaddr);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow: the analysis of one function as a whole: from the entry to the fixpoint, again if a call
- * turned out not to return or the caller left words above the return address, then the verdict.
+ * flow: the analysis of one function: from the entry to the fixpoint, repeated if a call turned out not to
+ * return or if the caller left words above the return address; then the verdict.
  */
 #include "binary/flow/flow_private.h"
 
-#define MAX_RESTARTS 6 /* each one knows more calls that do not return; two were enough everywhere */
+#define MAX_RESTARTS 6 /* each finds more calls that do not return; two were always enough */
 #define MAX_BIAS 64    /* bytes a lazy-binding resolver finds above its return address */
 
 void flow_init(struct flow *flow, const struct code_facts *facts)
@@ -142,7 +142,8 @@ static void flow_run_from_entry(struct flow *flow)
 	}
 }
 
-/* Every exit fails, all with sp higher by the same amount: that much lay above the return address. */
+/* Every exit fails, all with sp too high by the same amount: that many bytes were above the return address.
+ */
 static int32_t flow_find_bias(const struct flow *flow)
 {
 	const struct flow_private *p = flow->private;
@@ -187,7 +188,7 @@ static void flow_judge(struct flow *flow)
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
 }
 
-/* Is there an exit, and is every one right? A jump to nobody knows where is an exit only if it looks like
+/* Is there an exit, and is every exit correct? A jump with unknown target is an exit only if it looks like
  * one. */
 static bool flow_has_good_exits(const struct flow *flow)
 {
@@ -199,8 +200,8 @@ static bool flow_has_good_exits(const struct flow *flow)
 }
 
 /*
- * Keeps the bias only if every exit is right with it. Where calls push nothing, what lies above are arguments
- * that the function gives back; or a lazy PLT has pushed the return address, and it is taken from there.
+ * Keeps the bias only if it makes every exit correct. If calls push nothing, the words above are arguments
+ * that the function pops; or a lazy PLT has pushed the return address, which is then taken from there.
  */
 static void flow_try_bias(struct flow *flow)
 {
@@ -219,8 +220,8 @@ static void flow_try_bias(struct flow *flow)
 }
 
 /*
- * Some exit finds a register lost. If it was lost to a store on a path that cannot happen, leaving
- * such stores out makes every exit right, which is proof enough.
+ * At some exit a register is lost. If it was lost by a store on an infeasible path, ignoring such stores
+ * makes every exit correct, which is sufficient proof.
  */
 static void flow_try_protected(struct flow *flow)
 {
@@ -235,8 +236,8 @@ static void flow_try_protected(struct flow *flow)
 }
 
 /*
- * Hand-written code agrees with its helpers on registers that they leave alone. If every exit is right
- * once they are taken to, they do.
+ * Hand-written code relies on helpers to preserve certain registers. If every exit is correct under the
+ * assumption that they do, they do.
  */
 static void flow_try_trusting(struct flow *flow)
 {

@@ -15,8 +15,8 @@ static bool absorb_ends_run(const struct insn *insn)
 }
 
 /*
- * Code in no interval (a linker's veneer, cold code of a file without unwind entries) is taken in up
- * to where control cannot run on.
+ * Code outside all intervals (a linker's veneer, cold code of a file without unwind entries) is absorbed up
+ * to an instruction that does not fall through.
  */
 bool flow_absorb_gap(struct flow *flow, uint64_t target)
 {
@@ -32,12 +32,13 @@ bool flow_absorb_gap(struct flow *flow, uint64_t target)
 		if (absorb_ends_run(&insn) || flow_holds(flow, at))
 			return at <= limit && flow_add_part(flow, target, at);
 	}
-	return false; /* runs into the next function: padding, where an unreachable case of a switch points */
+	return false; /* falls through to the next function: padding, the target of an unreachable case of a
+			 switch */
 }
 
 /*
- * Linkers work around CPU errata by moving an instruction out of its function: a jump to it, the
- * instruction, a jump back. It belongs to the function it came from, wherever it was put.
+ * Linkers work around CPU errata by moving an instruction out of its function: a jump to it, the instruction,
+ * a jump back. It belongs to the function it came from, wherever it is.
  */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 {
@@ -59,8 +60,8 @@ bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target)
 	return true;
 }
 
-/* May a function start here, judging by the instruction before it? Where that cannot be decoded, by its
- * place, or by its first instruction: functions optimised for size are not aligned. */
+/* May a function start here, judging by the preceding instruction? If that cannot be decoded: by the
+ * alignment, or by its first instruction, because functions optimised for size are not aligned. */
 static bool absorb_is_start_alone(const struct flow *flow, uint64_t target, const struct insn *first)
 {
 	struct insn before;

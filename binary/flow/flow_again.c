@@ -81,7 +81,7 @@ static bool again_is_call(const struct insn *insn)
 bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 {
 	uint64_t asked = FLOW_RUN_ALL | 1ull << flow->isa->sp;
-	bool is_weak = false; /* nothing but padding since a call */
+	bool is_weak = false; /* only padding since a call */
 
 	if ((lost & asked) || flow->private->is_guessing || (flow->flags.at[i] & INSN_WEAK))
 		return false;
@@ -92,7 +92,7 @@ bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost)
 			return false;
 		if ((use->needs & FLOW_CONTROL) && again_is_call(&flow->insns.at[i]) &&
 		    (lost & (flow->private->kept_regs | flow->private->size_regs)))
-			return false; /* some callees leave them as they are */
+			return false; /* some callees preserve them */
 		lost &= ~use->writes;
 		if (use->needs & FLOW_CONTROL)
 			next = again_pass_control(flow, i, lost);

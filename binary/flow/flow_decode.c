@@ -19,7 +19,7 @@ uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 		uint64_t offset = (vaddr - part->start) >> (flow->isa->min_insn == 4 ? 2 : 0);
 		if (offset + 1 < part->n)
 			high = low + (uint32_t)offset + 1;
-		if (flow->isa->min_insn == 4 && offset < part->n) /* all are as long */
+		if (flow->isa->min_insn == 4 && offset < part->n) /* all have the same length */
 			low = part->first + (uint32_t)offset;
 		size_t at = search_first_in(k, low, high, flow->vaddrs.at[k] >= vaddr);
 		return at < part->first + part->n && flow->vaddrs.at[at] == vaddr ? (uint32_t)at : FLOW_NONE;
@@ -47,7 +47,7 @@ static void decode_reserve(struct flow *flow)
 	vec_reserve(&flow->private->first_from, flow->insns.cap);
 }
 
-/* Can a constant in a register decide where the frame is, or where control goes? */
+/* Can a constant in a register affect the frame or the control flow? */
 static bool decode_asks_constants(const struct effect *e, const struct isa *isa)
 {
 	bool is_frame_base = e->base == isa->sp || e->base == isa->fp;
@@ -58,8 +58,7 @@ static bool decode_asks_constants(const struct effect *e, const struct isa *isa)
 	return e->reg == isa->sp && !is_frame_base;
 }
 
-/* Is the stack pointer set from something outside the frame? Then an argument may tell the frame that is
- * switched to. */
+/* Is the stack pointer set from something outside the frame? Then an argument may determine the new frame. */
 static bool decode_asks_arguments(const struct effect *e, const struct isa *isa)
 {
 	return e->reg == isa->sp && (e->kind == EFFECT_SET || e->kind == EFFECT_LOAD) && e->base != isa->sp &&
@@ -131,7 +130,7 @@ static void decode_add_use(struct isa_use *use, const struct effect *e, uint8_t 
 		       (stack & passes[e->kind].writes_sp);
 }
 
-/* Does control never continue behind this instruction? */
+/* Does control never continue after this instruction? */
 static bool decode_ends_run(const struct insn *insn)
 {
 	return insn->flow == FLOW_JUMP || insn->flow == FLOW_RETURN;
@@ -150,8 +149,7 @@ static struct isa_use decode_use_of(const struct insn *insn, uint64_t next, cons
 	use.needs |= FLOW_CONTROL | (decode_ends_run(insn) ? FLOW_ENDS : 0);
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT)
 		use.writes = ((1ull << isa->n_regs) - 1) & ~isa->callee_saved & ~decode_bit_of(isa->sp);
-	if (insn->flow == FLOW_CALL &&
-	    insn->target == next) /* pushes its own address, as transfer_call() knows */
+	if (insn->flow == FLOW_CALL && insn->target == next) /* pushes its own address, see transfer_call() */
 		use.writes |= decode_bit_of(isa->sp);
 	return use;
 }
@@ -184,7 +182,7 @@ static bool decode_one(const struct flow *flow, struct bytes code, uint64_t vadd
 	return is_good;
 }
 
-/* Classifies an instruction by isa->glance alone: only what that tells is filled in, the rest is decoded on
+/* Classifies an instruction only by isa->glance: fills in only what that provides; the rest is decoded on
  * demand. */
 static bool decode_glance_one(const struct isa *isa, struct bytes code, struct insn *insn,
 			      struct isa_use *use)
@@ -245,8 +243,8 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 		flow->private->first_from.n = n;
 }
 
-/* The compare that the branch at i asks about: of two whole registers, right above it. NULL if there is none.
- */
+/* The compare that the branch at i depends on: of two whole registers, directly before it. NULL if there is
+ * none. */
 static const struct effect *decode_compare_above(const struct flow *flow, uint32_t i)
 {
 	for (uint32_t back = 0; back < 4 && i > 0; back++) {
@@ -271,8 +269,8 @@ const struct effect *flow_equality(const struct flow *flow, uint32_t i)
 		       : NULL;
 }
 
-/* The word that the register of the indirect call at i was loaded from, if both halves of its address are set
- * right above: adrp, ldr, blr. 0 if not. */
+/* The word from which the register of the indirect call at i was loaded, if its address is formed directly
+ * before: adrp, ldr, blr. Otherwise 0. */
 static uint64_t decode_slot_above(const struct flow *flow, uint32_t i)
 {
 	uint8_t through = flow->insns.at[i].through;
@@ -288,7 +286,7 @@ static uint64_t decode_slot_above(const struct flow *flow, uint32_t i)
 	return is_load && is_page ? (uint64_t)base->imm + (uint64_t)e->imm : 0;
 }
 
-/* A call through a word that nothing changes once the loader has written it is a direct call. */
+/* A call through a word that does not change after the loader has written it is a direct call. */
 static void decode_bind_call(struct flow *flow, uint32_t i)
 {
 	struct insn *insn = &flow->insns.at[i];
@@ -304,7 +302,7 @@ static void decode_bind_call(struct flow *flow, uint32_t i)
 	insn->target = target;
 }
 
-/* Where a branch is not taken, control runs on in the state it had, unless that makes two registers equal. */
+/* If a branch is not taken, control continues in the same state, unless that makes two registers equal. */
 static void decode_mark_leaders(struct flow *flow, const struct flow_part *part)
 {
 	uint32_t end = part->first + part->n;
@@ -345,8 +343,8 @@ static bool decode_is_behind_function(const struct flow *flow, uint32_t call, ui
 }
 
 /*
- * Where a function's end is only inferred: a call does not return if behind it there is padding up to an
- * aligned address, or a prologue, and nothing jumps there. Otherwise the function would seem to run into
+ * If a function's end is only inferred: a call does not return if it is followed by padding up to an aligned
+ * address, or by a prologue, and nothing jumps there. Otherwise the function would seem to fall through to
  * the next one and to return as that one does.
  */
 static void decode_mark_last_calls(struct flow *flow, const struct flow_part *part)

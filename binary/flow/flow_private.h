@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_private: what the files of the abstract interpreter share. flow.c drives, transfer.c applies
- * effects, jumptable.c resolves indirect jumps, guess.c gives unreached code a state.
+ * flow_private: declarations shared by the files of the abstract interpreter. flow.c drives it, transfer.c
+ * applies effects, jumptable.c resolves indirect jumps, guess.c gives unreached code a state.
  */
 #pragma once
 
 #include "base/hash.h"
 #include "binary/flow/flow.h"
 
-#define FLOW_MAX_INSNS 3000000u  /* of one function with its parts; no compiler makes larger ones */
+#define FLOW_MAX_INSNS 3000000u  /* of one function with its parts; compilers do not generate larger ones */
 #define FLOW_MAX_VISITS 8u       /* block runs per instruction; real code needs less than one */
-#define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more has changed than some registers */
+#define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more than the values of registers has changed */
 
 /* A failed exit, for the entry bias. */
 struct flow_exit {
@@ -19,26 +19,27 @@ struct flow_exit {
 };
 
 struct flow_private {
-	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state waits to be propagated */
+	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state is to be propagated */
 	VEC(uint64_t)
 	lost; /* per state: registers whose value was lost since the leader last ran, or FLOW_RUN_ALL */
-	VEC(uint32_t) denied;      /* weak leaders put off: the call above them seems not to return */
+	VEC(uint32_t) denied; /* weak leaders that are deferred: the call above them seems not to return */
 	size_t strong_at, weak_at; /* where to look next in the bitmaps */
 	VEC(uint32_t) first_from;  /* leaders: the instruction they were first reached from */
 	VEC(struct flow_exit) failed_exits;
 	struct map load_of, target_of, table_of; /* instruction -> index */
 	struct map question_of;                  /* callee -> index */
 	struct state scratch, taken;
-	uint64_t kept_regs; /* registers that sp is set from or control returns through: for these it matters
-			       what callees clobber */
-	uint64_t size_regs; /* registers that are subtracted from sp: some callees leave their constants */
+	uint64_t kept_regs; /* registers from which sp is set or through which control returns: for these it
+			       matters whether callees clobber them */
+	uint64_t size_regs; /* registers that are subtracted from sp: some callees preserve constants in them
+			     */
 	bool wants_constants; /* some instruction can use constants */
 	bool wants_arguments; /* some instruction can use the entry values of registers that need not be
 				 restored */
 	uint64_t budget;      /* blocks that may still be run */
 	bool protects_saves;  /* only pushes may overwrite a saved register */
-	bool trusts_calls;    /* callees leave kept_regs as they are */
-	bool ra_is_pushed;    /* above what a bias says was pushed, the return address lies as well */
+	bool trusts_calls;    /* callees preserve kept_regs */
+	bool ra_is_pushed;    /* the return address was also pushed, above the bytes of the bias */
 	bool is_guessing;
 	bool must_restart; /* a weak state that had been propagated turned out wrong */
 };
@@ -52,23 +53,23 @@ value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *sta
 bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
 
 /* flow_decode.c */
-/* Decodes [start, end) as one more part; false if that is too much. */
+/* Decodes [start, end) as another part; false if the function becomes too large. */
 bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
 bool flow_holds(const struct flow *flow, uint64_t vaddr);
-/* The instruction that the direct jump at i goes to; FLOW_NONE if that is none of ours. */
+/* The instruction that the direct jump at i goes to; FLOW_NONE if it is not in this function. */
 static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
 {
 	uint32_t known = flow->goes_to.at[i];
 
 	return known != FLOW_NONE ? known : flow_insn_at(flow, flow->insns.at[i].target);
 }
-/* The compare that the equality branch at i depends on, if it compares two registers; else NULL. */
+/* The compare that the equality branch at i depends on, if it compares two registers; otherwise NULL. */
 const struct effect *flow_equality(const struct flow *flow, uint32_t i);
 
-/* flow_absorb.c: absorb code at `target`; false if it is something else. */
-/* Code in no interval, up to where control cannot run on. */
+/* flow_absorb.c: absorb code at `target`; false if it is not part of this function. */
+/* Code outside all intervals, up to an instruction that does not fall through. */
 bool flow_absorb_gap(struct flow *flow, uint64_t target);
-/* One instruction moved away, between the jump i and a jump back. */
+/* One instruction that was moved out of line: the jump i leads to it, and a jump leads back. */
 bool flow_absorb_detour(struct flow *flow, uint32_t i, uint64_t target);
 /* Is the jump i a tail call to a function that has not been discovered yet, judging by how the code there
  * begins? */
@@ -79,13 +80,13 @@ bool flow_finds_function(const struct flow *flow, uint32_t i, uint64_t target);
 bool flow_run_again(struct flow *flow, uint32_t i, uint64_t lost);
 
 /* flow_run.c */
-/* Leader i waits to be run, in a state of which this has changed (see flow_private.lost). */
+/* Schedules leader i; `lost` says what has changed in its state (see flow_private.lost). */
 void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak);
-/* Gives a leader its state, whatever it had. */
+/* Replaces the state of a leader. */
 void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, uint32_t from, bool is_weak);
 /* A state arrives at instruction `to`. */
 void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
-/* Runs what is pending until nothing changes. */
+/* Runs pending leaders until nothing changes. */
 void flow_settle(struct flow *flow);
 
 /* guess.c: states for code that no edge reaches. */

@@ -2,11 +2,11 @@
 /*
  * flow_run: the fixpoint over a function and the parts it absorbs.
  *
- * Leaders are instructions that carry a state. Running one means stepping from it to the next
- * leader or transfer of control, and joining what comes out into the states there. Leaders wait in
- * two bitmaps: those a jump reached, and those only a call's fall-through reached, which wait until
- * the first are done. If a jump later contradicts a weak state that was already propagated, the
- * call is known not to return and the function is run again with that knowledge.
+ * Leaders are instructions that have a state. Running one means stepping from it to the next leader or
+ * transfer of control, and joining the resulting state into the states there. Pending leaders are in two
+ * bitmaps: those reached by a jump, and those reached only by the fall-through of a call, which are run after
+ * the first. If a jump later contradicts a weak state that was already propagated, the call is known not to
+ * return, and the function is run again with that knowledge.
  */
 #include "binary/flow/flow_private.h"
 
@@ -23,7 +23,7 @@ void flow_set_pending(struct flow *flow, uint32_t i, uint64_t lost, bool is_weak
 	flow->private->weak.at[i / 64] &= ~bit;
 }
 
-/* Runs the block that holds instruction i again. */
+/* Schedules the block that contains instruction i again. */
 static void run_requeue_block(struct flow *flow, uint32_t i)
 {
 	for (uint32_t above = i + 1; above-- > 0;) {
@@ -55,7 +55,7 @@ static void run_note_exit(struct flow *flow, uint32_t i, const struct state *sta
 	vec_push(&p->failed_exits, ((struct flow_exit){ i, state->reg[flow->isa->sp] }));
 }
 
-/* Jumps into a part that looked like tail calls before the part was ours are run again. */
+/* Jumps into a part that looked like tail calls before the part was absorbed are run again. */
 static void run_reconsider_exits(struct flow *flow, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0; i < flow->flags.n; i++) {
@@ -69,8 +69,8 @@ static void run_reconsider_exits(struct flow *flow, uint64_t start, uint64_t end
 }
 
 /*
- * Absorbs the part that holds target. An unwind entry bounds a part exactly; elsewhere the code before the
- * target may belong to another function.
+ * Absorbs the part that contains target. An unwind entry gives the exact bounds of a part; otherwise the code
+ * before the target may belong to another function.
  */
 static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
@@ -78,7 +78,7 @@ static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 	uint64_t start = part->sources & FROM_FRAME ? part->start : target;
 	uint64_t end = part->end;
 
-	for (size_t k = 0; k < flow->parts.n; k++) /* a piece of it may be here already */
+	for (size_t k = 0; k < flow->parts.n; k++) /* a piece of it may already be here */
 		if (flow->parts.at[k].start > start && flow->parts.at[k].start < end)
 			end = flow->parts.at[k].start;
 	if (!flow_add_part(flow, start, end))
@@ -90,8 +90,8 @@ static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 }
 
 /*
- * Control goes to an address outside the parts. To the start of a function in entry-like state: a tail
- * call. In any other state, into code that is not entered as a function: a part of this function.
+ * Control leaves the parts. To the start of a function in entry-like state: a tail call. In any other state,
+ * into code that is not called as a function: a part of this function.
  */
 static void run_leave_parts(struct flow *flow, uint32_t i, uint64_t target, const struct state *state)
 {
@@ -118,21 +118,21 @@ static void run_leave_parts(struct flow *flow, uint32_t i, uint64_t target, cons
 	}
 	size_t n_targets;
 	flow_jump_targets(flow, i, &n_targets);
-	if (n_targets) /* a case that cannot happen points behind the function */
+	if (n_targets) /* an infeasible case points after the function */
 		return;
 	flow->flags.at[i] |= INSN_TAIL;
 	if (!flow->private->is_guessing)
 		run_note_exit(flow, i, state);
 }
 
-/* Control goes from instruction i to `target`, which is instruction `to` if it is one of ours. */
+/* Control goes from instruction i to `target`, which is instruction `to` if it is in this function. */
 static void run_go_on_at(struct flow *flow, uint32_t i, uint32_t to, uint64_t target,
 			 const struct state *state)
 {
 	if (to != FLOW_NONE)
 		flow_arrive(flow, to, state, i, false);
-	else if (!flow_holds(flow, target)) /* else the target is inside an instruction: data taken for code,
-					       or overlapping code */
+	else if (!flow_holds(flow, target)) /* otherwise the target is inside an instruction: data taken for
+					       code, or overlapping code */
 		run_leave_parts(flow, i, target, state);
 }
 
@@ -146,8 +146,8 @@ static void run_go_directly(struct flow *flow, uint32_t i, const struct state *s
 	run_go_on_at(flow, i, flow_target(flow, i), flow->insns.at[i].target, state);
 }
 
-/* An address inside a block becomes a leader: the block above now ends there and must propagate its state to
- * it. */
+/* An address inside a block becomes a leader: the preceding block now ends there and must propagate its state
+ * to it. */
 static void run_make_leader(struct flow *flow, uint32_t i)
 {
 	bool is_inside = flow->flags.at[i] & INSN_REACHED;
@@ -225,8 +225,8 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 }
 
 /*
- * Where a and b are equal, what is known of one is known of the other: the end of a stack-probing
- * loop. False if they cannot be: then control does not go this way (yet).
+ * If a and b are equal, what is known about one is known about the other: the end of a stack-probing loop.
+ * False if they cannot be equal: then this edge is not taken (yet).
  */
 static bool run_refine_equal(const struct effect *compare, struct state *state)
 {
@@ -239,7 +239,7 @@ static bool run_refine_equal(const struct effect *compare, struct state *state)
 	       !value_same_base(a, b);
 }
 
-/* False if control cannot go on to the next instruction. */
+/* False if control cannot continue with the next instruction. */
 static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
 	uint8_t condition = flow->insns.at[i].condition;
@@ -288,7 +288,7 @@ static void run_indirect_jump(struct flow *flow, uint32_t i, struct state *state
 		return;
 	}
 	flow_jump_targets(flow, i, &n);
-	for (size_t k = 0; k < n; k++) /* the list may move: going there may absorb a part */
+	for (size_t k = 0; k < n; k++) /* the list may move: following the target may absorb a part */
 		run_go_to(flow, i, flow_jump_targets(flow, i, &n)[k], state);
 }
 
@@ -300,7 +300,7 @@ static void run_landing_pad(struct flow *flow, uint32_t i, const struct state *s
 		run_go_to(flow, i, pad, state);
 }
 
-/* Executes instruction i; false if control does not simply go on to the next. */
+/* Executes instruction i; false if control does not simply continue with the next. */
 static bool run_insn(struct flow *flow, uint32_t i, struct state *state)
 {
 	switch ((enum insn_flow)flow->insns.at[i].flow) {
@@ -344,8 +344,8 @@ static void run_off_end(struct flow *flow, uint32_t i, const struct state *state
 /* A run through one block. */
 struct run {
 	struct state *state;
-	bool is_weak;  /* nothing but padding since a call, or since a leader that only a call's fall-through
-			  reached */
+	bool is_weak;  /* only padding since a call, or since a leader reached only by the fall-through of a
+			  call */
 	uint32_t call; /* the call whose return is not confirmed yet */
 };
 
@@ -373,7 +373,7 @@ static bool run_control(struct flow *flow, uint32_t i, struct run *run)
 	return false;
 }
 
-/* A guessed state does not flow into code that control really reaches. */
+/* A guessed state does not flow into code that is really reached. */
 static bool run_stops_guess(uint16_t guess, uint16_t flags)
 {
 	return guess && (flags & (INSN_REACHED | INSN_GUESS)) == INSN_REACHED;
@@ -453,7 +453,7 @@ static uint32_t run_take_first(uint64_t *words, size_t n, size_t *cursor)
 	return FLOW_NONE;
 }
 
-/* The next weak leader that was not denied; else a denied one, which nothing else reaches. */
+/* The next weak leader that was not denied; otherwise a denied one, which nothing else reaches. */
 static uint32_t run_take_weak(struct flow *flow)
 {
 	struct flow_private *p = flow->private;
@@ -467,7 +467,7 @@ static uint32_t run_take_weak(struct flow *flow)
 	while (p->denied.n) {
 		i = p->denied.at[--p->denied.n];
 		if (!(flow->flags.at[i] & INSN_WEAK) || (flow->flags.at[i] & INSN_RAN))
-			continue; /* a jump came in the meantime */
+			continue; /* a jump reached it in the meantime */
 		flow->flags.at[i] = (uint16_t)((flow->flags.at[i] & ~INSN_DENIED) | INSN_IMMUNE);
 		return i;
 	}

@@ -2,9 +2,9 @@
 /*
  * guess: a state for code that no edge reaches (computed gotos, landing pads without their table).
  *
- * The function's usual frame is what its call sites agree on; a call site is where the frame is
- * complete. If the code runs straight into a return, or into code whose state is known, the stack
- * pointer is corrected so that it fits there.
+ * The function's usual frame is the one that its call sites agree on; at a call site the frame is complete.
+ * If straight-line code leads to a return, or to code whose state is known, the stack pointer is corrected to
+ * match there.
  */
 #include "binary/flow/flow_private.h"
 
@@ -53,8 +53,8 @@ static void guess_count_frame(struct usual *usual, const struct state *state, co
 	state_copy(&usual->frames[usual->n++].state, state);
 }
 
-/* Keeps the deepest state; of equally deep ones the one with most known, because a prologue often moves sp
- * first. */
+/* Keeps the deepest state; of equally deep ones the one with most known values, because a prologue often
+ * changes sp first. */
 static void guess_note_depth(struct usual *usual, const struct state *state, const struct isa *isa)
 {
 	value sp = state->reg[isa->sp], deepest = usual->deepest.reg[isa->sp];
@@ -91,7 +91,7 @@ static void guess_count_block(struct flow *flow, uint32_t i, struct usual *usual
 	}
 }
 
-/* The state most frequent at call sites, else the deepest. */
+/* The most frequent state at call sites, or else the deepest. */
 static const struct state *guess_usual_state(struct flow *flow, struct usual *usual)
 {
 	const struct frame_count *best = NULL;
@@ -113,7 +113,7 @@ static bool guess_is_real(const struct flow *flow, uint32_t i)
 	return (flow->flags.at[i] & INSN_REACHED) && !(flow->flags.at[i] & INSN_GUESS);
 }
 
-/* sp where known code begins at i, as far as its block says. */
+/* sp at the known code at i, as far as its block says. */
 static value guess_real_sp(const struct flow *flow, uint32_t i)
 {
 	const struct state *state = flow_state(flow, i);
@@ -122,8 +122,8 @@ static value guess_real_sp(const struct flow *flow, uint32_t i)
 }
 
 /*
- * How far the stack pointer of `start` is off, judged where the code starting at i leads: straight
- * on and along unconditional jumps, to a return or into known code. 0 if it leads nowhere.
+ * How far the stack pointer of `start` is off, judging by where the code at i leads: straight on and along
+ * unconditional jumps, to a return or into known code. 0 if it leads nowhere.
  */
 static int32_t guess_correction(struct flow *flow, uint32_t i, const struct state *start)
 {

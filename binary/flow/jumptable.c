@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jumptable: where an indirect jump goes.
+ * jumptable: the targets of an indirect jump.
  *
- * The value says which table and how its entries become addresses; what is missing is how many
- * entries it has. A compare of the index on the path to the jump gives the exact number; without
- * one the table ends at the first entry that cannot be a target of this function, or where some
- * other instruction's data begins. An `and` or a byte load of the index is only an upper limit. A jump
- * without a table may go into an array of code.
+ * The value tells which table it is and how its entries become addresses; what is missing is the number of
+ * entries. A compare of the index on the path to the jump gives the exact number; without one, the table ends
+ * at the first entry that cannot be a target of this function, or where other data starts. An `and` or a byte
+ * load of the index is only an upper limit. A jump without a table may go into an array of code.
  */
 #include "binary/flow/flow_private.h"
 
-#define LOOK_BACK 60      /* instructions between the compare and the load; real code needs a dozen */
-#define MAX_ENTRIES 8192u /* the largest switch seen has some 2000 */
-#define MAX_BLOCKS 16     /* of an array of code: one for each way in which 16 bytes can be misaligned */
+#define LOOK_BACK 60      /* instructions between the compare and the load; real code needs about twelve */
+#define MAX_ENTRIES 8192u /* the largest switch seen has about 2000 */
+#define MAX_BLOCKS 16     /* of an array of code: one for each misalignment within 16 bytes */
 #define BLOCK_INSNS 256u  /* of one of them, at most */
 
 /* What the path to the load says about the index. */
@@ -24,12 +23,13 @@ struct bound {
 /* A walk back from the load along the path by which it was first reached. */
 struct trail {
 	const struct flow *flow;
-	uint8_t reg; /* holds the index here; REG_NONE: it is the memory operand below */
+	uint8_t reg; /* contains the index here; REG_NONE: it is the memory operand below */
 	struct effect memory;
-	uint8_t condition; /* that held on this path, for the next compare above; CONDITION_OTHER = none */
-	uint8_t compared;  /* a register compared further down, and the number of entries that gave */
+	uint8_t condition; /* that was true on this path, for the next compare above; CONDITION_OTHER = none
+			    */
+	uint8_t compared;  /* a register compared further down, and the resulting number of entries */
 	uint64_t compared_count;
-	uint64_t limit; /* upper limit met on the way */
+	uint64_t limit; /* upper limit found on the way */
 };
 
 static uint8_t jumptable_opposite(uint8_t condition)
@@ -205,7 +205,7 @@ static enum trail_step jumptable_pass_insn(struct trail *t, uint32_t i, uint64_t
 	return TRAIL_GOES_ON;
 }
 
-/* The instruction from which control reached i; notes the condition that held on the way. */
+/* The instruction from which control reached i; records the condition that was true on the way. */
 static uint32_t jumptable_previous(struct trail *t, uint32_t i)
 {
 	const struct flow *flow = t->flow;
@@ -240,7 +240,8 @@ static struct bound jumptable_find_bound(const struct flow *flow, const struct f
 	return (struct bound){ t.limit && t.limit < MAX_ENTRIES ? t.limit : MAX_ENTRIES, false };
 }
 
-/* The next data some instruction refers to: of the image if that is known, of this function in any case. */
+/* The next data that some instruction refers to: in the image if that is known, in this function in any case.
+ */
 static uint64_t jumptable_next_data(const struct flow *flow, uint64_t table)
 {
 	uint64_t next = flow->ignores_references ? UINT64_MAX : facts_next_reference(flow->facts, table);
@@ -282,8 +283,8 @@ static bool jumptable_is_plausible(const struct flow *flow, uint64_t target, uin
 }
 
 /*
- * An unreachable case: the compiler made no code for it, and its label lies behind the last instruction of
- * the function. Recognised only where the end is stated.
+ * An unreachable case: the compiler generated no code for it, and its label is after the last instruction of
+ * the function. Recognised only if the end is stated.
  */
 static bool jumptable_is_unreachable_case(const struct flow *flow, uint64_t target)
 {
@@ -318,7 +319,7 @@ static void jumptable_read_table(struct flow *flow, const struct flow_target *ho
 /* --- arrays of code ------------------------------------------------------------------------------ */
 
 /*
- * Code that moves memory jumps to one of several blocks of equal size: to the address of the first plus an
+ * Code that copies memory jumps to one of several blocks of equal size: to the address of the first plus an
  * offset. Is the register of the jump at i such a sum? *ret: the address of the first block.
  */
 static bool jumptable_find_array(const struct flow *flow, uint32_t i, uint64_t *ret)
@@ -337,7 +338,7 @@ static bool jumptable_find_array(const struct flow *flow, uint32_t i, uint64_t *
 	       flow_holds(flow, *ret);
 }
 
-/* Behind the block that starts at `at`, and the padding that follows it; 0 if it does not end. */
+/* The end of the block that starts at `at`, including padding; 0 if it does not end. */
 static uint64_t jumptable_block_end(const struct flow *flow, uint64_t at)
 {
 	uint32_t first = flow_insn_at(flow, at), i = first;
@@ -367,7 +368,7 @@ static void jumptable_read_array(struct flow *flow, uint64_t at)
 
 /* --- all ----------------------------------------------------------------------------------------- */
 
-/* Reads the targets; false if the value says nothing of them. */
+/* Reads the targets; false if the value does not determine them. */
 static bool jumptable_read(struct flow *flow, uint32_t i, value through)
 {
 	struct flow_target how = { .width = 8 };

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 
-/* Sorted. Only what every implementation of that name does: propagation finds the rest. */
+/* Sorted. Only functions that never return in every implementation: propagation finds the rest. */
 static const char *const names[] = {
 	"_Exit",
 	"_Unwind_Resume",
@@ -72,7 +72,7 @@ static int noreturn_compare(const void *key, const void *entry)
 bool noreturn_by_name(const char *name)
 {
 	if (!name ||
-	    strncmp(name, "_ZN", 3) == 0) /* most names of a C++ program are nested: none of ours is */
+	    strncmp(name, "_ZN", 3) == 0) /* most names of a C++ program are nested: none of these is */
 		return false;
 	if (bsearch(name, names, ARRAY_LEN(names), sizeof(names[0]), noreturn_compare))
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noreturn: library functions that are known by name: those that do not come back, and stack probes, which
- * leave isa.probe_regs alone.
+ * noreturn: library functions that are known by name: those that do not return, and stack probes, which
+ * preserve isa.probe_regs.
  */
 #pragma once
 

@@ -160,7 +160,7 @@ void state_call(struct state *state, const struct isa *isa, uint64_t clobbered)
 	state_keep_slots(state, kept);
 }
 
-/* Is there a place where both hold the register's entry value? Also true if one of them holds it nowhere. */
+/* Is there a location where both have the register's entry value? Also true if one of them has it nowhere. */
 static bool state_agree_on(const struct state *a, const struct state *b, unsigned reg, unsigned n_regs)
 {
 	value v = value_entry(reg);

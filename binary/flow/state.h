@@ -3,9 +3,9 @@
  * state: what is known about registers and stack slots at one point of a function.
  *
  * A value is one of: unknown; the value that a register to be preserved had at the function's entry (the
- * return address is such a register); an offset from the CFA; an offset from an aligned stack pointer
- * (each aligning instruction is a base of its own); a constant; a load from a table; a base plus such a
- * load. Spilled and reloaded values need no special case: slots hold values as registers do.
+ * return address is such a register); an offset from the CFA; an offset from an aligned stack pointer (each
+ * aligning instruction is a separate base); a constant; a load from a table; a base plus such a load. Spilled
+ * and reloaded values need no special case: slots contain values just like registers.
  *
  * 64 bits: kind in the top 8; then either 24 bits of base and 32 of offset, or a 56-bit constant.
  */
@@ -74,7 +74,7 @@ static inline bool value_same_base(value a, value b)
 {
 	return a >> 32 == b >> 32;
 }
-/* Unknown but for constants and frame addresses, or if it does not fit. */
+/* Unknown unless v is a constant or a frame address and the result fits. */
 value value_add(value v, int64_t c);
 
 struct slot {
@@ -87,7 +87,8 @@ struct state {
 	value reg[REG_MAX]; /* written through state_set and state_forget */
 	uint64_t known;     /* mask of the registers whose value is not unknown */
 	uint32_t n_slots;
-	bool slots_changed; /* since the flag was cleared; in the state of a leader: while its block ran */
+	bool slots_changed; /* since the flag was cleared; in the state of a leader: while its block was
+			       executed */
 	struct slot slot[STATE_MAX_SLOTS];
 };
 
@@ -113,26 +114,26 @@ static inline void state_forget(struct state *state, uint64_t regs)
  * are unknown.
  */
 void state_enter(struct state *state, const struct isa *isa, int32_t bias);
-/* Makes the entry values of those registers known, too. */
+/* Makes the entry values of those registers known as well. */
 void state_enter_arguments(struct state *state, const struct isa *isa);
-/* sp and every register a callee must keep are as at entry, the return address is in its place. */
+/* Do sp and every callee-saved register have their entry values, and is the return address in its place? */
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
-/* The same at a return through another register than isa->ra. */
+/* The same at a return through a register other than isa->ra. */
 bool state_returns_through(const struct state *state, const struct isa *isa, unsigned reg);
 
-/* The eight bytes at a frame address; unknown if nothing is known of them. */
+/* The eight bytes at a frame address; unknown if nothing is known about them. */
 value state_load(const struct state *state, value at);
-/* Forgets what [at, at + width) overlaps, then remembers `holds` if it is worth it and width is 8. */
+/* Forgets the slots that [at, at + width) overlaps, then records `holds` if it is useful and width is 8. */
 void state_store(struct state *state, value at, unsigned width, value holds);
 /* Does [at, at + width) overlap a slot that holds an entry value? */
 bool state_overlaps_save(const struct state *state, value at, unsigned width);
-/* What a call leaves: caller-saved registers in `clobbered` and slots below sp are gone. */
+/* The effect of a call: caller-saved registers in `clobbered` and slots below sp become unknown. */
 void state_call(struct state *state, const struct isa *isa, uint64_t clobbered);
 
-/* Do the two disagree on sp, or on every place of a register that both still have? Then one of them is not on
- * a real path. */
+/* Do the two disagree on sp, or on every location of a register that both still know? Then one of them is not
+ * on a feasible path. */
 bool state_contradicts(const struct state *a, const struct state *b, const struct isa *isa);
-/* into = what both agree on. Returns the registers whose value was lost, with STATE_SLOTS if slots were lost.
- */
+/* Keeps in `into` only what both agree on. Returns the registers whose value was lost, with STATE_SLOTS if
+ * slots were lost. */
 #define STATE_SLOTS (1ull << 63)
 uint64_t state_join(struct state *into, const struct state *other);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer: what one instruction does to a state, effect by effect.
+ * transfer: the effect of one instruction on a state.
  */
 #include "binary/flow/flow_private.h"
 
@@ -28,7 +28,7 @@ static int64_t transfer_extended(int64_t c, const struct effect *e)
 
 /*
  * One descriptor per instruction: a second visit finds the same number, so that states converge. An
- * instruction that sees two tables is not a table load.
+ * instruction that uses two tables is not a table load.
  */
 static value transfer_load_value(struct flow *flow, uint32_t i, const struct flow_load *load)
 {
@@ -59,7 +59,7 @@ static value transfer_target_value(struct flow *flow, uint32_t i, const struct f
 	return value_make(VALUE_TARGET, 0, (int32_t)found);
 }
 
-/* base + (what was loaded from a table << shift). */
+/* base + (value loaded from a table << shift). */
 static value transfer_table_sum(struct flow *flow, uint32_t i, int64_t base, value loaded,
 				const struct effect *e, bool as_index)
 {
@@ -116,7 +116,7 @@ static value transfer_sum(struct flow *flow, uint32_t i, const struct effect *e,
 }
 
 /*
- * sp moved by an unknown amount: from here on it is a base of its own, so that what is stored relative to
+ * sp was changed by an unknown amount: from here on it is a separate base, so that values stored relative to
  * it, such as the address of the frame, can be found again. Unknown if that happens in a loop.
  */
 static value transfer_new_base(uint32_t i, value sp)
@@ -152,7 +152,7 @@ static void transfer_apply_and(uint32_t i, const struct effect *e, struct state 
 	if (value_kind(v) == VALUE_CONST)
 		v = value_const(value_constant(v) & e->imm);
 	else if (value_is_frame(v) && is_alignment && e->imm >= -8 && value_offset(v) % 8 == 0)
-		; /* frame addresses are multiples of eight already */
+		; /* frame addresses are already multiples of eight */
 	else if (value_is_frame(v) && is_alignment && i <= 0xffffff &&
 		 !(value_kind(v) == VALUE_ALIGNED && value_site(v) == i))
 		v = value_make(VALUE_ALIGNED, i, 0);
@@ -173,7 +173,7 @@ static value transfer_load(struct flow *flow, uint32_t i, const struct effect *e
 		return VALUE_UNKNOWN;
 	if (value_kind(base) != VALUE_CONST && index != REG_NONE && e->shift == 0 && e->imm == 0) {
 		base = transfer_read(state,
-				     index); /* [index + table]: the sum says nothing about which is which */
+				     index); /* [index + table]: the sum does not show which is which */
 		index = e->base;
 	}
 	if (value_kind(base) != VALUE_CONST)
@@ -199,16 +199,16 @@ static bool transfer_is_direct(const struct flow *flow, const struct effect *e, 
 }
 
 /*
- * A store through a derived pointer does not kill a saved register: unrolled loops over a buffer in
- * the frame run past its end on paths that never happen.
+ * A store through a derived pointer does not overwrite a saved register: unrolled loops over a buffer in the
+ * frame exceed it on infeasible paths.
  */
 static void transfer_apply_store(const struct flow *flow, uint32_t i, const struct effect *e,
 				 struct state *state)
 {
 	uint8_t sp = flow->isa->sp;
 
-	/* The address of the frame is saved relative to an unknown sp: make sp a base, so that it is found
-	 * again. */
+	/* The address of the frame is saved relative to an unknown sp: make sp a base, so that it can be
+	 * found again. */
 	if (e->base == sp && state->reg[sp] == VALUE_UNKNOWN &&
 	    value_kind(transfer_read(state, e->reg)) == VALUE_CFA && i <= 0xffffff)
 		state_set(state, sp, value_make(VALUE_ALIGNED, i, 0));
@@ -280,7 +280,7 @@ static bool transfer_is_worth_keeping(const struct isa *isa, value v)
 	return value_is_frame(v) || v == value_entry(isa->ra);
 }
 
-/* Notes the assumption that the callee leaves these registers alone. */
+/* Records the assumption that the callee preserves these registers. */
 static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 {
 	uint32_t found = map_find(&flow->private->question_of, callee);
@@ -294,9 +294,11 @@ static void transfer_ask(struct flow *flow, uint32_t callee, uint64_t regs)
 }
 
 /*
- * A large frame is made by a helper that touches its pages and leaves the register with its size alone:
+ * A large frame is allocated by a helper that touches its pages and preserves the register with its size:
+ *
  *     mov $size, %eax; call probestack; sub %rax, %rsp
- * The register whose constant the instruction behind the call subtracts from sp, as a mask; 0 if there is
+ *
+ * The register whose constant the instruction after the call subtracts from sp, as a mask; 0 if there is
  * none.
  */
 static uint64_t transfer_probed(const struct flow *flow, uint32_t i, const struct state *state)
@@ -314,8 +316,8 @@ static uint64_t transfer_probed(const struct flow *flow, uint32_t i, const struc
 	return 1ull << e->index;
 }
 
-/* Registers a call may change. What the callee really changes matters only where a register holds the frame.
- */
+/* Registers that a call may change. What the callee really changes matters only if a register contains the
+ * frame. */
 static uint64_t transfer_call_clobbers(struct flow *flow, uint32_t i, const struct state *state)
 {
 	const struct insn *insn = &flow->insns.at[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analyse: every function of an image, in the order that decides which function owns which part: first
- * what is surely a function, then what is pointed to, then what is not jumped into, then the rest. When a
- * function turns out not to return, its callers are analysed again. Functions that hold no return
- * instruction therefore go first, so that few callers have to be.
+ * analyse: analyses every function of an image, in the order that decides which function owns which part:
+ * first what is certainly a function, then what is pointed to, then what is not jumped into, then the rest.
+ * If a function turns out not to return, its callers are analysed again. Therefore functions without a return
+ * instruction are analysed first, so that few callers have to be repeated.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define MAX_ROUNDS 8 /* chains of functions that do not return; three were enough everywhere */
+#define MAX_ROUNDS 8 /* chains of functions that do not return; three were always enough */
 
 #define RANK_FIRST 0
 #define N_RANKS 11
@@ -26,9 +26,10 @@ struct analysis {
 	struct flow flow;
 	flow_visitor visit;
 	void *context;
-	VEC(struct call_pair) calls; /* to callees not known to return or not when the caller was analysed */
+	VEC(struct call_pair)
+	calls; /* to callees of which it was not known whether they return when the caller was analysed */
 	VEC(uint32_t) queue;
-	uint8_t *ranks;      /* per function: lower goes first; RANK_NONE: not to be analysed */
+	uint8_t *ranks;      /* per function: lower is analysed first; RANK_NONE: not at all */
 	uint32_t first, end; /* functions of the window */
 	struct analyse_options options;
 };
@@ -56,7 +57,7 @@ static void analyse_note_callees(struct analysis *a, uint32_t caller)
 	}
 }
 
-/* The parts this function absorbed belong to it, unless another had them first. */
+/* The parts that this function absorbed belong to it, unless another had them first. */
 static void analyse_own_parts(struct analysis *a, uint32_t owner)
 {
 	struct functions *functions = a->functions;
@@ -85,7 +86,7 @@ static void analyse_function(struct analysis *a, uint32_t index)
 		a->visit(a->context, index, &a->flow);
 }
 
-/* A function whose bounds are stated and that holds no return: its callers depend on how it ends. */
+/* A function with stated bounds that contains no return: its callers depend on how it ends. */
 static bool analyse_lacks_return(const struct function *f)
 {
 	return function_is_sure(f) && !function_is_inferred(f) && !f->holds_return;
@@ -132,7 +133,7 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 	}
 }
 
-/* Callers of what has turned out not to return. */
+/* Callers of functions that turned out not to return. */
 static void analyse_queue_callers(struct analysis *a)
 {
 	size_t kept = 0;
@@ -153,7 +154,7 @@ static void analyse_queue_callers(struct analysis *a)
 	free(is_queued);
 }
 
-/* Functions that are analysed again give back the parts they had absorbed. */
+/* Functions that are analysed again release the parts they had absorbed. */
 static void analyse_release_parts(struct functions *functions, const bool *is_queued)
 {
 	for (size_t i = 0; i < functions->n; i++)
@@ -174,7 +175,7 @@ static void analyse_again(struct analysis *a)
 			analyse_function(a, a->queue.at[i]);
 }
 
-/* All ranks below `end`, until no caller was analysed in the wrong belief that a callee returns. */
+/* All ranks below `end`, until no caller was analysed under the wrong assumption that a callee returns. */
 static void analyse_ranks(struct analysis *a, unsigned end)
 {
 	for (unsigned r = 0; r < end; r++)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analyse_one: one function, analysed until all that was assumed of its callees holds.
+ * analyse_one: analyses one function until all assumptions about its callees are correct.
  *
- * Which registers a callee changes is worked out only when a caller depends on it, and that is found out
- * while the caller is analysed. The analysis then goes on as if the callee left them alone, so that one run
- * finds all questions. Few functions have any (a dozen of the thousands in libcrypto), so few are analysed
- * twice.
+ * Which registers a callee changes is computed only if a caller depends on it, which is found out while the
+ * caller is analysed. The analysis then continues under the assumption that the callee preserves them, so
+ * that one run finds all questions. Few functions have any (about a dozen of the thousands in libcrypto), so
+ * few are analysed twice.
  */
 #include "binary/flow/flow.h"
 #include "binary/functions/function_private.h"
 
-#define MAX_ROUNDS 8 /* with new questions each; two were enough everywhere */
+#define MAX_ROUNDS 8 /* with new questions each; two were always enough */
 
-/* Answers what the analysis asked, all of it. True if everything is as it was assumed. */
+/* Answers all questions of the analysis. True if all assumptions were correct. */
 static bool analyse_one_answer(struct functions *functions, const struct flow *flow)
 {
 	bool holds = true;

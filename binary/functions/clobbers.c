@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clobbers: which registers a function changes, read from its code. Hand-written code and interprocedural
- * register allocation rely on more than the calling convention promises.
+ * clobbers: which registers a function changes, according to its code. Hand-written code and interprocedural
+ * register allocation rely on more than the calling convention guarantees.
  */
 #include "binary/flow/noreturn.h"
 #include "binary/functions/function_private.h"
@@ -10,7 +10,7 @@
 #define MAX_WRITES_BYTES                                                                         \
 	(64u << 10)       /* the largest transforms of video codecs have some ten thousand bytes \
 			   */
-#define MAX_CALL_DEPTH 4u /* call depth; helpers of hand-written code call one another two deep */
+#define MAX_CALL_DEPTH 4u /* call depth; helpers of hand-written code call each other to a depth of two */
 
 /* Registers an instruction writes. */
 static uint64_t clobbers_written(const struct insn *insn)
@@ -30,7 +30,7 @@ static uint64_t clobbers_written(const struct insn *insn)
 
 static uint64_t clobbers_at(struct functions *functions, uint64_t vaddr, unsigned depth);
 
-/* What one instruction writes, or what it calls; everything if that cannot be told. */
+/* What one instruction, or the function that it calls, writes; everything if that cannot be determined. */
 static uint64_t clobbers_of_insn(struct functions *functions, const struct function *f,
 				 const struct insn *insn, unsigned depth)
 {
@@ -95,7 +95,7 @@ static bool clobbers_ends_block(const struct insn *insn)
 	       insn->flow == FLOW_STOP;
 }
 
-/* Behind a return there may be a table; what cannot be decoded there is not code. */
+/* There may be a table after a return; bytes that cannot be decoded there are not code. */
 static uint64_t clobbers_code_writes(const struct functions *functions, const struct function *f)
 {
 	struct bytes code = bytes_slice(image_code(functions->image, f->start), 0, f->end - f->start);

@@ -2,11 +2,11 @@
 /*
  * discover: functions in text that neither a symbol nor an unwind entry covers.
  *
- * What is called is a function. Analysing it marks the code that it reaches (coverage.h). A pointer to
- * code that is still unmarked is a function, too, if the code can be an entry. So is code at an aligned
- * address behind code that control cannot run out of, or behind traps that fill the space. Each function
- * found is analysed at once, so that the next gap is judged by what it covers. Coverage by real control flow,
- * not adjacency, keeps us from splitting functions.
+ * Code that is called is a function. Analysing it marks the code that it reaches (coverage.h). A pointer to
+ * code that is still unmarked is also a function, if the code can be an entry. So is code at an aligned
+ * address after code that does not fall through, or after traps that fill the space. Each function found is
+ * analysed at once, so that the next gap is judged by what it covers. Coverage by real control flow, not
+ * adjacency, prevents splitting functions.
  */
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
@@ -17,9 +17,9 @@
 
 #include <string.h>
 
-#define MAX_ROUNDS 4  /* sweeps over the gaps; later ones find next to nothing */
-#define MANY_TRAPS 2  /* that stand one behind the other are padding */
-#define MAX_JUMPERS 8 /* jumps to one place that are looked at */
+#define MAX_ROUNDS 4  /* passes over the gaps; later ones find next to nothing */
+#define MANY_TRAPS 2  /* this many consecutive ones are padding */
+#define MAX_JUMPERS 8 /* jumps to one address that are considered */
 
 struct discovery {
 	struct functions *functions;
@@ -28,12 +28,11 @@ struct discovery {
 		window; /* functions are searched in the window, which is all or part of the gap */
 	struct function_starts found;
 	VEC(uint64_t)
-	tails; /* targets of jumps that look like tail calls; they are starts only if nothing else turns out
-		  to reach them */
-	bool only_inferred; /* unwind entries cover the rest, which need not be analysed for the sake of small
-			       gaps */
-	bool only_aligned;  /* other addresses are not looked at yet */
-	bool has_coverage;  /* coverage of the functions of the present index */
+	tails; /* targets of jumps that look like tail calls; they are starts only if nothing else reaches
+		  them */
+	bool only_inferred; /* unwind entries cover the rest, which need not be analysed for small gaps */
+	bool only_aligned;  /* other addresses are not considered yet */
+	bool has_coverage;  /* coverage of the functions in the current index */
 	struct coverage coverage;
 	struct sketches sketches;
 };
@@ -53,7 +52,7 @@ static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
-/* Is it aligned, or does it begin, as functions do? */
+/* Is it aligned, or does it begin like a function? */
 static bool discover_may_begin(struct discovery *d, uint64_t vaddr)
 {
 	struct sketch first;
@@ -62,7 +61,7 @@ static bool discover_may_begin(struct discovery *d, uint64_t vaddr)
 						 (first.is_prologue || first.is_entry_mark));
 }
 
-/* In no function, or in one whose bounds are only inferred. */
+/* In no function, or in one whose bounds are only inferred? */
 static bool discover_is_free(const struct discovery *d, uint64_t vaddr)
 {
 	uint32_t index = functions_index(d->functions, vaddr);
@@ -79,9 +78,9 @@ static void discover_add(struct discovery *d, uint64_t vaddr, uint16_t source)
 							   .preference = PREFER_OTHER }));
 }
 
-/* --- what the analysis of a function tells ----------------------------------------------------- */
+/* --- results of the analysis of a function ------------------------------------------------------- */
 
-/* Targets that are only reached by jumps in entry-like state, as tail calls are, and not by running on. */
+/* Targets that are only reached by jumps in entry-like state, like tail calls, and not by falling through. */
 static void discover_note_tail_targets(struct discovery *d, const struct flow *flow)
 {
 	const struct flow_part *part = &flow->parts.at[0];
@@ -116,7 +115,7 @@ static void discover_note_flow(void *context, uint32_t function, struct flow *fl
 	discover_note_tail_targets(d, flow);
 }
 
-/* Functions with inferred ends end with the window at the latest. */
+/* Functions with inferred ends end at the end of the window at the latest. */
 static void discover_end_at_window(struct discovery *d)
 {
 	size_t first, end;
@@ -145,7 +144,7 @@ static void discover_merge_finds(struct discovery *d)
 }
 
 /* A function is decoded up to its end, so an inferred end is moved from the next known start, which may be
- * far, to where its code is surely closed. */
+ * far away, to where its code has certainly ended. */
 static void discover_end_where_closed(struct discovery *d)
 {
 	size_t first, end;
@@ -158,7 +157,7 @@ static void discover_end_where_closed(struct discovery *d)
 	}
 }
 
-/* Merges what was found into the index and analyses what is new. False if nothing was. */
+/* Merges the finds into the index and analyses new functions. False if there were none. */
 static bool discover_take_finds(struct discovery *d)
 {
 	size_t before = d->functions->n;
@@ -184,7 +183,7 @@ static bool discover_take_finds(struct discovery *d)
 
 /* --- where starts come from ------------------------------------------------------------------- */
 
-/* AArch64: the label behind a switch jump, to which the entries of its table are relative. */
+/* AArch64: the label after a switch jump, to which the entries of its table are relative. */
 static bool discover_is_table_base(struct discovery *d, uint64_t at)
 {
 	struct sketch insn;
@@ -209,7 +208,7 @@ static void discover_judge_evidence(struct discovery *d, enum evidence what, uin
 		discover_add(d, at, source);
 }
 
-/* Every address with this evidence; pointers count only outside what is covered already. */
+/* Every address with this evidence; pointers are used only outside code that is already covered. */
 static void discover_find_by_evidence(struct discovery *d, enum evidence what, uint8_t source)
 {
 	const struct functions_private *p = d->functions->private;
@@ -229,7 +228,7 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 	}
 }
 
-/* --- behind traps ----------------------------------------------------------------------------- */
+/* --- after traps ------------------------------------------------------------------------------ */
 
 /* Does it save the frame pointer and set up its own? */
 static bool discover_makes_frame(const struct discovery *d, uint64_t at)
@@ -246,7 +245,7 @@ static bool discover_makes_frame(const struct discovery *d, uint64_t at)
 	       e->index == REG_NONE;
 }
 
-/* Padding of traps in front of an address, as far as it matters: one or more. */
+/* The number of traps before an address, as far as it matters: one or more. */
 static unsigned discover_count_traps(const struct discovery *d, uint64_t at, uint64_t start)
 {
 	const struct isa *isa = d->isa;
@@ -262,8 +261,7 @@ static unsigned discover_count_traps(const struct discovery *d, uint64_t at, uin
 	return n;
 }
 
-/* One trap may stand behind a call that does not return: then there must be more that speaks for a function.
- */
+/* A single trap may follow a call that does not return: then more evidence for a function is needed. */
 static bool discover_is_behind_traps(struct discovery *d, uint64_t at, uint64_t start)
 {
 	unsigned n = discover_count_traps(d, at, start);
@@ -275,9 +273,8 @@ static bool discover_is_behind_traps(struct discovery *d, uint64_t at, uint64_t 
 	return discover_makes_frame(d, at) || (n == MANY_TRAPS && sketch_is_code(&d->sketches, at));
 }
 
-/* Control does not run through traps. Where they fill the space up to an aligned address, a function starts.
- * The same bytes in code that is known are a constant, such as the one that divides by ten.
- */
+/* Control does not pass through traps. If they fill the space up to an aligned address, a function starts
+ * there. The same bytes in known code are a constant, such as the one for dividing by ten. */
 static void discover_find_behind_traps(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
@@ -301,7 +298,7 @@ static void discover_find_behind_traps(struct discovery *d)
 	}
 }
 
-/* Does a function seem to start behind this call? */
+/* Does a function seem to start after this call? */
 static bool discover_is_last_call(struct discovery *d, const struct sketch *call, uint64_t next, uint64_t end)
 {
 	struct sketch first;
@@ -314,7 +311,7 @@ static bool discover_is_last_call(struct discovery *d, const struct sketch *call
 	       first.is_prologue;
 }
 
-/* Behind the straight run of code at `at`, which is not a function: it ends where control leaves it. */
+/* The end of the straight-line code at `at`, which is not a function: it ends where control leaves it. */
 static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end)
 {
 	struct sketch insn;
@@ -330,7 +327,7 @@ static uint64_t discover_skip_run(struct discovery *d, uint64_t at, uint64_t end
 	return at;
 }
 
-/* Is there a function at this address, judging by its own code? If so, what it reaches is covered. */
+/* Is there a function at this address, judging by its own code? If so, marks what it reaches as covered. */
 static bool discover_try_start(struct discovery *d, struct flow *flow, uint64_t at, uint64_t end)
 {
 	if (!discover_may_begin(d, at) || !sketch_is_entry(&d->sketches, at) ||
@@ -342,7 +339,7 @@ static bool discover_try_start(struct discovery *d, struct flow *flow, uint64_t 
 	return true;
 }
 
-/* One gap between intervals: starts are looked for behind each run of code. */
+/* One gap between intervals: searches for starts after each run of code. */
 static void discover_sweep_gap(struct discovery *d, struct flow *flow, uint64_t from, uint64_t to)
 {
 	uint64_t aligned = 0; /* the last aligned address in the padding above; 0 = none */
@@ -355,8 +352,8 @@ static void discover_sweep_gap(struct discovery *d, struct flow *flow, uint64_t 
 			at += is_code ? insn.len : d->isa->min_insn;
 			continue;
 		}
-		/* Padding aligns what follows: a nop that is aligned, before code that is not, is where it
-		 * starts. */
+		/* Padding aligns the following code: if an aligned nop precedes unaligned code, the function
+		 * starts at the nop. */
 		uint64_t start = aligned && at % 16 ? aligned : at;
 		aligned = 0;
 		if (discover_try_start(d, flow, start, to))
@@ -390,8 +387,8 @@ static void discover_sweep(struct discovery *d)
 	flow_done(&flow);
 }
 
-/* Does code outside the window but in the gap jump there? Then it belongs to that code: functions share their
- * ends. */
+/* Does code in the gap, but outside the window, jump there? Then it belongs to that code: functions share
+ * their ends. */
 static bool discover_is_others(struct discovery *d, uint64_t at)
 {
 	uint64_t from[MAX_JUMPERS];
@@ -406,7 +403,7 @@ static bool discover_is_others(struct discovery *d, uint64_t at)
 	return false;
 }
 
-/* The end of the unreached code at `at`, trailing padding not counted. */
+/* The end of the unreached code at `at`, without trailing padding. */
 static uint64_t discover_unreached_end(struct discovery *d, uint64_t at, uint64_t limit)
 {
 	uint64_t end = at;
@@ -422,7 +419,7 @@ static uint64_t discover_unreached_end(struct discovery *d, uint64_t at, uint64_
 }
 
 /*
- * Unreached code behind a function, such as landing pads, is taken to belong to it: it gets the function's
+ * Unreached code after a function, such as landing pads, is assumed to belong to it: it gets the function's
  * usual frame.
  */
 static void discover_extend_functions(struct discovery *d)
@@ -442,8 +439,8 @@ static void discover_extend_functions(struct discovery *d)
 	}
 }
 
-/* A window may be wider than the text. Nothing is cached where everything is searched but unwind entries
- * leave little except padding. */
+/* A window may be wider than the text. Nothing is cached if everything is searched but unwind entries leave
+ * little except padding. */
 static void discover_begin_sketches(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
@@ -473,13 +470,13 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	discover_take_finds(&d);
-	for (unsigned any = 0; any < 2; any++) { /* a number may look like an address: those come last */
+	for (unsigned any = 0; any < 2; any++) { /* a number may look like an address: those are tried last */
 		d.only_aligned = !any;
 		discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
 		discover_take_finds(&d);
 	}
-	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: sweep before an entry of
-							  a jump table is taken for a function */
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: search the gaps before an
+							  entry of a jump table is taken for a function */
 		discover_sweep(&d);
 		discover_take_finds(&d);
 	}

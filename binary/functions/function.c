@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * function: the index of functions, and the questions it answers.
+ * function: the index of functions, and queries on it.
  */
 #include "binary/functions/function_private.h"
 
@@ -26,7 +26,7 @@ static void functions_merge_into(struct function *f, const struct function_start
 	}
 }
 
-/* A start inside the interval before it: does it end that interval (true), or is it a mere label? */
+/* A start inside the previous interval: does it end that interval (true), or is it only a label? */
 static bool functions_start_splits(const struct function *before, const struct function_start *start)
 {
 	if (start->preference == PREFER_STUB)
@@ -51,7 +51,7 @@ static uint64_t functions_text_end(const struct functions *functions, uint64_t v
 	return vaddr + image_code(functions->image, vaddr).len;
 }
 
-/* next: where the first function behind them starts. */
+/* next: the start of the first function after them. */
 static void functions_close_open_ends(const struct functions *functions, struct function_list *list,
 				      uint64_t next)
 {
@@ -68,7 +68,7 @@ static void functions_close_open_ends(const struct functions *functions, struct 
 	}
 }
 
-/* What was learnt about a function stays if its bounds stay. */
+/* What is known about a function is kept if its bounds do not change. */
 static void functions_carry_over(struct function_list *list, const struct function *old, size_t n_old)
 {
 	struct function *at = list->list.at;
@@ -97,7 +97,7 @@ void functions_make_pages(struct functions *functions)
 	uint64_t span = functions->n ? at[functions->n - 1].start - at[0].start : 0;
 	size_t k = 0;
 
-	facts->page_shift = 6; /* or more, so that there are about two pages for each function */
+	facts->page_shift = 6; /* or larger, so that there are about two pages per function */
 	while (span >> facts->page_shift > functions->n * 2)
 		facts->page_shift++;
 	facts->n_pages = (span >> facts->page_shift) + 1;
@@ -113,7 +113,7 @@ void functions_make_pages(struct functions *functions)
 	facts->n = functions->n;
 }
 
-/* One function for each place that starts one; places come in order. */
+/* One function for each address that starts one; addresses are in order. */
 static void functions_list_start(struct function_list *ret, const struct function_start *start)
 {
 	struct function *last = ret->list.n ? &ret->list.at[ret->list.n - 1] : NULL;
@@ -137,7 +137,7 @@ static void functions_list_start(struct function_list *ret, const struct functio
 						 .sources = start->sources }));
 }
 
-/* Replaces n_old functions from `first` on. Indices move, so the parents of parts are no longer known. */
+/* Replaces n_old functions from `first` on. Indices change, so the parents of parts are no longer known. */
 static void functions_put_in_place(struct functions *functions, size_t first, size_t n_old,
 				   const struct function_list *list)
 {
@@ -158,7 +158,7 @@ static void functions_put_in_place(struct functions *functions, size_t first, si
 	functions_make_pages(functions);
 }
 
-/* The index of what the image states. */
+/* The index of the starts that the image states. */
 static void functions_make_index(struct functions *functions)
 {
 	struct functions_private *p = functions->private;
@@ -222,7 +222,7 @@ void functions_starts(const struct functions *functions, size_t first, size_t en
 		vec_push(&ret->list, more->list.at[k++]);
 }
 
-/* --- making and asking ------------------------------------------------------------------------ */
+/* --- creation and queries ----------------------------------------------------------------------- */
 
 static void functions_find_text(struct functions *functions)
 {

@@ -17,7 +17,7 @@ struct packed_header {
 
 struct packed_function {
 	uint64_t start;
-	uint32_t size, name; /* where it is in the text + 1; 0 = none */
+	uint32_t size, name; /* position in the text + 1; 0 = none */
 	uint16_t sources;
 	uint8_t kind, returns, reserved[4];
 };
@@ -26,8 +26,8 @@ _Static_assert(sizeof(struct packed_header) == 16 && sizeof(struct packed_functi
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Nothing was learnt yet, so functions that never return are known by their names. What a symbol states to be
- * a function is not a part. */
+/* Nothing was analysed yet, so functions that never return are recognised by name. A function that has a
+ * symbol is not a part. */
 static bool pack_is_wanted(const struct function *f)
 {
 	return f->name && (f->kind != FUNCTION_WHOLE || f->returns == RETURNS_NEVER ||

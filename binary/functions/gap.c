@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap: functions in the one gap that a pc falls into.
+ * gap: finds the functions in the gap that contains a pc.
  *
- * A gap is text between functions that a symbol or an unwind entry states. Only this gap is searched,
- * because a sample is waiting: with evidence from all of a small text, or from the neighbourhood in a
- * large one. A long gap may be hand-written code of a library, or its tables; only a piece of it is
- * searched. Pieces meet at functions that are called, so their borders depend on the image alone. A file
- * without symbols and unwind entries is one gap. If it is large, only the surroundings of the pc are
- * searched. If it is larger still, all of it is searched or nothing: functions_find_takes_long tells
- * callers that cannot wait.
+ * A gap is text between functions that a symbol or an unwind entry states. Only this gap is searched, because
+ * a sample is waiting: with evidence from all of a small text, or from the neighbourhood in a large one. A
+ * long gap may be hand-written code of a library, or its tables; only a piece of it is searched. Pieces meet
+ * at functions that are called, so their borders depend only on the image. A file without symbols and unwind
+ * entries is one gap. If it is large, only the surroundings of the pc are searched. If it is even larger, all
+ * of it is searched or nothing: functions_find_takes_long is for callers that cannot wait.
  */
 #include "base/search.h"
 #include "binary/functions/function_private.h"
 
-#define MAX_WHOLE (16u << 20)     /* bytes of text that may be looked at in one go */
-#define PIECE (32u << 10)         /* of a gap, rounded up to whole functions */
-#define EVIDENCE_REACH (4u << 20) /* of a larger one, so much on either side: calls are mostly short */
-#define WINDOW_REACH \
-	(256u << 10) /* ... and so much is searched on either side, rounded up to whole functions */
-#define MAX_WINDOWS \
-	(64u << 20) /* bytes of text beyond which windows would be too many: their evidence overlaps */
+#define MAX_WHOLE (16u << 20) /* bytes of text that may be decoded at once */
+#define PIECE (32u << 10)     /* of a gap, rounded up to whole functions */
+/* In a larger text: bytes decoded on either side for evidence (calls are mostly short) ... */
+#define EVIDENCE_REACH (4u << 20)
+/* ... and bytes searched on either side, rounded up to whole functions. */
+#define WINDOW_REACH (256u << 10)
+/* Bytes of text beyond which there would be too many windows: their evidence overlaps. */
+#define MAX_WINDOWS (64u << 20)
 
 static bool gap_holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 {
@@ -66,7 +66,7 @@ void functions_look_around(struct functions *functions, uint64_t vaddr)
 			 gap_text_size(functions) <= MAX_WHOLE ? all : gap_clip(all, vaddr, EVIDENCE_REACH));
 }
 
-/* Functions with inferred ends are part of the gap: they reach over others that were not found yet. */
+/* Functions with inferred ends are part of the gap: they extend over others that were not found yet. */
 static bool gap_is_stated(const struct function *f)
 {
 	return !function_is_inferred(f);
@@ -87,7 +87,7 @@ static struct vaddr_range gap_around(const struct functions *functions, const st
 	return gap;
 }
 
-/* The first function from vaddr on that is called; `end` if none is. */
+/* The first function from vaddr on that is called; `end` if there is none. */
 static uint64_t gap_next_called(const struct functions *functions, uint64_t vaddr, uint64_t end)
 {
 	uint64_t step = functions->isa->min_insn;
@@ -98,7 +98,7 @@ static uint64_t gap_next_called(const struct functions *functions, uint64_t vadd
 	return end;
 }
 
-/* The n-th piece of a gap begins with the first function that is called behind n times so many bytes. */
+/* The n-th piece of a gap begins with the first called function after n times that many bytes. */
 static uint64_t gap_piece_start(const struct functions *functions, struct vaddr_range gap, uint64_t from,
 				uint64_t end)
 {
@@ -120,8 +120,8 @@ static struct vaddr_range gap_piece_around(const struct functions *functions, st
 	return (struct vaddr_range){ start, end };
 }
 
-/* Moves both ends outwards to functions that are called: only there it is certain that no function is cut in
- * two. */
+/* Moves both ends outwards to functions that are called: only there it is certain that no function is split.
+ */
 static struct vaddr_range gap_snap(const struct functions *functions, struct vaddr_range gap,
 				   struct vaddr_range window)
 {
@@ -134,7 +134,7 @@ static struct vaddr_range gap_snap(const struct functions *functions, struct vad
 	return window;
 }
 
-/* What was searched before is left out. */
+/* Text that was already searched is left out. */
 static struct vaddr_range gap_window_around(const struct functions *functions, struct vaddr_range gap,
 					    uint64_t vaddr)
 {
@@ -147,7 +147,7 @@ static struct vaddr_range gap_window_around(const struct functions *functions, s
 				  gap_clip(gap, vaddr, WINDOW_REACH));
 	else if (has_frames)
 		window = gap_piece_around(functions, gap, vaddr);
-	else /* the gap is split by a few symbols, and which calls return is found out for all at once */
+	else /* the gap is split by a few symbols, and which calls return is determined for all at once */
 		window = (struct vaddr_range){ 0, UINT64_MAX };
 	for (size_t i = 0; i < p->inferred.n; i++) {
 		if (p->inferred.at[i].end <= vaddr && p->inferred.at[i].end > window.start)
@@ -216,7 +216,7 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 	struct functions_private *p = functions->private;
 	uint32_t index = functions_index(functions, vaddr);
 	const struct text_range *text = functions_text(functions, vaddr);
-	/* A function with inferred end reaches to the next known start, over many that are not known yet. */
+	/* A function with inferred end extends to the next known start, over many that are not known yet. */
 	bool is_certain = index != FUNCTION_NONE &&
 			  (gap_is_stated(&functions->at[index]) || gap_is_one_function(functions, text));
 

@@ -32,7 +32,7 @@ static void plt_track(struct tracker *t, const struct effect *e)
 	}
 }
 
-/* The GOT word the code of a stub jumps through; 0 if it does not. */
+/* The GOT word that the code of a stub jumps through; 0 if it does not. */
 static uint64_t plt_slot_of(const struct isa *isa, struct bytes code, uint64_t vaddr)
 {
 	struct tracker t = { .known = 0 };
@@ -54,7 +54,7 @@ static uint64_t plt_slot_of(const struct isa *isa, struct bytes code, uint64_t v
 	return 0;
 }
 
-/* The first entry of a lazy PLT pushes something: ordinary stubs do not before they jump. */
+/* The first entry of a lazy PLT pushes something: ordinary stubs do not do so before they jump. */
 static bool plt_is_lazy_head(const struct isa *isa, struct bytes code, uint64_t vaddr)
 {
 	struct insn insn;
@@ -74,7 +74,7 @@ static const struct plt_section {
 	uint64_t stub_size; /* if the section header does not say */
 } plt_sections[] = { { ".plt", 16 }, { ".plt.sec", 16 }, { ".plt.got", 8 }, { ".iplt", 16 } };
 
-/* The stub at `at`, which is where one starts; code: the section's. */
+/* The stub that starts at `at`; code: of the section. */
 static struct plt_stub plt_stub_at(const struct isa *isa, const struct section *section, struct bytes code,
 				   uint64_t stub_size, uint64_t at)
 {
@@ -112,7 +112,7 @@ static void plt_read_section(struct plt *plt, struct image *image, const struct 
 	}
 }
 
-/* All stubs but the first are of one size. */
+/* All stubs except the first have the same size. */
 static const char *plt_name_in(const struct image *image, const struct isa *isa,
 			       const struct section *section, uint64_t stub_size, uint64_t vaddr)
 {

@@ -11,7 +11,7 @@
 
 struct plt_stub {
 	uint64_t start, end;
-	uint64_t slot;    /* the GOT word it jumps through; 0 = not seen */
+	uint64_t slot;    /* the GOT word it jumps through; 0 = unknown */
 	const char *name; /* of the symbol; NULL = unknown; owned by the relocs */
 	bool is_head;     /* the first entry of a lazy PLT: calls the resolver */
 };
@@ -22,6 +22,6 @@ struct plt {
 
 void plt_read(struct plt *plt, struct image *image, const struct isa *isa, const struct relocs *relocs);
 void plt_done(struct plt *plt);
-/* The symbol of the stub that starts at vaddr; NULL if there is none, or it is unknown. In the image. Looks
- * at nothing but this stub. */
+/* The symbol of the stub that starts at vaddr; NULL if there is none, or it is unknown. The name is in the
+ * image. Reads only this stub. */
 const char *plt_name_at(const struct image *image, const struct isa *isa, uint64_t vaddr);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * returns: which functions never return, found out on demand.
+ * returns: which functions never return, determined on demand.
  *
- * A compiler leaves no return instruction where none can be reached, so a function that holds one returns:
- * a linear scan settles nearly all of them. The rest is analysed, callees first. In a stripped library,
- * names do not tell which callees never return. Without this, the code behind such a call would seem to be
- * reached, and loops would appear that do not exist.
+ * A compiler generates no unreachable return instruction, so a function that contains one returns: a linear
+ * scan decides nearly all of them. The rest is analysed, callees first. In a stripped library, names do not
+ * show which callees never return. Without this, the code after such a call would seem to be reached, and
+ * loops would appear that do not exist.
  *
- * functions_settle does this for all functions at once, in order of address where one answer depends on
- * others, so that threads that analyse functions afterwards find every answer, and no answer depends on
- * which was asked for first.
+ * functions_settle does this for all functions at once, in the order of addresses if answers depend on each
+ * other, so that threads that analyse functions afterwards find every answer, and no answer depends on the
+ * order of queries.
  */
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@
 #include "binary/functions/function_private.h"
 
 #define MAX_LEAP 1024 /* bytes of a function that replaces the stack */
-#define MAX_CHAIN 6   /* functions without a return that call one another; three were enough everywhere */
+#define MAX_CHAIN 6   /* functions without a return that call each other; three were always enough */
 
 /* Is it sp = another register? */
 static bool returns_sets_stack(const struct isa *isa, const struct insn *insn)
@@ -34,7 +34,7 @@ static bool returns_sets_stack(const struct isa *isa, const struct insn *insn)
 	return false;
 }
 
-/* Does it write memory, keep sp somewhere, or call? */
+/* Does it write memory, save sp, or call? */
 static bool returns_keeps_anything(const struct isa *isa, const struct insn *insn)
 {
 	for (unsigned i = 0; i < insn->n_effects; i++) {
@@ -47,8 +47,8 @@ static bool returns_keeps_anything(const struct isa *isa, const struct insn *ins
 }
 
 /*
- * What replaces the stack and keeps nothing of the old one, as longjmp does, never comes back to who called
- * it. A switch between stacks saves what it leaves.
+ * A function that replaces the stack and saves nothing of the old one, like longjmp, never returns to its
+ * caller. A switch between stacks saves what it leaves.
  */
 static bool returns_is_for_good(const struct functions *functions, const struct function *f)
 {
@@ -59,7 +59,7 @@ static bool returns_is_for_good(const struct functions *functions, const struct 
 	if (f->end - f->start > MAX_LEAP)
 		return false;
 	for (uint64_t at = f->start; at < f->end;
-	     at += insn.len) { /* most are done with their first instruction */
+	     at += insn.len) { /* most are decided by their first instruction */
 		if (functions->isa->decode(bytes_from(code, at - f->start), at, &insn) < 0 || insn.len == 0 ||
 		    returns_keeps_anything(functions->isa, &insn))
 			return false;
@@ -68,7 +68,7 @@ static bool returns_is_for_good(const struct functions *functions, const struct 
 	return sets_stack;
 }
 
-/* Does the interval hold a return, or a jump with unknown target? Most instructions need no decoding. */
+/* Does the interval contain a return, or a jump with unknown target? Most instructions need no decoding. */
 static bool returns_holds_return(const struct functions *functions, const struct function *f)
 {
 	const struct isa *isa = functions->isa;
@@ -102,7 +102,7 @@ static void returns_learn(struct functions *functions, uint32_t index, unsigned 
 	struct function *f = &functions->at[index];
 	struct flow flow;
 
-	f->returns = RETURNS; /* what a recursive function assumes of itself meanwhile */
+	f->returns = RETURNS; /* what a recursive function assumes about itself meanwhile */
 	if (chain == MAX_CHAIN || returns_holds_return(functions, f))
 		return;
 	if (returns_is_for_good(functions, f)) {
@@ -117,7 +117,7 @@ static void returns_learn(struct functions *functions, uint32_t index, unsigned 
 	flow_done(&flow);
 }
 
-/* The function that an instruction calls or tail calls, if it is not known yet whether that returns. */
+/* The function that an instruction calls or tail calls, if it is not yet known whether that returns. */
 static uint32_t returns_open_callee(const struct functions *functions, const struct flow *flow, uint32_t i)
 {
 	const struct insn *insn = &flow->insns.at[i];
@@ -130,8 +130,8 @@ static uint32_t returns_open_callee(const struct functions *functions, const str
 	return returns_is_open(&functions->at[callee]) ? callee : FUNCTION_NONE;
 }
 
-/* Learning about one callee may settle the next. So the callees are listed first: the caller must be analysed
- * again for every one that was unknown when its flow was made. */
+/* The answer for one callee may decide the next. So the callees are listed first: the caller must be analysed
+ * again for every callee that was unknown when it was analysed. */
 static bool returns_learn_callees(struct functions *functions, const struct flow *flow, unsigned chain)
 {
 	VEC(uint32_t) callees = { 0 };

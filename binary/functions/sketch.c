@@ -10,7 +10,7 @@
 #define MAX_PAGES 1024u /* 16 MB of them */
 #define MAX_SPAN 65536u /* limit of the page table; text may be anywhere */
 #define UNSEEN 255u     /* as a length */
-#define MANY_INSNS 16   /* that many in a row are hardly data */
+#define MANY_INSNS 16   /* this many in a row are hardly data */
 
 enum entry { UNKNOWN, PLAUSIBLE, IMPLAUSIBLE };
 

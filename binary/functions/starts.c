@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starts: where an image states that functions start: unwind entries, symbols, stubs, entry points.
+ * starts: the function starts that an image states: unwind entries, symbols, stubs, entry points.
  *
- * The first two are many and already sorted by address. So they are merged as they are read, instead of
- * collected and sorted.
+ * The first two are numerous and already sorted by address. So they are merged while they are read, instead
+ * of collected and sorted.
  */
 #include "binary/functions/function_private.h"
 
@@ -118,7 +118,7 @@ static bool starts_is_hidden(const struct function_options *options, const struc
 	return options->hide_dynamic || (options->hide_symbols && symbol->source != SYMBOL_DYNSYM);
 }
 
-/* gcc's name.cold and name.cold.N: the part of `name` that is seldom run. */
+/* gcc's name.cold and name.cold.N: the part of `name` that is rarely executed. */
 static bool starts_is_part_name(const char *name)
 {
 	const char *cold = strstr(name, ".cold");

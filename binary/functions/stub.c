@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stub: their forms, as GNU ld, gold, lld and mold write them.
+ * stub: the forms of stubs that GNU ld, gold, lld and mold create.
  */
 #include <elf.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static bool stub_x86_match_at(const struct image *image, uint64_t start, uint64_
 	return false;
 }
 
-/* Stubs are as aligned as they are large, 8 or 16. */
+/* Stubs are aligned to their size, 8 or 16. */
 static bool stub_x86_match(const struct image *image, uint64_t vaddr, struct stub *ret)
 {
 	uint64_t wide = vaddr & ~15ull, narrow = vaddr & ~7ull;
@@ -96,7 +96,7 @@ enum arm_word { /* what an instruction of a stub is */
 		ARM_BR,   /* br x17 */
 		ARM_BR16, /* br x16 */
 		ARM_NOP,
-		ARM_LDR_LITERAL, /* ldr x16, the eight bytes behind the next instruction */
+		ARM_LDR_LITERAL, /* ldr x16, the eight bytes after the next instruction */
 };
 
 static const struct {
@@ -121,7 +121,7 @@ struct arm_form {
 	uint8_t kind;
 };
 
-/* The longer form first where one is the start of another. */
+/* If one is the start of another, the longer form comes first. */
 static const struct arm_form arm_forms[] = {
 	{ { ARM_STP, ARM_ADRP, ARM_LDR, ARM_ADD, ARM_BR, ARM_NOP, ARM_NOP, ARM_NOP }, STUB_HEAD },
 	{ { ARM_BTI, ARM_STP, ARM_ADRP, ARM_LDR, ARM_ADD, ARM_BR, ARM_NOP, ARM_NOP }, STUB_HEAD },
@@ -133,7 +133,7 @@ static const struct arm_form arm_forms[] = {
 	{ { ARM_LDR_LITERAL, ARM_BR16 }, STUB_VENEER },
 };
 
-/* How many words long the form is, if the code has it; 0 if not. */
+/* The length of the form in words, if the code matches it; otherwise 0. */
 static unsigned stub_arm_has_form(struct bytes code, const struct arm_form *form)
 {
 	unsigned n = 0;

@@ -2,9 +2,9 @@
 /*
  * stub: the stubs that linkers create for calls to other images, recognised by their bytes.
  *
- * A stub jumps through a word of the GOT that the loader fills; the first one (the head) hands over to the
- * loader's resolver. There are only a few forms of stubs, so they are recognised by their bytes: no section
- * headers, no unwind entries (AArch64 linkers create none) and no analysis are needed.
+ * A stub jumps through a word of the GOT that the loader fills in; the first one (the head) jumps to the
+ * loader's resolver. There are only a few forms of stubs, so section headers, unwind entries (AArch64 linkers
+ * create none) and analysis are not needed.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum stub_kind {
 	STUB_CALL,
 	STUB_HEAD,   /* the common tail of lazy stubs: calls the resolver */
-	STUB_VENEER, /* a far jump the linker put between; no GOT word */
+	STUB_VENEER, /* a far jump inserted by the linker; no GOT word */
 };
 
 struct stub {
@@ -22,18 +22,18 @@ struct stub {
 	uint32_t size;
 	uint8_t kind;      /* enum stub_kind */
 	uint8_t depth;     /* bytes between sp and the CFA at its start */
-	uint8_t push_end;  /* offset behind the instruction that pushes; 0 = nothing is pushed */
-	uint8_t push_size; /* how much sp falls there */
+	uint8_t push_end;  /* offset after the instruction that pushes; 0 = nothing is pushed */
+	uint8_t push_size; /* by how many bytes that decreases sp */
 	uint8_t saves_ra;  /* the push saves the return address register at CFA - 8 (AArch64 head) */
 };
 
-/* The stub that holds vaddr, by its bytes. */
+/* The stub that contains vaddr, recognised by its bytes. */
 bool stub_match(const struct image *image, uint64_t vaddr, struct stub *ret);
 
 /*
- * An instruction that the linker moved out of its function to work around a CPU erratum (Cortex-A53): a
- * jump to it stands in its place, and a jump back follows it. True if vaddr is such an instruction or the
- * jump behind it; ret_home: the corresponding place in the function.
+ * An instruction that the linker moved out of its function to work around a CPU erratum (Cortex-A53): it was
+ * replaced by a jump to it, and a jump back follows it. True if vaddr is such an instruction or the jump
+ * after it; ret_home: the corresponding address in the function.
  */
 bool stub_home(const struct image *image, uint64_t vaddr, uint64_t *ret_home);
 

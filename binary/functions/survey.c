@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * survey: one linear decode of the whole text for evidence: who is called, whose address is taken,
- * which interval is jumped into from another, and every data address that some instruction forms
- * (where one table must end because another object begins).
+ * survey: one linear decode of the whole text for evidence: call targets, addresses taken, jumps from one
+ * interval into another, and every data address that some instruction forms (a table must end where another
+ * object begins).
  */
 #include "binary/functions/function_private.h"
 
@@ -44,7 +44,7 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 		bits[text_bit(range, vaddr) / 64] |= 1ull << (text_bit(range, vaddr) % 64);
 }
 
-/* The bits from `at` on, up to `end`, that lie in one word; how many they are. */
+/* The bits from `at` on, up to `end`, that are in one word; and their number. */
 static uint64_t survey_bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mask)
 {
 	uint64_t n = 64 - at % 64 < end - at ? 64 - at % 64 : end - at;
@@ -120,11 +120,11 @@ struct pass {
 	const struct isa *isa;
 	uint64_t constant[REG_MAX]; /* addresses built in two steps: adrp, add */
 	uint64_t known;             /* mask */
-	uint64_t sum[REG_MAX];      /* an address of code, plus something that is not known */
+	uint64_t sum[REG_MAX];      /* an address of code, plus something unknown */
 	uint64_t summed;            /* mask */
-	uint64_t start, end;        /* of the interval we are in; end 0 = in no interval */
-	uint32_t next;              /* index of the interval behind */
-	uint64_t recent[N_RECENT];  /* addresses that are in the list already */
+	uint64_t start, end;        /* of the current interval; end 0 = in no interval */
+	uint32_t next;              /* index of the next interval */
+	uint64_t recent[N_RECENT];  /* addresses that are already in the list */
 };
 
 static void survey_note_address(struct pass *pass, uint64_t address, bool is_taken)
@@ -139,7 +139,7 @@ static void survey_note_address(struct pass *pass, uint64_t address, bool is_tak
 	*recent = address;
 }
 
-/* Can a constant be an address? One that is not pc-relative only in a program that is never relocated. */
+/* Can a constant be an address? If it is not pc-relative, only in a program that is never relocated. */
 static bool survey_is_address_constant(const struct pass *pass, const struct insn *insn)
 {
 	return insn->is_address || (pass->functions->image->elf_type == ET_EXEC && pass->isa->min_insn == 1);
@@ -151,7 +151,7 @@ static bool survey_writes_register(const struct effect *e)
 	       e->kind != EFFECT_COMPARE;
 }
 
-/* An effect with a base that is known: refers to an address, or makes one. */
+/* An effect with a known base: refers to an address, or forms one. */
 static void survey_note_reference(struct pass *pass, const struct effect *e)
 {
 	bool is_address = e->kind == EFFECT_SET || e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE;
@@ -163,11 +163,12 @@ static void survey_note_reference(struct pass *pass, const struct effect *e)
 	bool is_inside = e->base < REG_MAX && !(is_short && pass->constant[e->base] % 4096 == 0);
 
 	if (is_address && !is_half && !is_inside && (e->index == REG_NONE || e->kind != EFFECT_SET))
-		survey_note_address(pass, address, e->kind == EFFECT_SET); /* what is read there is no code */
+		survey_note_address(pass, address,
+				    e->kind == EFFECT_SET); /* data that is read there is not code */
 	if (!survey_writes_register(e))
 		return;
 	pass->known &= ~(1ull << e->reg);
-	/* Complete addresses are noted, and offsets from them stay inside the same object: only page
+	/* Complete addresses are recorded, and offsets from them stay inside the same object: only page
 	 * addresses are worth tracking. */
 	bool is_followed = !is_short || address % 4096 == 0;
 	if (e->kind == EFFECT_SET && e->index == REG_NONE && e->width == 8 && is_followed) {
@@ -234,7 +235,7 @@ static void survey_note_flow(struct pass *pass, const struct insn *insn, uint64_
 		pass->functions->at[pass->next - 1].holds_return = true;
 	if (insn->flow == FLOW_RETURN || insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT ||
 	    insn->flow == FLOW_STOP)
-		pass->known = 0; /* what follows is reached from elsewhere */
+		pass->known = 0; /* the following code is reached from elsewhere */
 }
 
 static void survey_note_insn(struct pass *pass, const struct insn *insn, uint64_t vaddr)
@@ -246,7 +247,7 @@ static void survey_note_insn(struct pass *pass, const struct insn *insn, uint64_
 		survey_note_flow(pass, insn, vaddr);
 }
 
-/* Decoding starts afresh at every known start: what lies before it may be data. */
+/* Decoding restarts at every known start: there may be data before it. */
 static void survey_enter_interval(struct pass *pass, uint64_t at)
 {
 	const struct functions *functions = pass->functions;
@@ -259,7 +260,7 @@ static void survey_enter_interval(struct pass *pass, uint64_t at)
 	}
 }
 
-/* The most common instructions that matter, without a decode: calls, and page addresses. */
+/* The most common relevant instructions, without a decode: calls, and page addresses. */
 static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
@@ -277,7 +278,7 @@ static bool survey_quickly(struct pass *pass, struct bytes code, uint64_t at)
 	return true;
 }
 
-/* Surveys one or a few instructions at `at`; returns how many bytes they are. */
+/* Surveys one or a few instructions at `at`; returns their length in bytes. */
 static size_t survey_some(struct pass *pass, struct bytes code, uint64_t at)
 {
 	const struct isa *isa = pass->isa;
@@ -322,7 +323,7 @@ static void survey_pointers(struct functions *functions)
 		evidence_add(functions, EVIDENCE_POINTED, relocs->pointers.at[i].to);
 }
 
-/* A file that is not relocated holds its pointers as plain words. */
+/* In a file that is not relocated, pointers are plain words. */
 static void survey_words(struct functions *functions)
 {
 	const struct image *image = functions->image;
@@ -407,7 +408,7 @@ static void survey_piece(struct pass *pass, struct vaddr_range piece)
 	vec_push(&functions->private->seen, piece);
 }
 
-/* Decodes what of the range was not decoded before. */
+/* Decodes the parts of the range that were not decoded before. */
 static void survey_unseen(struct pass *pass, struct vaddr_range range)
 {
 	struct functions_private *p = pass->functions->private;
@@ -427,7 +428,7 @@ static void survey_unseen(struct pass *pass, struct vaddr_range range)
 	}
 }
 
-/* Pointers in data are there for all of the text. */
+/* Pointers in data are collected once for all of the text. */
 static void survey_begin_evidence(struct functions *functions)
 {
 	struct functions_private *p = functions->private;

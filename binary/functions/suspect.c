@@ -3,12 +3,12 @@
 
 #include "binary/flow/entry.h"
 
-#define MAX_EXTENT (1u << 20) /* bytes looked at behind a suspected start */
-#define FIRST_EXTENT 128u     /* ... at first: most suspected starts are wrong, which shows soon */
-#define NEXT_EXTENT 4u        /* times as many bytes when that was too little */
+#define MAX_EXTENT (1u << 20) /* bytes analysed after a suspected start */
+#define FIRST_EXTENT 128u     /* ... at first: most suspected starts are wrong, which soon becomes apparent */
+#define NEXT_EXTENT 4u        /* factor for the next attempt if that was too little */
 #define MAX_INSN 16u          /* bytes: longer than any instruction */
 
-/* Without an exit to judge by, a function must begin as functions do, or call one that is known. */
+/* Without an exit to judge by, a function must begin like a function, or call a known one. */
 static bool suspect_begins_well(const struct flow *flow)
 {
 	const struct code_facts *facts = flow->facts;
@@ -28,8 +28,8 @@ static bool suspect_begins_well(const struct flow *flow)
 }
 
 /*
- * Do the exits in its own interval show that it is a function? Exits of cold code elsewhere do not count:
- * as long as not every call that never returns is known, it may run on into other functions.
+ * Do the exits in its own interval show that it is a function? Exits of cold code elsewhere do not count: as
+ * long as not every call that never returns is known, it may fall through to other functions.
  */
 static bool suspect_passes(const struct flow *flow)
 {
@@ -50,7 +50,7 @@ static bool suspect_passes(const struct flow *flow)
 	return passes;
 }
 
-/* Does control go from the code analysed up to `end` into what lies behind it? */
+/* Does control go from the code analysed up to `end` to code after it? */
 static bool suspect_goes_beyond(const struct flow *flow, uint64_t end, uint64_t limit)
 {
 	uint32_t n = flow->parts.at[0].n;
@@ -61,7 +61,7 @@ static bool suspect_goes_beyond(const struct flow *flow, uint64_t end, uint64_t 
 		if (!(flow->flags.at[i] & INSN_REACHED))
 			continue;
 		bool is_cut = (flow->flags.at[i] & INSN_BAD) &&
-			      end - flow->vaddrs.at[i] < MAX_INSN; /* cut in two by the end */
+			      end - flow->vaddrs.at[i] < MAX_INSN; /* split by the end */
 		if (insn->flow == FLOW_JUMP_INDIRECT || is_cut || i + 1 == n ||
 		    (has_target && insn->target >= end && insn->target < limit))
 			return true;
@@ -69,7 +69,7 @@ static bool suspect_goes_beyond(const struct flow *flow, uint64_t end, uint64_t 
 	return false;
 }
 
-/* Decoding far ahead of each suspected start would make the cost of a large gap quadratic. */
+/* Decoding far ahead of each suspected start would make the cost quadratic in the size of the gap. */
 static void suspect_analyse(struct functions *functions, struct flow *flow, uint64_t at, uint64_t limit)
 {
 	for (uint64_t extent = FIRST_EXTENT;; extent *= NEXT_EXTENT) {

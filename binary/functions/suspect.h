@@ -8,5 +8,5 @@
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 
-/* It ends before `end`. flow holds its analysis afterwards. */
+/* The function would end before `end`. flow contains its analysis afterwards. */
 bool suspect_is_function(struct functions *functions, struct flow *flow, uint64_t at, uint64_t end);

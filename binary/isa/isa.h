@@ -3,10 +3,10 @@
  * isa: an instruction reduced to what its consumers need: its effects on stack and registers, and its control
  * flow. No code outside isa_*.c handles opcodes. Registers are DWARF numbers.
  *
- * Effects happen in order; each sees the registers as the one before left them. What an
- * instruction writes and no effect describes is in `clobbers`, which happens after the effects.
- * A register written in part (8 or 16 bits) is clobbered. Memory that has no address in the flat
- * space (thread-local segments, scattered stores) appears in no effect.
+ * Effects are applied in order; each sees the results of the previous one. Registers that an instruction
+ * writes without a describing effect are in `clobbers`, which is applied after the effects. A partially
+ * written register (8 or 16 bits) is clobbered. Memory without an address in the flat address space
+ * (thread-local segments, scattered stores) appears in no effect.
  *
  * Calls and returns have no effect of their own: the effect of a call on registers is defined by the ABI, and
  * a return is judged by the state before it. Both x86-64 and AArch64 are always compiled in; isa_for_machine
@@ -26,14 +26,15 @@ enum insn_flow {
 	FLOW_NEXT,
 	FLOW_JUMP,   /* to target */
 	FLOW_BRANCH, /* to target or next */
-	FLOW_CALL,   /* to target, comes back to next */
+	FLOW_CALL,   /* to target, returns to next */
 	FLOW_CALL_INDIRECT,
 	FLOW_JUMP_INDIRECT,
 	FLOW_RETURN,
-	FLOW_STOP, /* ud2, hlt, brk, udf: control goes nowhere */
+	FLOW_STOP, /* ud2, hlt, brk, udf: execution ends */
 };
 
-/* What a FLOW_BRANCH asks of the last EFFECT_COMPARE; only what bounds a table or equates two registers. */
+/* The condition of a FLOW_BRANCH on the last EFFECT_COMPARE; only those that limit a table index or equate
+ * two registers. */
 enum condition {
 	CONDITION_OTHER,
 	CONDITION_EQUAL,
@@ -55,7 +56,7 @@ enum effect_kind {
 	EFFECT_STORE, /* width bytes at [base + (index << shift) + imm] = reg (REG_NONE: something unknown) */
 	EFFECT_EXCHANGE, /* reg <-> base */
 	EFFECT_COMPARE,  /* base with reg, or with imm if reg is REG_NONE; imm is masked to width. Memory
-			    operand: base is REG_NONE and a LOAD into REG_NONE stands before it */
+			    operand: base is REG_NONE and a LOAD into REG_NONE precedes it */
 };
 
 struct effect {
@@ -66,42 +67,42 @@ struct effect {
 	uint8_t is_signed : 1; /* LOAD: sign-extended; SET: the index is sign-extended from index_width before
 				  the shift */
 	uint8_t is_subtracted : 1; /* SET: the shifted index is subtracted */
-	uint8_t index_width;       /* SET, LOAD: how many bytes of the index register count; 8 = all */
+	uint8_t index_width;       /* SET, LOAD: how many bytes of the index register are used; 8 = all */
 	int64_t imm;               /* pc-relative operands are already absolute vaddrs, with base REG_NONE */
 };
 
 #define INSN_MAX_EFFECTS 4
 struct insn {
 	uint64_t target; /* of a direct jump, branch or call */
-	uint64_t slot; /* vaddr of the memory word a pc-relative indirect call or jump goes through; 0 = none
-			*/
+	uint64_t slot; /* vaddr of the memory word that a pc-relative indirect call or jump uses; 0 = none */
 	struct effect effect[INSN_MAX_EFFECTS];
-	uint64_t clobbers; /* mask of registers overwritten with something no effect describes */
+	uint64_t clobbers; /* mask of registers written without an effect that describes the value */
 	uint64_t reads;    /* mask of registers read, hidden operands included */
 	uint8_t n_effects, flow, len;
 	uint8_t condition; /* enum condition, of a FLOW_BRANCH */
 	uint8_t through;   /* register an indirect jump or call goes through; REG_NONE if through memory: then
-			    * the last   effect is a LOAD into REG_NONE with the address of the word */
+			      the last effect is a LOAD into REG_NONE with the address of the word */
 	bool is_padding;   /* nop, int3 between functions, endbr/bti excluded */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
-	bool is_signed;  /* retaa, braa: checks the signature of the address that it goes to. No kernel probes
-			    it */
-	bool is_address; /* the constant it sets was counted from pc: the address of something */
-	bool writes_flags; /* the last EFFECT_COMPARE before this instruction no longer says what a branch
-			      asks */
+	bool is_signed;  /* retaa, braa: authenticates its target address. The kernel cannot set probes on it
+			  */
+	bool is_address; /* the constant it sets is pc-relative: the address of something */
+	bool writes_flags; /* a later branch no longer depends on the last EFFECT_COMPARE before this
+			      instruction */
 };
 
 /*
- * What an instruction can do to known register values, as masks. If no register that it needs is known, it
- * only makes the ones it writes unknown: true for most instructions in most places.
+ * The registers that an instruction needs and writes, as masks. If no register that it needs has a known
+ * value, it only makes the registers it writes unknown; this is the case for most instructions in most
+ * places.
  */
 struct isa_use {
 	uint64_t needs, writes;
 };
 #define USE_CONSTANT (1ull << 63) /* in needs: it makes a constant, or loads from a fixed address */
 
-/* What a conditional branch looks at, so that whoever has the registers can tell where it will go. */
+/* The condition of a branch, so that its outcome can be computed from the registers. */
 enum branch_test {
 	BRANCH_BY_FLAGS, /* condition, 0 to 15, as the machine numbers them */
 	BRANCH_IF_ZERO,  /* the register's low width bytes are 0 */
@@ -111,17 +112,17 @@ struct isa_branch {
 	uint8_t test;      /* enum branch_test */
 	uint8_t condition; /* BRANCH_BY_FLAGS */
 	uint8_t reg, width, bit;
-	bool is_inverted; /* taken if it is not so; never by flags */
+	bool is_inverted; /* taken if the condition is false; not used for flags */
 };
 
-/* Distances in bytes from where the code begins: the lowest, and one behind the highest. */
+/* Distances in bytes from the start of the code: the lowest, and the highest plus one. */
 struct isa_room {
 	int64_t low, high;
 };
 
-/* A direct call, or a constant put into a register. */
+/* A direct call, or an instruction that sets a register to a constant. */
 struct isa_quick {
-	uint64_t value; /* where the call goes; the constant */
+	uint64_t value; /* target of the call; the constant */
 	uint8_t reg;    /* REG_NONE: it is a call */
 };
 
@@ -131,74 +132,72 @@ struct isa {
 	uint8_t sp, fp, ra, pc,
 		n_regs;      /* DWARF numbers; ra: the column of the return address (x86-64: pc itself) */
 	uint8_t min_insn;    /* 1 or 4: code alignment */
-	bool call_pushes_ra; /* else the call leaves it in ra */
-	uint8_t goroutine;   /* the register in which Go keeps the address of what it runs */
-	bool is_goroutine_reserved; /* ... in assembly, too */
+	bool call_pushes_ra; /* otherwise the call puts it into ra */
+	uint8_t goroutine;   /* the register in which Go keeps the address of the current goroutine */
+	bool is_goroutine_reserved; /* ... also in assembly */
 	uint64_t callee_saved;      /* mask; sp is not in it */
 	uint64_t argument_regs;     /* mask: live at a function's entry */
-	uint64_t probe_regs;        /* mask: a stack probe finds the size of the frame here, and leaves it */
+	uint64_t probe_regs;        /* mask: pass the frame size to a stack probe, which preserves them */
 	const char *const *reg_names;
 
-	/* 0, or -EBADMSG for what is no instruction. */
+	/* 0, or -EBADMSG if it is not an instruction. */
 	int (*decode)(struct bytes code, uint64_t vaddr, struct insn *ret);
 	/*
-	 * Classifies an instruction without decoding it. True if it has min_insn bytes, surely continues
-	 * with the next one, is not padding, compares nothing, and leaves sp, fp and ra alone. Then ret
-	 * says exactly which registers it writes and needs. NULL if the instruction set has no such
-	 * shortcut.
+	 * Classifies an instruction without decoding it. True if it has min_insn bytes, always continues with
+	 * the next one, is not padding, compares nothing, and does not change sp, fp and ra. Then ret has
+	 * exactly the registers that it writes and needs. NULL if the instruction set has no such shortcut.
 	 */
 	bool (*glance)(struct bytes code, struct isa_use *ret);
-	/* The bytes right before a return address: is there a call instruction that ends them? Its insn, if
-	 * ret. */
+	/* Do the bytes before a return address end in a call instruction? If ret is not NULL, it receives the
+	 * call. */
 	bool (*ends_in_call)(struct bytes before_pc, uint64_t pc, struct insn *ret);
-	/* What the conditional branch at the start of the code looks at; false if it is none, or an odd one.
-	 */
+	/* The condition of the branch at the start of the code; false if it is not a conditional branch, or
+	 * an unusual one. */
 	bool (*branch)(struct bytes code, struct isa_branch *ret);
-	/* Does the code at its start begin a sequence that a probe, or any other trap, makes start over for
-	 * ever? How many bytes that has, at least; 0 = it does not. */
+	/* Does a sequence start here that a probe, or any other trap, would make repeat forever
+	 * (load-exclusive, store-exclusive)? Returns its minimum length in bytes; 0 = no. */
 	size_t (*fragile_len)(struct bytes code);
 	/* One line of disassembly; returns its length. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
-	/* Arithmetic on several values at once, what vectorised loops consist of: on how many bytes
-	 * (packed.h); 0 if it is none. Whole instructions only. */
+	/* The vector width in bytes of SIMD arithmetic, of which vectorised loops consist (packed.h); 0 for
+	 * other instructions. Whole instructions only. */
 	unsigned (*packed_width)(struct bytes code);
-	/* Does the instruction take a single number out of a vector register? NULL = compilers compute none
-	 * there.
-	 */
+	/* Does the instruction take a single value out of a vector register? NULL = compilers do not use
+	 * vector registers for scalar values. */
 	bool (*takes_number)(struct bytes code);
-	/* The same of a store of a whole vector register: what loops that copy or fill consist of. */
+	/* The same for a store of a whole vector register, of which loops that copy or fill consist. */
 	unsigned (*stored_width)(struct bytes code);
-	/* Does it read and write memory in one step, as other processors see it (packed.h)? */
+	/* Is it an atomic read-modify-write instruction (packed.h)? */
 	bool (*is_atomic)(struct bytes code);
-	/* How many registers it loads from memory or stores to it. */
+	/* The number of registers that it loads or stores. */
 	unsigned (*accesses)(struct bytes code);
 	/*
-	 * How many bytes of code are instructions that surely continue with the next one or branch within
-	 * the room, form no address by themselves, and leave these registers (mask) alone? May be fewer
-	 * than there are. NULL if the instruction set has no such shortcut.
+	 * The number of bytes of code that are instructions which always continue with the next one or branch
+	 * within the room, form no address by themselves, and do not change these registers (mask). May be
+	 * too low. NULL if the instruction set has no such shortcut.
 	 */
 	size_t (*idle_len)(struct bytes code, uint64_t registers, struct isa_room room);
 	/*
-	 * True for an instruction of min_insn bytes that is a direct call, or that does nothing but put
-	 * the first half of an address into a register. NULL if the instruction set has no such shortcut.
+	 * True for an instruction of min_insn bytes that is a direct call, or that only sets a register to
+	 * the first half of an address. NULL if the instruction set has no such shortcut.
 	 */
 	bool (*quick)(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
-	/* A return address as it stands in memory, authentication bits removed. */
+	/* Removes the pointer authentication bits from a return address. */
 	uint64_t (*strip_pc)(uint64_t pc);
-	/* The code at vaddr is the signal trampoline (mov $rt_sigreturn; syscall). */
+	/* Is the code the signal trampoline (mov $rt_sigreturn; syscall)? */
 	bool (*is_signal_trampoline)(struct bytes code);
 };
 
 extern const struct isa isa_x86_64, isa_aarch64;
-/* NULL if we do not know the machine. */
+/* NULL if the machine is not supported. */
 const struct isa *isa_for_machine(uint16_t elf_machine);
 /* "zydis" or "xed", as the build chose. */
 const char *x86_decoder_name(void);
 
 /*
- * Does the kernel do what this instruction does by itself when a probe is set on it? Any other is stepped
- * over, which takes longer.
+ * Does the kernel emulate this instruction if a probe is set on it? Others are single-stepped, which takes
+ * longer.
  */
 bool isa_is_emulated(const struct isa *isa, const struct insn *insn);
-/* Does it divide, or take a root? How long that takes depends on the values. */
+/* Does it compute a division or a square root? Its latency depends on the values. */
 bool isa_is_division(const struct isa *isa, struct bytes code);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packed: arithmetic on several values at once, told from the encoding alone: what marks a loop as
- * vectorised. Moves, zeroing and shuffles do not count: scalar code uses them to copy and to clear.
+ * packed: recognises SIMD arithmetic, which marks a loop as vectorised, by its encoding alone. Moves, zeroing
+ * and shuffles are not included: scalar code uses them to copy and to clear.
  */
 #include "binary/isa/packed.h"
 
@@ -102,7 +102,8 @@ struct opcode {
 	uint8_t modrm;
 };
 
-/* REX and legacy prefixes, or VEX or EVEX, up to the opcode. False if it is of no map we ask about. */
+/* Finds the opcode after REX and legacy prefixes, or VEX or EVEX. False if it is in none of the relevant
+ * maps. */
 static bool packed_find_opcode(struct bytes code, struct opcode *ret)
 {
 	size_t at = 0;
@@ -203,7 +204,7 @@ static bool packed_computes(struct opcode op)
 	if (op.prefix != PREFIX_66)
 		return false;
 	if (op.is_vex && op.byte >= 0x96 &&
-	    op.byte <= 0xbf) /* fused multiply-add: odd is scalar, but for the alternating ones */
+	    op.byte <= 0xbf) /* fused multiply-add: odd is scalar, except for the alternating ones */
 		return (op.byte & 15) >= 6 && ((op.byte & 15) < 8 || !(op.byte & 1));
 	return (op.byte >= 0x1c && op.byte <= 0x1e) || (op.byte >= 0x38 && op.byte <= 0x40);
 }
@@ -235,14 +236,14 @@ bool x86_takes_number(struct bytes code)
 	       op.modrm >> 6 == 3;
 }
 
-/* Does a two-byte opcode stand without operands in memory? Branches, bswap, cpuid, nop, prefetch ... */
+/* Does a two-byte opcode have no operands in memory? Branches, bswap, cpuid, nop, prefetch ... */
 static bool packed_is_bare(uint8_t byte)
 {
 	return (byte >= 0x80 && byte <= 0x8f) || (byte >= 0xc8 && byte <= 0xcf) || byte == 0xa2 ||
 	       byte == 0x05 || byte == 0x0b || byte == 0x0d || (byte >= 0x18 && byte <= 0x1f) || byte == 0x77;
 }
 
-/* Of the one-byte opcodes. */
+/* The same for one-byte opcodes. */
 static bool packed_has_operand(uint8_t byte)
 {
 	return (byte < 0x40 && (byte & 7) < 4) || byte == 0x63 || byte == 0x69 || byte == 0x6b ||

@@ -16,12 +16,12 @@ unsigned a64_packed_width(struct bytes code);
 unsigned x86_packed_width(struct bytes code);
 /* movd, movq from a vector register to a general one. */
 bool x86_takes_number(struct bytes code);
-/* Of a store of a whole vector register to memory that is not the stack's: its bytes; 0 = it is none. */
+/* For a store of a whole vector register to memory other than the stack: its size in bytes; otherwise 0. */
 unsigned a64_stored_width(struct bytes code);
 unsigned x86_stored_width(struct bytes code);
-/* Does it read and write memory in one step, as other processors see it, or a part of such a step? */
+/* Is it an atomic read-modify-write instruction, or part of such a sequence? */
 bool a64_is_atomic(struct bytes code);
 bool x86_is_atomic(struct bytes code);
-/* How many registers an instruction loads or stores; those of the stack may count. */
+/* The number of registers that an instruction loads or stores; stack accesses may be included. */
 unsigned a64_accesses(struct bytes code);
 unsigned x86_accesses(struct bytes code);

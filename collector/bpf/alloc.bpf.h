@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
  * alloc: a part of trace.bpf.c that runs at each call of allocation functions, and samples them by bytes:
- * each thread counts down what it is given, and the call that ends the countdown is a sample. Countdowns are
- * drawn from an exponential distribution, which has no memory: every call is a sample with a chance that
- * depends on its size alone.
+ * each thread has a countdown of allocated bytes, and the call that brings it to zero is sampled. Countdowns
+ * are drawn from an exponential distribution, which is memoryless: the probability that a call is sampled
+ * depends only on its size.
  */
 #pragma once
 
 const volatile __u32 log_steps[TRACE_LOGS + 1] = { 0 };
 
-/* Sampled blocks that are not freed, and their numbers. */
+/* Sampled blocks that have not been freed, and their numbers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf_load: what loading any BPF program has in common: quiet, with the verifier's log at hand, and one clear
- * sentence when the kernel refuses. Private to collector/bpf/.
+ * bpf_load: loading of BPF programs in general: without output, with the verifier's log, and with one clear
+ * sentence if the kernel refuses. Private to collector/bpf/.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "base/diag.h"
 #include "base/text.h"
 
-/* Room for all that the verifier says: its last words, at the end, are the reason. Linux before 6.4 keeps the
- * first ones where the room is too small. */
+/* Enough for the whole log of the verifier: the reason is at its end. If the buffer is too small, Linux
+ * before 6.4 keeps the beginning instead. */
 #define BPF_LOG_SIZE (4u << 20)
 
 struct bpf_load {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf_paths: the program paths.bpf.c, loaded, its tables, and the links that set it on code.
+ * bpf_paths: loads the program paths.bpf.c, fills its tables, and attaches it to code.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 struct bpf_paths;
 
-/* What its tables hold from the start on. */
+/* The initial contents of its tables. */
 struct bpf_paths_want {
 	struct paths_options options;
 	const struct paths_probe *probes;
@@ -25,25 +25,25 @@ struct bpf_paths_want {
 	size_t n_arrivals;
 };
 
-/* As bpf_trace_open. */
+/* See bpf_trace_open. */
 int bpf_paths_open(const struct bpf_paths_want *want, bool sets_many, struct bpf_paths **ret,
 		   struct text *ret_log, struct diag *diag);
-/* Every probe is gone when this returns. */
+/* All probes have been removed when this returns. */
 void bpf_paths_close(struct bpf_paths *paths);
 
 /*
- * Probes number first to first + n - 1, at these offsets of a file, as one process has it: all or none. They
- * stay until the program is closed. 0 or -errno.
+ * Sets the probes with the numbers first to first + n - 1 at these offsets of a file, for one process: all or
+ * none. They remain until the program is closed. 0 or -errno.
  */
 int bpf_paths_set(struct bpf_paths *paths, pid_t pid, const char *path, const uint64_t *offsets,
 		  uint32_t first, size_t n);
 
-/* Counts from now on, or does not: probes come and go one after the other. */
+/* Starts or stops counting: the probes themselves are set and removed one after the other. */
 void bpf_paths_count(struct bpf_paths *paths, bool counts);
-/* Removes all probes; calls that are under way are forgotten. */
+/* Removes all probes; active calls are forgotten. */
 void bpf_paths_clear(struct bpf_paths *paths);
 
-/* Calls visit for each way that was counted, which is forgotten then. */
+/* Calls visit for each execution path that was counted, and removes it. */
 void bpf_paths_take(const struct bpf_paths *paths,
 		    void (*visit)(void *context, const struct paths_key *key, uint64_t count), void *context);
 /* Sums over all CPUs. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bpf_trace: the program trace.bpf.c, loaded, and the links that set it on code.
+ * bpf_trace: loads the program trace.bpf.c, and attaches it to code.
  */
 #pragma once
 
@@ -17,44 +17,44 @@ struct bpf_trace;
 
 /* Can this kernel set many probes at once? Linux 6.6. */
 bool bpf_trace_can_set_many(void);
-/* As bpf_deep_open. sets_many: probes are set many at once; else one by one, as on any kernel. */
+/* See bpf_deep_open. sets_many: many probes are set at once; otherwise one by one, as on any kernel. */
 int bpf_trace_open(const struct trace_options *options, uint32_t n_cpus, bool sets_many,
 		   struct bpf_trace **ret, struct text *ret_log, struct diag *diag);
-/* Every probe is gone when this returns. */
+/* All probes have been removed when this returns. */
 void bpf_trace_close(struct bpf_trace *trace);
-/* Does it know how long threads wait? Not on a kernel without type information. */
+/* Does it know how long threads wait? Not on a kernel without type information (BTF). */
 bool bpf_trace_sees_waits(const struct bpf_trace *trace);
-/* Records made on this CPU go through this event. 0 or -errno. */
+/* Sets the event through which records on this CPU are written. 0 or -errno. */
 int bpf_trace_output(const struct bpf_trace *trace, int cpu, int event);
-/* This event is the counter of that number on this CPU. 0 or -errno. */
+/* Sets the event that is the counter of that number on this CPU. 0 or -errno. */
 int bpf_trace_counter(const struct bpf_trace *trace, int cpu, uint32_t counter, int event);
-/* What a program must have been loaded as to run at its probes; the one that sends a call; a program that
- * runs before it, 0 or -errno. */
+/* The attach type that a program needs to run at its probes; the program that sends a call; sets a program
+ * that runs before that one, 0 or -errno. */
 int bpf_trace_attach_type(const struct bpf_trace *trace);
 int bpf_trace_sender(const struct bpf_trace *trace);
 int bpf_trace_go_through(const struct bpf_trace *trace, int program);
 /* Sums over all CPUs. */
 struct trace_count bpf_trace_count(const struct bpf_trace *trace, uint32_t function);
-/* One call of the function stands for so many from now on. */
+/* From now on, each measured call of the function represents n calls. */
 void bpf_trace_stand(const struct bpf_trace *trace, uint32_t function, uint64_t n);
-/* Calls that stand for others are measured if they begin before this time. */
+/* Calls that represent others are measured if they begin before this time. */
 void bpf_trace_open_window(const struct bpf_trace *trace, uint64_t until_ns);
-/* Calls that are open will not be seen to end. */
+/* Forgets active calls: their ends will not be seen. */
 void bpf_trace_forget_calls(const struct bpf_trace *trace);
-/* Calls with this key and these words are counted under the path's number from now on. */
+/* From now on, calls with this key and these words are counted under the path's number. */
 void bpf_trace_learn(const struct bpf_trace *trace, const struct trace_path_key *key,
 		     struct trace_path *path);
-/* All of them are forgotten; what was counted stays. */
+/* Forgets all paths; keeps what was counted. */
 void bpf_trace_forget_paths(const struct bpf_trace *trace);
-/* What was counted under a number. False if nothing can be. */
+/* What was counted under a number. False if there is no such number. */
 bool bpf_trace_read_sums(const struct bpf_trace *trace, uint32_t number, struct trace_sums *ret);
 void bpf_trace_each_class(const struct bpf_trace *trace,
 			  void (*visit)(void *context, uint32_t number, uint32_t class, uint64_t n),
 			  void *context);
-/* The numbers of sampled blocks that are not freed; free() them. */
+/* The numbers of sampled blocks that have not been freed; free() them. */
 size_t bpf_trace_blocks(const struct bpf_trace *trace, uint64_t **ret);
 
-/* Places in one file, all of a kind: parallel arrays. */
+/* Places in one file, all of the same kind: parallel arrays. */
 struct bpf_trace_places {
 	const char *path;
 	const uint64_t *offsets, *cookies;
@@ -63,9 +63,10 @@ struct bpf_trace_places {
 	bool at_returns; /* probes of return addresses; offsets are entries */
 };
 /*
- * Probes at all places, or at none: they are gone when the descriptor is closed. Returns it, or -errno:
- * -EINVAL where one of the places cannot be probed, -EOPNOTSUPP if many are not set at once.
+ * Sets probes at all places, or at none; they are removed when the descriptor is closed. Returns the
+ * descriptor, or -errno: -EINVAL if one of the places cannot be probed, -EOPNOTSUPP if many cannot be set at
+ * once.
  */
 int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places *places);
-/* One probe, on any kernel; place: its index. The same. */
+/* The same for one probe, on any kernel; place: its index. */
 int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_places *places, size_t place);

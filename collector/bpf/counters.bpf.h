@@ -7,14 +7,14 @@
 
 #define NOT_READ (~0ull)
 
-/* The counters of a CPU behind each other. Its size is set before loading. */
+/* The counters of each CPU are adjacent. The size is set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_counters SEC(".maps");
 
-/* As this CPU has them now. */
+/* The current values on this CPU. */
 static __always_inline void read_counters(__u64 *ret)
 {
 	__u32 first = bpf_get_smp_processor_id() * TRACE_COUNTERS_MAX;
@@ -33,7 +33,7 @@ static __always_inline __u64 since(__u64 now, __u64 then)
 	return now == NOT_READ || now < then ? 0 : now - then;
 }
 
-/* All that a thread that runs has counted. */
+/* Everything that a running thread has counted. */
 static __always_inline void count_thread(const struct thread *thread, __u64 *ret)
 {
 	const volatile __u64 *off_cpu = &thread->off_cpu;

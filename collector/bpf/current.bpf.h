@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * current: the thread that runs a BPF program: its number, and what it does in the kernel. Part of
+ * current: the thread in which a BPF program runs: its id, and what it does in the kernel. Part of
  * waits.bpf.c, whose options and types it uses.
  */
 #pragma once
@@ -14,7 +14,7 @@ struct pcpu_hot {
 extern const int __preempt_count __ksym __weak;
 extern const struct pcpu_hot pcpu_hot __ksym __weak;
 
-/* As cpprof numbers it, where that has a namespace of its own. */
+/* The ids of the thread in cpprof's pid namespace. */
 static __always_inline __u64 current_thread(void)
 {
 	struct bpf_pidns_info ids;
@@ -29,7 +29,7 @@ static __always_inline __u64 current_thread(void)
 #define X86_FUTEX 202
 #define A64_FUTEX 98
 
-/* The system call that the thread is in, by its number; below 0 = in none. */
+/* The number of the system call that the thread is in; negative = none. */
 static __always_inline __s64 system_call(const void *regs)
 {
 	__s64 x86_call = -1;
@@ -42,8 +42,8 @@ static __always_inline __s64 system_call(const void *regs)
 	return options.is_x86 ? x86_call : a64_call;
 }
 
-/* Of a preempt_count: how many interrupts are being handled. Soft ones are not counted: what a thread sends
- * to another one on this machine is delivered in such a one, at the end of its own system call. */
+/* The bits of preempt_count for hardware interrupts. Softirqs are not included: data that a thread sends to
+ * another one on this machine is delivered in a softirq, at the end of its own system call. */
 #define IN_INTERRUPT 0xff0000u
 
 static __always_inline __u32 preempt_count(void)
@@ -59,15 +59,15 @@ static __always_inline __u32 preempt_count(void)
 	return 0;
 }
 
-/* An interrupt may come while any thread runs, which then has not woken anybody. One of the network's that is
- * handled later is not told apart. */
+/* An interrupt may occur in any thread, which then is not the waker. A network softirq that is handled later
+ * cannot be distinguished. */
 static __always_inline int is_in_system_call(void)
 {
 	return !(preempt_count() & IN_INTERRUPT) &&
 	       system_call((const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) >= 0;
 }
 
-/* The address of the futex that the thread is in a system call of; 0 = in none. */
+/* The address of the futex if the thread is in a futex system call; otherwise 0. */
 static __always_inline __u64 find_futex(void)
 {
 	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());

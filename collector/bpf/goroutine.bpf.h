@@ -6,8 +6,8 @@
 
 /* What Go keeps in registers. */
 struct goroutine {
-	struct range stack; /* its bounds; they are what a goroutine's description begins with. 0: none */
-	__u64 saved_sp;     /* sp before a clock function went to the thread's stack */
+	struct range stack; /* its bounds, the first members of struct g; 0: none */
+	__u64 saved_sp;     /* sp before a clock function switched to the thread's stack */
 };
 
 /* Where struct pt_regs has the registers with its address (r14, x28) and that sp (r12, x20). */
@@ -16,7 +16,8 @@ struct goroutine {
 #define SAVED_SP_X86 3
 #define SAVED_SP_ARM 20
 
-/* In another program the registers hold anything. has_regs: the context is those of user mode. */
+/* In a program that is not Go, the registers contain anything. has_regs: the context has the registers of
+ * user mode. */
 static __always_inline void find_goroutine(void *context, int has_regs, struct goroutine *ret)
 {
 	__u64 address = 0;
@@ -40,13 +41,13 @@ static __always_inline void find_goroutine(void *context, int has_regs, struct g
 		ret->stack.start = ret->stack.end = 0;
 }
 
-/* If sp lies within what that register says are bounds, they are. */
+/* If sp is within these bounds, they are assumed to be correct. */
 static __always_inline int is_on_goroutine(const struct goroutine *goroutine, __u64 sp)
 {
 	return sp >= goroutine->stack.start && sp < goroutine->stack.end;
 }
 
-/* What a goroutine's description begins with. */
+/* The first members of Go's struct g. */
 struct goroutine_head {
 	struct range stack;
 	__u64 guard, system_guard;
@@ -55,8 +56,8 @@ struct goroutine_head {
 #define GO_GUARD_SPECIAL 0xfffffffffffff000ull /* or a number that no address can be */
 
 /*
- * On x86-64 Go also keeps the goroutine's address in the word below the thread's own storage. Any other
- * program has anything there: all that is known of a goroutine must be true.
+ * On x86-64 Go also keeps the goroutine's address in the word below the thread-local storage. Other programs
+ * have anything there, so everything that is known about a goroutine is checked.
  */
 static __always_inline int find_kept_goroutine(struct range *ret)
 {
@@ -75,9 +76,9 @@ static __always_inline int find_kept_goroutine(struct range *ret)
 }
 
 /*
- * A clock function works on the thread's stack and goes back to the goroutine's: copying begins there. The
- * size of a goroutine's stack is a power of two. On x86-64 the kernel's part of the clock (vdso) may use both
- * registers for itself: then the whole stack is copied.
+ * A clock function runs on the thread's stack and returns to the goroutine's: copying begins there. The size
+ * of a goroutine's stack is a power of two. On x86-64 the vdso may use both registers: then the whole stack
+ * is copied.
  */
 static __always_inline int follow_goroutine(const struct goroutine *goroutine, __u64 sp, struct range *stack)
 {

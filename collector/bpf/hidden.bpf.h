@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * hidden: the part of deep.bpf.c that says what probes of others hide from a sample: return addresses, and
- * where the thread is. Included there.
+ * hidden: the part of deep.bpf.c that reports what probes of other tools hide from a sample: return
+ * addresses, and the true pc of the thread.
  */
 #pragma once
 
@@ -36,7 +36,8 @@ static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
 				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
 }
 
-/* Has the kernel replaced the return address of a function that begins, and not noted the true one yet? */
+/* Has the kernel replaced the return address of a function that was just entered, and not yet recorded the
+ * true one? */
 static __always_inline int is_in_between(__u64 sp, __u64 task)
 {
 	__u64 regs = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf()), ra = 0, own, last;
@@ -67,7 +68,7 @@ static __always_inline void copy_registers(void *context, struct deep_nearby *re
 	}
 }
 
-/* The context is the kernel's own registers. */
+/* The context has the registers of the kernel. */
 static __always_inline void write_nearby(void *context, __u64 sp)
 {
 	__u64 own_sp = options.is_x86 ? CONTEXT_WORD(context, 19) : CONTEXT_WORD(context, 31);
@@ -87,7 +88,7 @@ static __always_inline void write_nearby(void *context, __u64 sp)
 	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record, sizeof(*record));
 }
 
-/* Between the traps before and behind a copied instruction, also in the kernel. */
+/* Between the traps before and after a copied instruction, also in the kernel. */
 static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
 {
 	struct deep_stepped record = { .magic = DEEP_MAGIC_STEPPED, .sp = sp };
@@ -99,8 +100,8 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
 	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
 }
 
-/* Nearly always there is nothing: nobody probes this process. in_kernel: the context has the kernel's
- * registers. */
+/* Usually there is nothing to do, because the process has no probes. in_kernel: the context has the registers
+ * of the kernel. */
 static __always_inline void write_probes(void *context, __u64 sp, int in_kernel)
 {
 	__u64 task;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_types: where members of the running kernel's structures are, by its own type information (BTF).
+ * kernel_types: offsets of members in the structures of the running kernel, from its type information (BTF).
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct kernel_member {
 	bool is_found;
 };
 
-/* Looks for all of them at once. True if every one was found. */
+/* Finds all members in one pass. True if every one was found. */
 bool kernel_types_find(struct kernel_member *members, size_t n);
-/* The same in type information that was read from elsewhere. */
+/* The same in given type information. */
 bool kernel_types_search(struct bytes btf, struct kernel_member *members, size_t n);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * paths: a part of trace.bpf.c that knows call paths again. cpprof has walked a stack and says which
- * registers and words the walk depended on; if they are the same now, so is the path, and the call is counted
- * here.
+ * paths: a part of trace.bpf.c that recognises known call paths. cpprof has unwound a stack and passes the
+ * registers and words that the result depended on; if they are the same now, so is the path, and the call is
+ * counted here.
  */
 #pragma once
 
-__u64 paths_generation; /* paths of an earlier one are not valid any more */
+__u64 paths_generation; /* paths of earlier generations are no longer valid */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -14,7 +14,7 @@ struct {
 	__type(key, struct trace_path_key);
 	__type(value, struct trace_path);
 } cpprof_paths SEC(".maps");
-/* A path is of one thread: no two CPUs add to one of these at a time. */
+/* A path belongs to one thread, so two CPUs never update one entry at the same time. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TRACE_PATHS_MAX);
@@ -56,7 +56,7 @@ static __always_inline int is_known_path(void *context, const struct call_key *k
 	return 1;
 }
 
-/* As base/log_scale.h has them. */
+/* See base/log_scale.h. */
 static __always_inline __u32 class_of(__u64 number)
 {
 	__u32 high = 0;
@@ -72,7 +72,7 @@ static __always_inline __u32 class_of(__u64 number)
 	return (high - 3) * 16 + (__u32)(number >> (high - 4) & 15);
 }
 
-/* 0 if there is no room for it. */
+/* 0 if there is no room. */
 static __always_inline int count_call(const struct trace_call *record, __u32 number)
 {
 	struct trace_class_key key = { number, class_of(record->whole_wall) };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * paths_branch: will a conditional branch be taken? A part of paths.bpf.c, apart so that tests can run it.
+ * paths_branch: will a conditional branch be taken? A part of paths.bpf.c, in its own file so that tests can
+ * run it.
  */
 #pragma once
 
@@ -80,7 +81,7 @@ PATHS_INLINE int branch_by_a64(__u64 flags, __u32 condition)
 	return is_true ^ (int)(condition & 1);
 }
 
-/* By the register that is tested. */
+/* Depending on the tested register. */
 PATHS_INLINE int branch_by_register(const struct paths_probe *probe, __u64 value)
 {
 	if (probe->test == PATHS_IF_ZERO && probe->width == 4)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * waits_layout: what the BPF program waits.bpf.c and cpprof have in common.
+ * waits_layout: declarations shared by the BPF program waits.bpf.c and cpprof.
  *
- * Included by both, so it includes nothing but the kernel's integer types.
+ * Included by both, so it includes only the kernel's integer types.
  */
 #pragma once
 
@@ -10,19 +10,20 @@
 
 #define WAITS_MAGIC 0x0374696177707063ull        /* "cppwait" and a version */
 #define WAITS_MAGIC_OLD 0x0274696177707063ull    /* without waits_record.place */
-#define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same of struct waits_waking */
+#define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same for struct waits_waking */
 /* Powers of two. Both tables together must not exceed 4 MB: older kernels allow no larger value. */
 #define WAITS_THREADS_MAX 16384
 #define WAITS_PLACES_MAX 16384
 #define WAITS_PLACES_OF_THREAD 16
 #define WAITS_LONG 8          /* so many times as long as usual is a long wait */
-#define WAITS_OWN_FRAMES 12   /* of a stack in which the program runs: it is near the innermost one */
-#define WAITS_WINDOW_SHIFT 27 /* what a CPU may sample is limited for each 134 ms */
+#define WAITS_OWN_FRAMES 12   /* the innermost ones of a stack in which the program runs */
+#define WAITS_WINDOW_SHIFT 27 /* the number of samples of a CPU is limited per 134 ms */
 
 /* A sum over waits of one thread. Times in ns. */
 struct waits_sum {
 	__u64 n, ns;
-	__u64 runnable; /* of that, after it was woken, or because it was taken off its CPU */
+	__u64 runnable; /* part of ns in which it was runnable: after it was woken, or because it was
+			   preempted */
 	__u64 longest;
 };
 
@@ -33,22 +34,23 @@ struct waits_sum {
  */
 struct waits_record {
 	__u64 magic;
-	__u64 thread; /* process and thread, as cpprof numbers them */
+	__u64 thread; /* pid and tid in cpprof's pid namespace */
 	__u64 since, until;
-	__u64 waker; /* the same of who woke it, in a system call; 0 = an interrupt, or it is not known */
-	__u64 woken; /* when; 0 = it is not known */
-	__u64 futex; /* address of what it waited for, if its waker was in a call of the same futex; else 0 */
+	__u64 waker; /* the same for the thread that woke it in a system call; 0 = an interrupt, or unknown */
+	__u64 woken; /* when; 0 = not known */
+	__u64 futex; /* address of the futex it waited for, if its waker was in a system call on the same
+			futex; otherwise 0 */
 	struct waits_sum sum;
 	__u64 place; /* of long ones: where, as the program tells places apart; else 0 */
 };
 
 /*
- * A watched thread wakes another whose wait was sampled: the sample that follows is of the waker, at that
- * moment. It is on the same CPU, of the same thread, and written at once.
+ * A watched thread wakes another whose wait was sampled: the next sample is that of the waker at that moment.
+ * It is written immediately, on the same CPU and in the same thread.
  */
 struct waits_waking {
 	__u64 magic;
-	__u64 thread; /* that is woken */
+	__u64 thread; /* the woken thread */
 	__u64 waker;
 	__u64 at;
 };
@@ -68,36 +70,37 @@ struct waits_place {
 	struct waits_sum sum; /* of long waits that no record has told of yet */
 };
 
-/* What is known of a thread. */
+/* What is known about a thread. */
 struct waits_thread {
-	__u32 number; /* the kernel's own; 0 = nobody, WAITS_GONE = nobody any more */
+	__u32 number; /* the kernel's id; 0 = unused, WAITS_GONE = no longer used */
 	__u32 is_preempted;
 	__u64 thread;  /* as above */
-	__u64 since;   /* it left its CPU then, by the scheduler's clock; 0 = it has one */
-	__u64 delayed; /* how long it was runnable in all, when it left */
+	__u64 since;   /* when it left its CPU, by the scheduler's clock; 0 = it is on a CPU */
+	__u64 delayed; /* its total time runnable when it left the CPU */
 	__u64 usual;   /* ns that it waits, usually */
-	__u64 sampled; /* when the present wait was, by the clock of samples; 0 = it was not */
+	__u64 sampled; /* when the current wait was sampled, by the clock of samples; 0 = it was not */
 	__u32 wanted,
 		n_wanted; /* key of a place whose next wait is to be sampled; so many more are looked at */
 	__u32 places, n_places; /* the first of its places: index + 1; how many */
 	struct waits_sum sum;   /* of waits that no record has told of yet, but for those of places */
 	__u32 window;           /* of time, in which it waited last */
-	__u32 is_partial; /* it did not wait in the window before this one: it may have begun amid this one */
-	__u32 n, n_last;  /* waits in this window, and in the one before */
-	__u64 gap;        /* so many more are not sampled */
-	__u64 waker, woken, futex; /* as above, of the present wait, if it is sampled */
+	__u32 is_partial;       /* it did not wait in the previous window: it may have started in this one */
+	__u32 n, n_last;        /* waits in this window, and in the one before */
+	__u64 gap;              /* how many more waits are not sampled */
+	__u64 waker, woken, futex; /* as above, for the current wait, if it is sampled */
 };
 #define WAITS_GONE (~0u)
 
 enum waits_target {
-	WAITS_TARGET_NOW = 1, /* watched from the first time that it is met */
+	WAITS_TARGET_NOW = 1, /* watched from its first context switch on */
 	WAITS_TARGET_EXEC,    /* ... from its exec on */
 	WAITS_TARGET_OWN,     /* cpprof itself: its stack is copied once */
 };
 
 /* Set before the program is loaded. */
 struct waits_options {
-	__u64 namespace_device, namespace_inode; /* of processes, cpprof's own */
+	__u64 namespace_device, namespace_inode; /* cpprof's pid namespace */
 	__u64 is_x86;                            /* whose struct pt_regs it is */
-	__u64 n_sampled; /* by a CPU in 2^WAITS_WINDOW_SHIFT ns, before threads are sampled more rarely */
+	__u64 n_sampled; /* maximum per CPU in 2^WAITS_WINDOW_SHIFT ns; beyond that, threads are sampled less
+			    often */
 };

@@ -7,27 +7,28 @@
 #include "base/vec.h"
 #include "collector/deep/deep_stack.h"
 
-#define WINDOW 32            /* walks after which a limit may sink */
-#define WORTH 4              /* one in so many must have needed what was copied */
-#define WASTE_MAX 8          /* pages a walk: what lies above the outermost frame of a thread's own stack */
-#define LEAST 4              /* pages, where it was */
-#define PLACE_PAGES 32       /* of a place at which a stack was cut off; more if it is again */
-#define PLACES_MAX 4096      /* the kernel remembers no more */
-#define CUT_OFF_TOO_OFTEN 16 /* more cut off than whole: places do not help, the thread is deep after all */
+#define WINDOW 32       /* walks after which a limit may be lowered */
+#define WORTH 4         /* one in this many must have needed what was copied */
+#define WASTE_MAX 8     /* pages per walk: what is above the outermost frame of a thread's own stack */
+#define LEAST 4         /* pages, if there was a limit */
+#define PLACE_PAGES 32  /* for a place where a stack was truncated; more if that happens again */
+#define PLACES_MAX 4096 /* the kernel stores no more */
+#define CUT_OFF_TOO_OFTEN \
+	16 /* more truncated than complete: places do not help, the thread is deep after all */
 #define GROWTH 8
 
 struct need {
 	uint64_t thread;
 	uint32_t limit;    /* as far as we know */
-	uint32_t n_walks;  /* in this window, for which something was copied */
-	uint32_t n_used;   /* of them */
-	uint32_t n_needed; /* the most of them needed */
+	uint32_t n_walks;  /* in this window, with copied pages */
+	uint32_t n_used;   /* of those: walks that needed them */
+	uint32_t n_needed; /* the most that one of them needed */
 	uint64_t n_wasted; /* pages that were copied for them and not needed */
-	uint32_t n_cut;    /* with limit 0: cut off, less those that were whole */
-	bool has_limit;    /* the program has it */
+	uint32_t n_cut;    /* with limit 0: truncated stacks minus complete ones */
+	bool has_limit;    /* the program has been given it */
 };
 
-/* Of samples in a piece of code. */
+/* For samples in a piece of code. */
 struct code_need {
 	uint32_t limit;           /* 0: it was not worth it */
 	uint32_t n_walks, n_used; /* as above */
@@ -96,8 +97,8 @@ static uint32_t need_raised(uint32_t limit)
 }
 
 /*
- * Room for twice what was needed, or none. Where all that is copied is needed, as on a thread's own stack,
- * the limit costs nothing, and the next stack may be deeper: it stays.
+ * Room for twice what was needed, or none. If everything that is copied is needed, as on a thread's own
+ * stack, the limit costs nothing, and the next stack may be deeper: it is kept.
  */
 static uint32_t need_lowered(const struct need *need)
 {
@@ -176,7 +177,7 @@ static bool need_note_place(struct deep_needs *needs, struct need *need, const s
 	return known != limit;
 }
 
-/* The thread has no limit but 0: only code and places count. */
+/* The thread's limit is 0: only code and places matter. */
 static bool need_note_apart(struct deep_needs *needs, struct need *need, const struct deep_use *use,
 			    struct deep_limit *ret)
 {

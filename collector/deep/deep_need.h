@@ -20,42 +20,42 @@
 
 #include "collector/bpf/deep_layout.h"
 
-/* Of a thread that nothing is known of, unless it is on its process's first stack. */
+/* The limit of a thread about which nothing is known, unless it is on the initial stack of its process. */
 #define DEEP_PAGES_FIRST 64
-/* The same where every single stack counts: of traced calls. */
+/* The same for traced calls, where every single stack matters. */
 #define DEEP_PAGES_CALLS 512
 
-/* Limits have keys: a thread as the kernel names it, or a place or code in its process (deep_place_key,
- * deep_code_key). */
+/* Limits are identified by keys: the kernel's identifier of a thread, or a stack address or code in its
+ * process (deep_place_key, deep_code_key). */
 struct deep_needs;
 struct deep_needs *deep_needs_new(void);
 void deep_needs_free(struct deep_needs *needs);
 
 /*
- * Copying begins behind the snapshot, but for places of which a hint says otherwise: it begins at the address
- * that stands in the word the hint names. A signal's frame on a stack of its own tells there which stack it
- * has interrupted.
+ * Copying begins after the snapshot, unless there is a hint for the place: then it begins at the address in
+ * the word that the hint refers to. The frame of a signal on an alternate stack contains the address of the
+ * interrupted stack there.
  */
 
-/* Of one walk. */
+/* The result of one walk. */
 struct deep_use {
-	uint64_t thread; /* as the kernel names it; 0 = nothing was copied */
+	uint64_t thread; /* the kernel's identifier; 0 = nothing was copied */
 	uint64_t sp;
-	uint64_t pc;       /* 0 = user mode was not interrupted */
+	uint64_t pc;       /* 0 = the sample did not interrupt user mode */
 	uint32_t n_copied; /* pages */
-	uint64_t
-		n_needed; /* of those, counted from the first; more if the walk also needed what lies above */
-	bool is_cut_off;  /* the walk would have needed more */
-	uint64_t place;   /* its key; of a hint */
-	uint64_t hint;    /* that would have helped the walk; 0 = none */
+	uint64_t n_needed; /* pages needed, counted from the first copied one; more than n_copied if the walk
+			      also needed memory above */
+	bool is_cut_off;   /* the walk would have needed more */
+	uint64_t place;    /* the key of a hint */
+	uint64_t hint;     /* a hint that would have helped the walk; 0 = none */
 };
 struct deep_limit {
 	uint64_t key;
 	uint32_t n_pages;
-	uint64_t hint; /* 0: it is a limit; else the hint for that place */
+	uint64_t hint; /* 0: this is a limit; otherwise the hint for that place */
 };
 /* True if there is a new limit, or a new hint. */
 bool deep_needs_note(struct deep_needs *needs, pid_t tid, const struct deep_use *use, struct deep_limit *ret);
-/* The thread is gone. True if it had a limit, which must not hold for the next one of its number: ret_key is
- * set. */
+/* The thread has ended. True if it had a limit, which must not apply to the next thread with its id: ret_key
+ * is set. */
 bool deep_needs_forget(struct deep_needs *needs, pid_t tid, uint64_t *ret_key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deep_stack: a store of pages by thread and address, and the outline that waits for its sample.
+ * deep_stack: a store of pages by thread and address, and the outline that is held until its sample arrives.
  */
 #include "collector/deep/deep_stack.h"
 
@@ -10,7 +10,7 @@
 #include "base/hash.h"
 
 #define NEARBY_MAX (DEEP_NEARBY_REGS + DEEP_NEARBY_STACK)
-#define KNOWN_PAGES 32768 /* of the program, unless fewer are asked for */
+#define KNOWN_PAGES 32768 /* of the program, unless fewer are requested */
 
 uint64_t deep_hash(const uint8_t *page)
 {
@@ -37,7 +37,7 @@ struct stored {
 };
 
 struct deep_stacks {
-	size_t max;        /* pages kept, some more than the program remembers having written */
+	size_t max;        /* pages kept: some more than the program remembers having written */
 	struct map by_key; /* -> stored */
 	VEC(struct stored) stored;
 	size_t hand; /* of the clock algorithm that chooses the page to replace */
@@ -46,23 +46,23 @@ struct deep_stacks {
 	uint64_t sp, first, end, thread;
 	VEC(uint64_t) hashes;
 	VEC(struct stack_page) pages; /* of the last sample */
-	/* Hidden return addresses that wait for their sample; hidden_sp: whose. */
+	/* Hidden return addresses that wait for their sample; hidden_sp: of that sample. */
 	pid_t hidden_tid;
 	uint64_t hidden_sp;
 	uint32_t n_hidden;
 	struct hidden_return hidden[DEEP_HIDDEN_MAX + NEARBY_MAX];
-	/* What may be one more, the same. */
+	/* Possible further ones, likewise. */
 	pid_t nearby_tid;
 	uint64_t nearby_sp;
 	uint32_t n_nearby;
 	uint64_t nearby[NEARBY_MAX];
-	/* The end of a mapping, the same; the snapshot with it. */
+	/* The end of a mapping, likewise; and the snapshot with it. */
 	pid_t tail_tid;
 	uint64_t tail_sp, tail_start;
 	size_t tail_len; /* 0 = none */
 	uint8_t tail[DEEP_TAIL];
 	VEC(uint8_t) snapshot;
-	/* A copied instruction, of a sample that is to come; magic 0 = none. */
+	/* A copied instruction, for the next sample; magic 0 = none. */
 	pid_t stepped_tid;
 	struct deep_stepped stepped;
 };
@@ -239,7 +239,7 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_tail(stacks, tid, &r);
 }
 
-/* Good for one sample. */
+/* Valid for one sample. */
 static void deep_join_hidden(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
 			     struct sample *sample)
 {
@@ -251,7 +251,7 @@ static void deep_join_hidden(struct deep_stacks *stacks, pid_t tid, const struct
 	stacks->n_hidden = 0;
 }
 
-/* One more, the innermost. */
+/* Another one, the innermost. */
 static void deep_hide_first(struct deep_stacks *stacks, struct sample *sample, struct hidden_return first)
 {
 	uint32_t n = sample->n_hidden < DEEP_HIDDEN_MAX ? sample->n_hidden : DEEP_HIDDEN_MAX - 1;
@@ -281,8 +281,8 @@ static void deep_join_nearby(struct deep_stacks *stacks, pid_t tid, const struct
 }
 
 /*
- * pc at the copy, or behind it, means the instruction itself. A copied call has pushed the address behind the
- * copy: the kernel corrects that later, too.
+ * pc at the copy, or after it, means the instruction itself. A copied call has pushed the address after the
+ * copy: the kernel also corrects that later.
  */
 static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
 			      struct sample *sample)
@@ -306,7 +306,7 @@ static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struc
 				(struct hidden_return){ it.sp, top + it.place - it.copy, false });
 }
 
-/* A snapshot that ends within the tail, where the kernel gave up, gets what it lacks. */
+/* A snapshot that ends within the tail, where the kernel gave up, is completed. */
 static void deep_join_tail(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
 			   struct sample *sample)
 {
@@ -340,7 +340,7 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 	deep_join_stepped(stacks, tid, isa, sample);
 	if (stacks->n_nearby)
 		deep_join_nearby(stacks, tid, isa, sample);
-	vec_clear(&stacks->hashes); /* an outline is good for one sample */
+	vec_clear(&stacks->hashes); /* an outline is valid for one sample */
 	vec_clear(&stacks->pages);
 	if (!n || !is_its_own)
 		return;
@@ -372,7 +372,7 @@ void deep_wait_add(struct deep_wait *wait, struct order *order, const struct dee
 	struct reader r = reader_of(payload);
 	struct deep_waiting it = *waiting;
 
-	if (wait->records.n > DEEP_PAGES_MAX) /* more than one sample has */
+	if (wait->records.n > DEEP_PAGES_MAX) /* more than one sample can have */
 		deep_wait_end(wait, order, -1, 0);
 	it.offset = wait->bytes.len;
 	it.len = record.len;
@@ -390,7 +390,7 @@ void deep_wait_end(struct deep_wait *wait, struct order *order, pid_t tid, uint6
 		if (it->tid == tid) {
 			memcpy(at + it->time_at, &time_ns, sizeof(time_ns));
 			order_add(order, time_ns, (struct bytes){ at, it->len });
-		} else if (!it->is_outline) { /* its sample was lost; later ones build on the page */
+		} else if (!it->is_outline) { /* its sample was lost; later ones refer to the page */
 			order_add(order, it->time_ns, (struct bytes){ at, it->len });
 		}
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deep_stack: what the BPF program (collector/bpf/deep.bpf.c) wrote beside a sample, put together again.
+ * deep_stack: combines what the BPF program (collector/bpf/deep.bpf.c) wrote for a sample with that sample.
  *
- * Two records. A page: magic, address, hash, DEEP_PAGE bytes. An outline, written right before its sample:
- * magic, sp, first address, end of the stack's mapping, count, the kernel's name for the thread, then a hash
- * for each page. A page is what its hash says: it may have come with this sample or with an earlier one of
- * the thread, and where it is not known (its record was lost) the copy ends there.
+ * There are two records. A page: magic, address, hash, DEEP_PAGE bytes. An outline, written directly before
+ * its sample: magic, sp, first address, end of the stack's mapping, count, the kernel's identifier of the
+ * thread, then a hash for each page. A page is identified by its hash: it may have been written for this
+ * sample or for an earlier one of the thread. If it is not known (its record was lost), the copy ends there.
  *
  * Pure and bounded: the records may come from a file. Private to the sources.
  */
@@ -29,27 +29,27 @@
 #define DEEP_OUTLINE_SIZE sizeof(struct deep_outline)
 _Static_assert(DEEP_PAGE == STACK_PAGE, "pages of the program are those of samples");
 
-/* Of DEEP_PAGE bytes. The program computes the same; any change of one word changes it. */
+/* The hash of DEEP_PAGE bytes. The BPF program computes the same; any change of one word changes it. */
 uint64_t deep_hash(const uint8_t *page);
 
 struct deep_stacks;
 struct deep_stacks *deep_stacks_new(void);
 void deep_stacks_free(struct deep_stacks *stacks);
-/* For a program that remembers so many pages; before the first record. */
+/* n_known: how many pages the BPF program remembers. To be called before the first record. */
 void deep_stacks_limit(struct deep_stacks *stacks, size_t n_known);
 
 /* The payload of a record of the program's event. Anything else is ignored. */
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload);
 /*
- * The sample that follows: joined with the outline if that is its own. What it points to is valid until the
- * next call of either.
+ * Adds the pages of the last outline to the sample that follows it, if the outline belongs to it. They are
+ * valid until the next call of either function.
  */
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample);
 
 /*
- * The kernel stamps their records a moment after their sample, though it writes them before it. They wait
- * here until what follows in the ring is read, and go into the order, and a raw file, with their sample's
- * time.
+ * The timestamps of these records are slightly later than that of their sample, although they precede it in
+ * the ring. They are held here until the next record in the ring is read, and then put into the order, and
+ * into a raw file, with the time of their sample.
  */
 struct deep_waiting {
 	uint64_t time_ns;

@@ -11,21 +11,21 @@
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
 
-/* First stacks lie at the top of an address space, as ours does, within so many bytes. */
+/* Initial stacks are within this many bytes of the top of the address space, like ours. */
 #define FIRST_STACKS (1ull << 35)
 
 /* ---- the program ---------------------------------------------------------------------------- */
 
 static uint32_t deep_highest(const int *cpus, size_t n)
 {
-	int most = (int)sysconf(_SC_NPROCESSORS_CONF) - 1; /* those that may come */
+	int most = (int)sysconf(_SC_NPROCESSORS_CONF) - 1; /* including CPUs that may come online */
 
 	for (size_t i = 0; i < n; i++)
 		most = cpus[i] > most ? cpus[i] : most;
 	return (uint32_t)most + 1;
 }
 
-/* Kernels without type information, or that keep them elsewhere: they are not looked for. */
+/* Not for kernels without type information, or with other structures. */
 static void deep_find_members(struct deep_members *ret)
 {
 	struct kernel_member members[] = { { .structure = "task_struct", .name = "utask" },
@@ -64,7 +64,7 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 			     ret_log, diag);
 }
 
-/* ---- its way out ---------------------------------------------------------------------------- */
+/* ---- its output ------------------------------------------------------------------------------- */
 
 static int deep_open_output(struct perf_deep *deep, int cpu, int anchor)
 {
@@ -108,7 +108,7 @@ static int deep_open_outputs(struct perf_deep *deep, const struct perf_deep_want
 	return error;
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- opening and closing ------------------------------------------------------------------------ */
 
 int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
 		   struct diag *diag)

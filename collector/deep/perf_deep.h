@@ -20,33 +20,33 @@ struct perf_deep_fd {
 struct perf_deep {
 	struct bpf_deep *program;     /* NULL = none */
 	struct perf_event_attr attr;  /* of the event */
-	VEC(struct perf_deep_fd) fds; /* one a CPU */
+	VEC(struct perf_deep_fd) fds; /* one per CPU */
 };
 
-/* Pages that are remembered of the stacks of a whole machine: 16 MiB, so that a daemon stays small. */
+/* Pages to be remembered when the whole machine is recorded: 16 MiB, so that a daemon stays small. */
 #define PERF_DEEP_MACHINE 4096
 
 struct perf_deep_want {
 	const struct isa *isa;
-	uint32_t snapshot; /* bytes the kernel copies by itself */
-	uint64_t bytes;    /* to be copied beyond it, at most */
+	uint32_t snapshot; /* bytes that the kernel copies anyway */
+	uint64_t bytes;    /* maximum to be copied beyond it */
 	const struct perf_event_attr
 		*like;             /* a sampling event: its clock and the fields common to all records */
-	const int *cpus, *anchors; /* whose rings to write into */
+	const int *cpus, *anchors; /* the rings to write into */
 	size_t n_cpus;
 	struct bpf_deep_use use;
-	uint64_t ring_bytes; /* of one of them */
+	uint64_t ring_bytes; /* of one ring */
 };
 
-/* As bpf_deep_open. */
+/* See bpf_deep_open. */
 int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
 		   struct diag *diag);
 void perf_deep_close(struct perf_deep *deep);
-/* A CPU that came later, or is back. Refused: its stacks end with the snapshot. */
+/* Adds a CPU that came online later. If this fails, its stacks end with the snapshot. */
 int perf_deep_add(struct perf_deep *deep, int cpu, int anchor);
-/* From now on the program runs at each sample of the event, and of those that inherit it. 0 or -errno. */
+/* Makes the program run at each sample of the event, and of events that inherit it. 0 or -errno. */
 int perf_deep_attach(const struct perf_deep *deep, int event);
-/* How many pages are copied at most, by the keys of deep_need; NULL: as of any other. */
+/* Sets the maximum number of pages for a key of deep_need; NULL: the default. */
 void perf_deep_limit(const struct perf_deep *deep, uint64_t key, const uint32_t *n_pages);
-/* Where copying begins of stacks at a place, by the keys and hints of deep_need. */
+/* Sets where copying begins for stacks at a place, with the keys and hints of deep_need. */
 void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint);

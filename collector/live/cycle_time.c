@@ -5,11 +5,11 @@
 
 #define ATTEMPTS 24              /* an interrupt spoils some of them */
 #define ROUNDS 2000u             /* 40 us or less each */
-#define ADDITIONS 32u            /* in a round: the loop itself goes on beside them */
+#define ADDITIONS 32u            /* per round: the loop itself runs in parallel with them */
 #define PLAUSIBLE_LEAST 50000u   /* 20 GHz */
 #define PLAUSIBLE_MOST 10000000u /* 100 MHz */
 
-/* Two registers, for additions of a constant are done away with by some processors. */
+/* Two registers, because some processors eliminate additions of a constant. */
 #if defined(__x86_64__)
 #define ADD "add %1, %0\n\t"
 #elif defined(__aarch64__)

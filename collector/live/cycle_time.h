@@ -9,5 +9,5 @@
 
 #include <stdint.h>
 
-/* Femtoseconds; takes about a millisecond. 0 = this machine is not known. */
+/* In femtoseconds; takes about a millisecond. 0 = not implemented for this machine. */
 uint64_t cycle_time_measure(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drain: records go from the rings into the order. They are left in the ring where possible, else copied.
+ * drain: moves records from the rings into the order. They stay in the ring if possible, otherwise they are
+ * copied.
  */
 #include "collector/live/drain.h"
 
@@ -15,14 +16,14 @@
 #include "collector/live/perf_ring.h"
 #include "collector/order.h"
 
-#define LEND_LEAST (2u << 20)    /* nothing stays in a smaller ring */
+#define LEND_LEAST (2u << 20)    /* in a smaller ring nothing stays */
 #define PRESSED_NS 2000000000ull /* a reader that was late once may be late again */
 /* With a consumer this far behind, the rings are left to fill: the kernel counts what it drops. */
 #define HELD_MAX (512ull << 20)
 #define FULL_NS 100000000ull /* until the guard checks whether it has caught up */
 #define REST_MIN 2000000ull
 #define REST_MAX 1000000000ull /* a ring with little traffic may soon have more */
-#define IDLE_MAX 3             /* the guard of a target that does nothing looks eight times less often */
+#define IDLE_MAX 3             /* the guard of an idle target checks eight times less often */
 
 struct drain_ring {
 	struct perf_ring ring;
@@ -34,31 +35,32 @@ struct drain {
 	uint64_t (*clock_ns)(void);
 	struct perf_layout layout, deep_layout, wait_layout;
 	struct map deep_ids; /* of events that write deep stacks */
-	struct map wait_ids; /* and of those that write ends of waits */
-	uint64_t nominal;    /* bytes a second into one ring, by what was asked for */
-	struct map *births;  /* borrowed; NULL = nobody wants them */
+	struct map wait_ids; /* and of those that write the ends of waits */
+	uint64_t nominal;    /* bytes per second into one ring, as requested */
+	struct map *births;  /* borrowed; NULL = not wanted */
 	struct guard *guard; /* NULL = none */
 
 	VEC(struct pollfd) polls; /* the reader's */
 
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* guards all that follows */
 	VEC(struct drain_ring) rings;
 	struct order *order;
 	struct perf_scratch scratch;
 	struct perf_record record;
 	uint64_t n_damaged, read_bytes;
 	uint64_t read_ns; /* when rings were last read */
-	uint64_t rate;    /* bytes a second into one ring: the estimate in use */
+	uint64_t rate;    /* bytes per second into one ring: the estimate in use */
 	uint64_t rest_ns;
-	uint64_t pressed_until_ns; /* until then rings may have to be emptied at any time: nothing stays there
-				    */
+	uint64_t pressed_until_ns; /* until then, rings may have to be emptied at any time: nothing stays in
+				      them */
 	unsigned n_idle; /* times that the guard has found nothing since the reader's last round, up to
 			    IDLE_MAX */
 	bool may_lend;   /* records of the ring being read may stay there */
 	bool saw_tasks;
 };
 
-/* With priority inheritance: whoever holds the lock runs at the guard's priority while that waits for it. */
+/* With priority inheritance: the holder of the lock runs at the guard's priority while the guard waits for
+ * it. */
 static void drain_make_lock(struct drain *drain)
 {
 	pthread_mutexattr_t kind;
@@ -102,7 +104,7 @@ int drain_add_ring(struct drain *drain, int fd, size_t bytes)
 	struct drain_ring it = { 0 };
 	int error = perf_ring_open(&it.ring, fd, bytes / (size_t)sysconf(_SC_PAGESIZE));
 
-	pthread_mutex_lock(&drain->lock); /* of a CPU that comes late: the guard is at work */
+	pthread_mutex_lock(&drain->lock); /* for a CPU that comes online later: the guard is running */
 	if (!error)
 		vec_push(&drain->rings, it);
 	pthread_mutex_unlock(&drain->lock);
@@ -184,7 +186,8 @@ void drain_stop_guard(struct drain *drain)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Most of a record is a copy of a stack of which a few words are read: it stays in the ring if possible. */
+/* Most of a record is a copy of a stack, of which only a few words are read: it stays in the ring if
+ * possible. */
 static void drain_keep(struct drain *drain, struct perf_ring *ring, uint64_t time_ns, struct bytes bytes)
 {
 	size_t *loan = drain->may_lend ? perf_ring_loan(ring, bytes) : NULL;
@@ -253,7 +256,7 @@ static void drain_give_back(struct drain *drain)
 		perf_ring_give_back(&drain->rings.at[i].ring);
 }
 
-/* The room of the fullest ring. */
+/* The free space of the fullest ring. */
 static uint64_t drain_least_room(const struct drain *drain)
 {
 	uint64_t least = UINT64_MAX;
@@ -277,7 +280,7 @@ static void drain_make_room(struct drain *drain)
 	drain_give_back(drain);
 }
 
-/* Bytes a second, measured since the last round, and never less than what was asked for. */
+/* Bytes per second, measured since the last round, and never less than requested. */
 static void drain_estimate(struct drain *drain, uint64_t now, uint64_t most_read)
 {
 	uint64_t since = now > drain->read_ns ? now - drain->read_ns : 0;
@@ -314,8 +317,8 @@ static void drain_read_rings(struct drain *drain, uint64_t now)
 
 /* ---- the guard -------------------------------------------------------------------------------- */
 
-/* How long the guard may sleep. The reader is woken when a ring is half full, so it should be there before
- * five eighths of the room are used. */
+/* How long the guard may sleep. The reader is woken when a ring is half full, so it should come before five
+ * eighths of the space are used. */
 static uint64_t drain_span(uint64_t room, uint64_t bytes_per_s)
 {
 	uint64_t span = bytes_per_s ? (uint64_t)((double)room * 5 / 8 / (double)bytes_per_s * 1e9) : REST_MAX;
@@ -361,7 +364,7 @@ void drain_relieve(struct drain *drain)
 
 /* ---- the reader ------------------------------------------------------------------------------- */
 
-/* Unwinding code that is seen for the first time takes long: the rings must not overflow meanwhile. */
+/* Unwinding code for the first time takes long: the rings must not overflow meanwhile. */
 uint64_t drain_round(struct drain *drain)
 {
 	pthread_mutex_lock(&drain->lock);

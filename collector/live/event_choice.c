@@ -16,7 +16,7 @@ static void choice_add_spec(struct event_choice *choice, const struct event_spec
 {
 	for (size_t i = 0; i < choice->n; i++)
 		if (strcmp(choice->specs[i].name, spec->name) == 0)
-			return; /* two events were replaced by the same one, or it is there already */
+			return; /* two events were replaced by the same one, or it is already in the list */
 	choice->specs[choice->n++] = *spec;
 }
 
@@ -29,7 +29,7 @@ static void choice_choose_default(struct event_choice *choice)
 	choice_add_spec(choice, &spec);
 }
 
-/* An event by name. If the machine does not have it, why; *ret is what is used instead. */
+/* An event by name. If the machine does not have it, returns why; *ret is what is used instead. */
 static int choice_parse_event(struct source_info *info, const char *name, struct event_spec *ret,
 			      struct diag *diag)
 {
@@ -46,7 +46,7 @@ static int choice_parse_event(struct source_info *info, const char *name, struct
 	return 0;
 }
 
-/* "{a,b,c}", as perf writes it: the first one samples, the others are read then. */
+/* "{a,b,c}", as in perf: the first one samples, and the others are read with it. */
 static int choice_add_group(struct source_info *info, const char *text, struct event_choice *choice,
 			    struct diag *diag)
 {
@@ -71,7 +71,7 @@ static int choice_add_group(struct source_info *info, const char *text, struct e
 	return 0;
 }
 
-/* The events asked for, or what is used instead, with a note. */
+/* The requested events, or their replacements, with a note. */
 int event_choice_make(struct event_choice *choice, const struct perf_source_options *options,
 		      struct source_info *info, struct diag *diag)
 {
@@ -123,7 +123,8 @@ int event_choice_counters(struct event_choice *choice, const struct perf_source_
 	return 0;
 }
 
-/* Nobody lets us see where in the kernel a thread waits; that it is away, we may know. */
+/* Without permission to see where in the kernel a thread waits: that it is off its CPU may still be visible.
+ */
 static int choice_add_near_waits(const struct perf_source_options *options, struct source_info *info,
 				 struct diag *diag)
 {
@@ -157,8 +158,8 @@ int event_choice_add_waits(struct event_choice *choice, const struct perf_source
 		return choice_add_near_waits(options, info, diag);
 	if (error)
 		return perf_events_refused(diag, error, "cannot record where threads wait");
-	/* So many of each thread; the kernel chooses the period. Where waits are timed they are chosen
-	 * otherwise. */
+	/* This many per thread; the kernel chooses the period. Where waits are timed in the kernel, the
+	 * program chooses them. */
 	if (options->max_switches && options->max_switches < perf_events_max_frequency()) {
 		spec.period = 0;
 		spec.frequency = options->max_switches;
@@ -167,7 +168,7 @@ int event_choice_add_waits(struct event_choice *choice, const struct perf_source
 	return 0;
 }
 
-/* How many events are counted together from this one on, itself included. */
+/* How many events are counted together, starting with this one. */
 static size_t choice_group_size(const struct event_choice *choice, size_t first)
 {
 	size_t n = 1;

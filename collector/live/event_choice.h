@@ -11,21 +11,20 @@
 #define EVENTS_MAX 32 /* a list typed by hand */
 
 struct event_choice {
-	struct event_spec specs[EVENTS_MAX]; /* the members of a group behind its first */
+	struct event_spec specs[EVENTS_MAX]; /* the members of a group after its first */
 	size_t n;
 };
 
 int event_choice_make(struct event_choice *choice, const struct perf_source_options *options,
 		      struct source_info *info, struct diag *diag);
-/* Of calls that are measured: those that this machine can count in each of them. */
+/* For calls that are measured: the events that this machine can count in each call. */
 int event_choice_counters(struct event_choice *choice, const struct perf_source_options *options,
 			  struct source_info *info, struct diag *diag);
-/* That of waits, if they are asked for, comes last. info.has_near_waits: only how long they are can be seen.
- */
+/* The event for waits, if requested, comes last. info.has_near_waits: only their lengths can be seen. */
 int event_choice_add_waits(struct event_choice *choice, const struct perf_source_options *options,
 			   struct source_info *info, struct diag *diag);
 /*
- * Groups as they were asked for, or each event for itself: kernels before 6.12 do not read groups in threads
- * that inherit them, and a group may be more than the counters hold. Sets want->has_groups.
+ * Groups as requested, or each event by itself: kernels before 6.12 do not read groups in threads that
+ * inherit them, and a group may need more counters than there are. Sets want->has_groups.
  */
 void event_choice_groups(struct event_choice *choice, struct perf_want *want, struct source_info *info);

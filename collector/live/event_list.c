@@ -61,7 +61,7 @@ const char *event_error_words(int error)
 	return strerror(-error);
 }
 
-/* Without a pattern everything fits; a word fits where it occurs. */
+/* Without a pattern everything matches; a plain word matches where it occurs. */
 static bool event_list_fits(const char *pattern, const char *name)
 {
 	if (!pattern)
@@ -71,7 +71,7 @@ static bool event_list_fits(const char *pattern, const char *name)
 	return strcasestr(name, pattern) != NULL;
 }
 
-/* Happens in the kernel only: who may not look there never sees one, though the event opens. */
+/* It happens only in the kernel: without permission to look there, the event opens, but never counts. */
 static bool event_list_is_kernels(const struct event_spec *spec)
 {
 	return spec->type == PERF_TYPE_SOFTWARE && (spec->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
@@ -102,7 +102,7 @@ static enum event_family event_list_family(const struct event_spec *spec, const 
 	return pmu ? EVENT_FAMILY_PROCESSOR : EVENT_FAMILY_HARDWARE;
 }
 
-/* shown: what the row is called, if not as it is tried. */
+/* shown: the name of the row, if it differs from the name that is tried. */
 static void event_list_add(struct listing *listing, const char *shown, const struct event_name *name)
 {
 	struct event_spec spec;
@@ -125,8 +125,8 @@ static void event_list_take(void *context, const struct event_name *name)
 }
 
 /*
- * To try one of them the kernel changes its own code and waits for all CPUs: 40 ms. So where all are listed,
- * one is tried, and what holds for it holds for the others.
+ * To try one of them, the kernel changes its own code and waits for all CPUs: 40 ms. So if all are listed,
+ * only one is tried, and its result is taken for the others.
  */
 static void event_list_take_tracepoint(void *context, const char *name)
 {
@@ -143,7 +143,7 @@ static void event_list_take_tracepoint(void *context, const char *name)
 	vec_push(&list->rows, row);
 }
 
-/* On a variable and a function of our own; each kind of access takes another register of the processor. */
+/* On a variable and a function of our own; each kind of access uses its own debug register. */
 static void event_list_add_breakpoints(struct listing *listing)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_list: what this machine can count, what is known and cannot be counted, and why. Each event is tried
- * once; of tracepoints one stands for all, unless a pattern chooses some.
+ * event_list: what this machine can count, what is known but cannot be counted, and why. Each event is tried
+ * once; one tracepoint is tried for all of them, unless a pattern selects some.
  */
 #pragma once
 
@@ -37,8 +37,8 @@ struct event_list {
 	int no_tracepoints;         /* why none are listed; 0 = they are */
 };
 
-/* Those whose name has the pattern in it, or fits it if it has * or ?; NULL = all. */
+/* Those whose name contains the pattern, or matches it if it has * or ?; NULL = all. */
 void event_list_make(struct event_list *list, const char *pattern);
 void event_list_done(struct event_list *list);
-/* Why an event cannot be counted, in words. */
+/* Why an event cannot be counted, as text. */
 const char *event_error_words(int error);

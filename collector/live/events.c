@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events: the only file that knows libpfm4.
+ * events: the only file that uses libpfm4.
  */
 #include "collector/live/events.h"
 
@@ -49,7 +49,7 @@ static bool event_spec_is_clock(const struct perf_event_attr *attr)
 
 /* ---- names that libpfm4 does not know ---------------------------------------------------------- */
 
-/* "mem:ADDRESS[/LENGTH][:rwx]"; false: it is none. */
+/* "mem:ADDRESS[/LENGTH][:rwx]"; false: it is not a breakpoint. */
 static bool event_spec_breakpoint(const char *name, struct event_spec *ret)
 {
 	static const char letters[] = "rwx";
@@ -72,7 +72,7 @@ static bool event_spec_breakpoint(const char *name, struct event_spec *ret)
 	}
 	if (!spec.breakpoint)
 		spec.breakpoint = HW_BREAKPOINT_RW;
-	if (spec.breakpoint == HW_BREAKPOINT_X) /* the kernel takes no other length */
+	if (spec.breakpoint == HW_BREAKPOINT_X) /* the kernel accepts no other length */
 		spec.config2 = sizeof(long);
 	*ret = spec;
 	return true;
@@ -126,7 +126,8 @@ static int event_spec_encode(const char *name, struct event_spec *ret)
 	return PFM_SUCCESS;
 }
 
-/* Names as people type them: those that all processors share in small letters, others as their makers do. */
+/* Names as people type them: those that all processors share in lower case, others as the manufacturers write
+ * them. */
 static void event_names_take(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, const char *mask,
 			     const char *about, void (*take)(void *context, const struct event_name *name),
 			     void *context)
@@ -161,7 +162,7 @@ static void event_names_each_mask(const pfm_pmu_info_t *pmu, const pfm_event_inf
 		event_names_take(pmu, event, NULL, event->desc, take, context);
 }
 
-/* Of names that all processors share, the short ones; tracepoints we find ourselves. */
+/* The short forms of names that all processors share; tracepoints are found elsewhere. */
 static bool event_names_is_short(const pfm_event_info_t *event)
 {
 	return event->equiv || (strncmp(event->name, "PERF_COUNT", 10) != 0 && event->nattrs == 0);

@@ -33,7 +33,7 @@ static void *guard_run(void *argument)
 	uint64_t n;
 
 	priority_first();
-	while (!atomic_load(&guard->is_over)) { /* checked after each act, too: that sets the timer again */
+	while (!atomic_load(&guard->is_over)) { /* also after each action, which sets the timer again */
 		ssize_t got = read(guard->timer, &n, sizeof(n));
 		if (got < 0 && errno != EINTR)
 			break;
@@ -47,7 +47,7 @@ static int guard_start_thread(struct guard *guard)
 {
 	sigset_t all, old;
 
-	sigfillset(&all); /* signals are for the thread that waits for them */
+	sigfillset(&all); /* signals go to the thread that waits for them */
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	int error = pthread_create(&guard->thread, NULL, guard_run, guard);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

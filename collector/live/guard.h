@@ -13,8 +13,8 @@ struct guard;
 
 /* NULL if no thread can be created. It does nothing before the first guard_rest. */
 struct guard *guard_start(void (*act)(void *context), void *context);
-/* It is gone when this returns. May be NULL. */
+/* The thread has ended when this returns. May be NULL. */
 void guard_stop(struct guard *guard);
 
-/* Acts in so many nanoseconds, once, unless this is called again before then. Also called by what it does. */
+/* Acts once, in this many nanoseconds, unless called again before then. The action itself may call it. */
 void guard_rest(struct guard *guard, uint64_t ns);

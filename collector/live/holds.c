@@ -4,7 +4,7 @@
 #define READ_PAUSE_NS \
 	40000000ull /* a read takes some microseconds for each thread that inherited the event */
 #define SPREAD 8    /* a sample takes this part of what is owed */
-/* Samples are suppressed until the next tick of a CPU at the latest; what is longer was not spent running. */
+/* Samples are suppressed until a CPU's next tick at the latest; anything longer was not spent running. */
 #define HOLD_MOST_NS 10000000ull
 
 void holds_done(struct holds *holds)
@@ -72,7 +72,7 @@ static struct hold *holds_find(struct holds *holds, uint64_t stream)
 	return at == MAP_NONE ? NULL : &holds->all.at[at];
 }
 
-/* Of what is owed. */
+/* A part of what is owed. */
 static uint64_t hold_part(struct hold *hold, uint64_t weight)
 {
 	uint64_t part = hold->owed > weight ? hold->owed / SPREAD : hold->owed;

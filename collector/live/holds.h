@@ -20,24 +20,24 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Of one thread's copy of an event. */
+/* For one thread's copy of an event. */
 struct hold {
 	uint64_t event;    /* its id */
 	uint64_t since_ns; /* suppressed since then; 0 = not now */
-	uint64_t until_ns; /* ... and until then, the last time */
-	uint64_t held_ns;  /* for so long, which is not settled yet */
+	uint64_t until_ns; /* ... and until when, the last time */
+	uint64_t held_ns;  /* for this long, which is not settled yet */
 	uint64_t owed;     /* to the next samples */
-	/* Of an event of a CPU: */
+	/* For an event on a CPU: */
 	uint64_t last_ns; /* of its last sample */
 	bool began_seen;  /* a sample came when this began */
 };
 
-/* Of an event. Times in ns. */
+/* For an event. Times in ns. */
 struct hold_account {
 	uint64_t represented;  /* by samples, and owed to them */
-	uint64_t ran, read_at; /* its threads had run for so long when that was read; read_at 0 = settled */
+	uint64_t ran, read_at; /* how long its threads had run when that was read; read_at 0 = settled */
 	uint64_t next_read;    /* not before */
-	uint64_t written_off;  /* run, and represented by no sample for another reason: it was lost, or a
+	uint64_t written_off;  /* run time that no sample represents for another reason: it was lost, or a
 				  thread had ended before */
 };
 
@@ -49,7 +49,7 @@ struct holds {
 void holds_done(struct holds *holds);
 
 struct hold_change {
-	uint64_t event, stream; /* ids, as those of samples */
+	uint64_t event, stream; /* ids, as in samples */
 	uint64_t time_ns;
 	bool begins;
 };
@@ -66,5 +66,5 @@ struct hold_sample {
 };
 /* What a sample represents in addition to its own weight. Samples come in the order of their times. */
 uint64_t holds_take(struct holds *holds, struct hold_account *account, const struct hold_sample *sample);
-/* The same for an event of a CPU. */
+/* The same for an event on a CPU. */
 uint64_t holds_take_on_cpu(struct holds *holds, const struct hold_sample *sample);

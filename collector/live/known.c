@@ -14,7 +14,7 @@ struct known {
 	size_t next;
 	struct map learned;       /* pid -> index into learned_ns */
 	VEC(uint64_t) learned_ns; /* mappings older than this are in events */
-	uint32_t n_losses;        /* times that records were lost, possibly of mappings */
+	uint32_t n_losses;        /* how often records were lost, possibly of mappings */
 	struct map looked_for;    /* pid -> n_losses when its mappings were last read again */
 };
 

@@ -16,18 +16,17 @@ struct known;
 struct known *known_new(struct mapper *mapper, uint64_t (*clock_ns)(void));
 void known_free(struct known *known);
 
-/* The mappings of a process, and the names of those of its threads that are in `threads`, NULL = of all; once
- * for each pid.
- * alive: any of its threads that lives. */
+/* The mappings of a process, and the names of those of its threads that are in `threads` (NULL = all); once
+ * for each pid. alive: any of its threads that is alive. */
 void known_learn(struct known *known, pid_t pid, pid_t alive, const struct map *threads);
-/* A process has another one as its parent: for those that have nothing mapped, kernel threads. */
+/* A process has another one as its parent: for kernel threads, which have no mappings. */
 void known_fork(struct known *known, pid_t pid, pid_t parent);
 /* A record of a mapping or an exec that is part of what was learned. */
 bool known_covers(const struct known *known, const struct event *event);
 
 /* Records were lost. */
 void known_lost(struct known *known);
-/* Reads the mappings of a process, if records were lost since they were last read so. */
+/* Reads the mappings of a process, if records were lost since this was last done. */
 void known_look_again(struct known *known, pid_t pid);
 
 /* What has not been handed out yet, in order. Valid as long as known is; times are 0. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What else a live source can be asked, and told. */
+/* The remaining queries and commands of a live source. */
 #include "collector/live/perf_source.h"
 
 #include <signal.h>
@@ -62,7 +62,7 @@ uint64_t perf_source_counted(const struct source *source)
 	return perf_events_counted(&((const struct perf_live *)source)->events);
 }
 
-/* What the kernel counts itself, it counts always. */
+/* What the kernel counts in software is always counted. */
 static bool live_has_counter(const struct perf_events *events, size_t attr)
 {
 	uint32_t type = events->attrs.at[attr].type;
@@ -70,7 +70,7 @@ static bool live_has_counter(const struct perf_events *events, size_t attr)
 	return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT && type != PERF_TYPE_BREAKPOINT;
 }
 
-/* The members of a group are counted with the first. */
+/* The members of a group are counted together with its first event. */
 double perf_source_running(const struct source *source, uint32_t event)
 {
 	const struct perf_events *events = &((const struct perf_live *)source)->events;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_attach: opening events on what is already running.
+ * perf_attach: opens events on what is already running.
  *
- * Threads come and go while we look. Events are opened and switched on first; then the threads are
- * listed again until nothing new appears. A thread that was born to one that already had its events
- * has inherited them, and the record of its birth is in a ring: it must not get a second set. Only then
- * are names and mappings read; mapping records from before that moment are in what was read.
+ * Threads start and end meanwhile. Events are opened and enabled first; then the threads are listed again
+ * until nothing new appears. A thread created by one that already had its events has inherited them, and the
+ * record of its creation is in a ring: it must not get a second set. Only then are names and mappings read;
+ * they include what earlier mapping records say.
  */
 #include "collector/live/perf_attach.h"
 
@@ -20,11 +20,11 @@
 #include "collector/process/container.h"
 #include "collector/process/target.h"
 
-#define HURRY_NS 250000000ull /* of CPU time in which we run before others: some ten thousand events */
-/* A thread shows in /proc microseconds before the record of its birth is written. */
+#define HURRY_NS 250000000ull /* of CPU time at raised priority: about ten thousand events */
+/* A thread appears in /proc microseconds before the record of its creation is written. */
 #define BIRTH_NS 2000000
 #define MAX_CONTAINERS 8
-#define MAX_ROUNDS 64 /* of looking for children of children that were born meanwhile */
+#define MAX_ROUNDS 64 /* of the search for children of children created meanwhile */
 
 /* ---- why it was refused ---------------------------------------------------------------------- */
 
@@ -37,7 +37,7 @@ static bool attach_is_anothers(pid_t pid)
 	return stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* perf_event as such is allowed, or we would not have come here. */
+/* perf_event as such is allowed, or we would not have got here. */
 static void attach_explain_denial(pid_t pid, pid_t tid, struct diag *diag)
 {
 	diag_why(diag, "permission denied");
@@ -93,14 +93,14 @@ static void attach_raise_file_limit(size_t wanted)
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-/* Of one process. */
+/* For one process. */
 struct attaching {
 	struct perf_attach *to;
 	pid_t pid;
 	struct map seen; /* threads that have events, or need none */
-	pid_t alive;     /* a thread to ask /proc through: the first one may have ended */
+	pid_t alive;     /* a thread to use in /proc: the first one may have ended */
 	size_t n_watched, n_missed;
-	int error; /* the last one for which a thread was left out */
+	int error; /* the last one because of which a thread was left out */
 };
 
 static void attach_wait_for_births(struct perf_attach *attach)
@@ -110,7 +110,7 @@ static void attach_wait_for_births(struct perf_attach *attach)
 }
 
 /*
- * Threads that start while we list threads must be listed, too: that ends sooner if nobody preempts us. But
+ * Threads that start while we list threads must be listed, too: this ends sooner if we are not preempted. But
  * others must not be held up for long, however many threads there are.
  */
 static void attach_end_hurry(const struct perf_attach *attach)
@@ -122,7 +122,7 @@ static void attach_end_hurry(const struct perf_attach *attach)
 		priority_calm(attach->priority);
 }
 
-/* Where all processes report their births, that one did does not say that its parent was watched. */
+/* If all processes report new threads, such a report does not mean that the parent was watched. */
 static bool attach_has_inherited(const struct perf_attach *attach, pid_t tid)
 {
 	return !attach->events->watched.is_used && map_find(&attach->births, (uint32_t)tid) != MAP_NONE;
@@ -140,16 +140,16 @@ static void attach_thread(struct attaching *it, pid_t tid)
 		it->n_watched++;
 		it->alive = tid;
 		attach_end_hurry(it->to);
-	} else if (error != -ESRCH) { /* else it has just ended */
+	} else if (error != -ESRCH) { /* otherwise it has just ended */
 		it->n_missed++;
 		it->error = error;
 	}
 }
 
-/* Returns how many threads were new. The births seen so far tell which of them have inherited events. */
+/* Returns how many threads were new. The creations seen so far tell which of them have inherited events. */
 static size_t attach_new_threads(struct attaching *it, const struct pid_list *threads, bool is_first)
 {
-	bool has_waited = is_first; /* at first there is nobody to inherit from */
+	bool has_waited = is_first; /* at first there is nothing to inherit */
 	size_t n_new = 0;
 
 	for (size_t i = 0; i < threads->pids.n; i++) {
@@ -236,7 +236,7 @@ static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct di
 	return error ? attach_refused(pid, tid, error, diag) : 0;
 }
 
-/* What was asked for: the recording ends with it. */
+/* A requested target: the recording ends with it. */
 static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struct diag *diag)
 {
 	int error = attach_to(attach, pid, tid, diag);
@@ -246,7 +246,7 @@ static int attach_target(struct perf_attach *attach, pid_t pid, pid_t tid, struc
 	return error;
 }
 
-/* Children that are new to us, and have not inherited their events from a parent that had them. */
+/* Children that are new to us, and have not inherited events from a parent that had them. */
 static size_t attach_new_children(struct perf_attach *attach, const struct pid_list *children,
 				  struct map *seen, size_t *n_attached)
 {
@@ -267,14 +267,13 @@ static size_t attach_new_children(struct perf_attach *attach, const struct pid_l
 			continue;
 		int error = attach_to(attach, pid, 0, &diag);
 		*n_attached += !error;
-		if (error && error != -ESRCH) /* else it has just ended */
+		if (error && error != -ESRCH) /* otherwise it has just ended */
 			source_info_note(attach->info, "child process %d is not profiled: %s", pid, diag.why);
 	}
 	return n_new;
 }
 
-/* Those whose children are meant with them: not the machine's init, whose children are everything that runs.
- */
+/* Processes whose children are included: not the machine's init, whose children are everything that runs. */
 static void attach_find_parents(struct perf_attach *attach, const struct perf_source_options *options,
 				struct pid_list *ret)
 {
@@ -289,7 +288,7 @@ static void attach_find_parents(struct perf_attach *attach, const struct perf_so
 	}
 }
 
-/* A server's master does nothing itself: its workers run already. */
+/* A server's master process does nothing itself: its workers are already running. */
 static void attach_children(struct perf_attach *attach, const struct perf_source_options *options)
 {
 	struct pid_list children = { 0 }, parents = { 0 };
@@ -354,7 +353,7 @@ static int attach_targets(struct perf_attach *attach, const struct perf_source_o
 	return attach->targets->at.n ? 0 : error;
 }
 
-/* Containers are said once each; that which we are in ourselves is no news. */
+/* Mentions each container once, except the one that we are in ourselves. */
 static void attach_note_containers(const struct perf_attach *attach)
 {
 	struct container own, seen[MAX_CONTAINERS] = { 0 };

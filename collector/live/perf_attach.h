@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_attach: events on every thread of what was asked for, and what is known of it already. Private to the
- * live source.
+ * perf_attach: opens events on every thread of the targets, and collects what is already known about them.
+ * Private to the live source.
  */
 #pragma once
 
@@ -20,11 +20,11 @@ struct perf_attach {
 	struct drain *drain;
 	struct source_info *info; /* for its notes */
 	const struct priority *priority;
-	struct map births; /* threads whose birth was seen meanwhile, so they have inherited events */
+	struct map births; /* threads whose creation was seen meanwhile, so they have inherited events */
 };
 
 int perf_attach_all(struct perf_attach *attach, const struct perf_source_options *options, struct diag *diag);
-/* Whatever runs; with a command, which is started then, until that has ended. */
+/* Everything that runs; with a command, which is started then, until it has ended. */
 int perf_attach_machine(struct perf_attach *attach, const struct perf_source_options *options,
 			struct launch *launch, struct diag *diag);
 int perf_attach_command(struct perf_attach *attach, const struct perf_source_options *options,

@@ -14,12 +14,12 @@
 #include "collector/process/target.h"
 #include "collector/record/perf_regs.h"
 
-#define STACK_MOST (256u << 10) /* bytes that are copied of one */
-#define STACKS_MOST (32u << 20) /* ... and of all */
+#define STACK_MOST (256u << 10) /* bytes that are copied of each */
+#define STACKS_MOST (32u << 20) /* ... and of all together */
 
 struct blocked_places {
 	struct blocked_threads threads;
-	VEC(uint8_t *) stacks; /* of each; NULL = it is left out */
+	VEC(uint8_t *) stacks; /* of each; NULL = left out */
 	VEC(size_t) lens;
 	size_t n_bytes;
 	struct map by_tid; /* -> the switch in perf_live.before */
@@ -40,7 +40,7 @@ void blocked_places_free(struct blocked_places *places)
 
 /* ---- registers ---------------------------------------------------------------------------------- */
 
-/* Where each register of the kernel's mask is in struct pt_regs. */
+/* The place of each register of the kernel's mask in struct pt_regs. */
 static const uint8_t x86_words[] = {
 	10, 5,  11, 12, 13, 14, 4, 19, /* ax bx cx dx si di bp sp */
 	16, 18, 17, 20,                /* ip flags cs ss */
@@ -93,7 +93,7 @@ static void blocked_copy_all(struct perf_live *live, struct blocked_places *plac
 	}
 }
 
-/* Those that have run meanwhile are left out: their stack may be that of another moment. */
+/* Threads that have run meanwhile are left out: their stack may be from another moment. */
 static void blocked_check(struct blocked_places *places, const struct bpf_blocked *program)
 {
 	struct blocked_threads again = { 0 };

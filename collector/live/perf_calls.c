@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_calls: what is measured of the calls of chosen functions.
+ * perf_calls: what is measured for the calls of chosen functions.
  */
 #include <errno.h>
 #include <math.h>
@@ -31,7 +31,7 @@ static void calls_describe_blocks(struct source_info *info, const struct perf_so
 	calls_add_metric(info, "held-allocations", "count", 1);
 }
 
-/* What is known of every call; perf_live_finish_call has the same order. */
+/* What is known about every call; perf_live_finish_call has the same order. */
 static void calls_describe(struct source_info *info)
 {
 	calls_add_metric(info, "wall", "ns", 1);
@@ -49,7 +49,7 @@ static bool calls_have(const struct source_info *info, const char *name)
 	return false;
 }
 
-/* Counters on every CPU; what cannot be counted is said, and left out. */
+/* Counters on every CPU; events that cannot be counted are reported, and left out. */
 static int calls_add_counters(struct perf_live *live, const struct event_choice *choice, struct diag *diag)
 {
 	struct source_info *info = &live->source.info;
@@ -131,7 +131,7 @@ int perf_live_open_calls(struct perf_live *live, const struct perf_source_option
 
 /* ---- what is told ------------------------------------------------------------------------------------- */
 
-/* One of the two whole numbers beside it, so that on average it is the number itself. */
+/* Rounded up or down at random, so that the average is the exact number. */
 static uint64_t calls_round(struct perf_live *live, double number)
 {
 	live->random = live->random * 6364136223846793005u + 1442695040888963407u;
@@ -139,8 +139,8 @@ static uint64_t calls_round(struct perf_live *live, double number)
 }
 
 /*
- * The metrics of an allocation. It is a sample with the chance 1 - exp(-size / every), and stands for all
- * that were none.
+ * The metrics of an allocation. It is sampled with probability 1 - exp(-size / every), and represents those
+ * that were not.
  */
 static void calls_finish_block(struct perf_live *live, const struct trace_call *call, struct sample *sample)
 {
@@ -184,7 +184,7 @@ bool perf_live_finish_call(struct perf_live *live, struct sample *sample)
 	for (uint32_t i = 0; i < live->n_counters; i++)
 		sample->more[sample->n_more++] = call.counted[i] * n;
 	sample->more[sample->n_more++] = call.arg * n;
-	/* Less than nothing is an error. */
+	/* A negative result is an error. */
 	sample->more[sample->n_more++] = live->adds_results && (int64_t)call.ret > 0 ? call.ret * n : 0;
 	return true;
 }

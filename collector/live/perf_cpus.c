@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_cpus: the CPUs of the machine, which come and go.
+ * perf_cpus: the CPUs of the machine, which go offline and online.
  *
- * When a CPU is taken offline the kernel forgets the events on it for good. Its anchor is an event of our own
+ * When a CPU is taken offline, the kernel drops the events on it for good. Its anchor is an event of our own
  * thread, which stays: so the ring stays too, and gets new events when the CPU is back.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "collector/process/target.h"
 
 #define ONLINE "/sys/devices/system/cpu/online"
-#define CPUS_MAX 65536 /* a list that names more is none */
+#define CPUS_MAX 65536 /* a list with more is invalid */
 
 void cpu_list_read(const char *path, struct cpu_list *ret)
 {
@@ -72,7 +72,7 @@ static size_t cpus_index(const struct perf_events *events, int cpu)
 	return i;
 }
 
-/* What the kernel has forgotten. */
+/* Closes what the kernel has dropped. */
 static void cpus_close_events(struct perf_events *events, size_t cpu)
 {
 	size_t n = 0;
@@ -89,7 +89,7 @@ static void cpus_close_events(struct perf_events *events, size_t cpu)
 	events->fds.n = n;
 }
 
-/* A CPU that was never there before. False: it has gone again, or there is no memory for a ring. */
+/* Adds a CPU that was not there before. False: it has gone again, or there is no memory for a ring. */
 static bool cpus_add(struct perf_events *events, int cpu)
 {
 	vec_push(&events->cpus, cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_events: opening events, and the rings they write into.
+ * perf_events: opens events, and the rings they write into.
  */
 #include "collector/live/perf_events.h"
 
@@ -25,7 +25,7 @@
 #define RINGS_BYTES (256ull << 20) /* of all CPUs together */
 #define RING_LEAST (128u << 10)    /* two of the largest records */
 #define FDS_RESERVED 24            /* descriptors left for reading images and writing the profile */
-/* Drained when an eighth is full: a thousand threads that begin at once fill the rest in 30 ms. */
+/* Drained when an eighth is full: a thousand threads that start at once fill the rest in 30 ms. */
 #define WAKEUP_FRACTION 8
 
 static int events_open_flags(struct perf_event_attr *attr, pid_t tid, int cpu, int leader,
@@ -41,8 +41,8 @@ static int events_open_one(struct perf_event_attr *attr, pid_t tid, int cpu, int
 	return events_open_flags(attr, tid, cpu, leader, 0);
 }
 
-/* Just to see. Of a CPU if that is allowed: an event of a thread makes all switches on the machine take
- * longer, until a second after it was closed. */
+/* Only tries. On a CPU if that is allowed: an event on a thread slows down all switches on the machine, until
+ * a second after it is closed. */
 static int events_try(struct perf_event_attr *attr)
 {
 	int fd = events_open_one(attr, PERF_EVERYTHING, 0, -1);
@@ -92,7 +92,7 @@ static uint64_t events_lost_format(void)
 	return PERF_COUNTS_LOST;
 }
 
-/* The same for all events: records must have one layout, because they share the rings. */
+/* The same for all events: records need one layout, because they share the rings. */
 static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -140,7 +140,7 @@ static void events_add_rate(struct perf_event_attr *attr, const struct event_spe
 		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
 }
 
-/* Only one event reports names, mappings, forks and exits; if all did, each record would come many times. */
+/* Only one event reports names, mappings, forks and exits; otherwise each record would come many times. */
 static void events_add_tracking(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
@@ -165,7 +165,7 @@ static void events_make_attrs(struct perf_events *events, const struct event_spe
 		vec_push(&events->attrs, attr);
 	}
 	events->n_sampling = n;
-	/* A process may join a cgroup after it has mapped its files: those are tracked wherever it is. */
+	/* A process may join a cgroup after it has mapped its files: mappings are tracked wherever it is. */
 	if (want->starts_later || want->is_probed || want->cgroup) {
 		struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 		events_add_sampling(&attr, want);
@@ -212,9 +212,7 @@ int perf_events_probe_group(const struct event_spec *specs, size_t n, const stru
 
 /* ---- CPUs and rings ------------------------------------------------------------------------- */
 
-/* An event of any thread, ours included, makes every switch on the machine take longer; one of a CPU does
- * not.
- */
+/* An event on any thread, ours included, slows down every switch on the machine; one on a CPU does not. */
 static int events_open_anchor(int cpu, size_t ring_bytes, bool spares_threads)
 {
 	struct perf_event_attr attr = events_base_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -242,7 +240,7 @@ static int events_open_anchors(struct perf_events *events, size_t ring_bytes, st
 {
 	for (size_t i = 0; i < events->cpus.n; i++) {
 		int fd = events_open_anchor(events->cpus.at[i], ring_bytes, events->spares_threads);
-		if (fd == -ENODEV) { /* has been taken offline just now */
+		if (fd == -ENODEV) { /* it has just been taken offline */
 			events->cpus.at[i--] = events->cpus.at[--events->cpus.n];
 			continue;
 		}
@@ -373,7 +371,7 @@ size_t perf_events_per_thread(const struct perf_events *events)
 	return events->attrs.n * events->cpus.n;
 }
 
-/* leader: of its group, if it is a member; replaced by an event that may have members. */
+/* leader: that of its group, for a member; an event that may have members replaces it. */
 static int events_add_one(struct perf_events *events, size_t attr, size_t cpu, pid_t tid, int *leader)
 {
 	struct perf_fd it = { .attr = (uint32_t)attr, .cpu = (uint32_t)cpu };
@@ -415,7 +413,7 @@ int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid)
 	getrlimit(RLIMIT_NOFILE, &limit);
 	for (size_t attr = 0; attr < events->attrs.n; attr++) {
 		if ((attr == events->wait_attr && events->waits.program) || attr == events->cpu_attr)
-			continue; /* which need no event of a thread */
+			continue; /* these need no event on a thread */
 		int error = events_add_one(events, attr, cpu, tid, &leader);
 		if (error)
 			return error;
@@ -434,7 +432,7 @@ static int events_add_all(struct perf_events *events, pid_t tid)
 	return error;
 }
 
-/* Nothing else fails if there is no such thread. */
+/* A thread that is missing here makes nothing else fail. */
 static int events_watch(struct perf_events *events, pid_t tid)
 {
 	int error = perf_waits_watch(&events->waits, tid);

@@ -12,7 +12,7 @@
 #include "collector/live/perf_ring.h"
 #include "collector/process/target.h"
 
-#define THREADS_MAX 64 /* that are looked at; those that run come first */
+#define THREADS_MAX 64 /* that are sampled; running ones come first */
 #define RING_PAGES 8   /* holds a second of samples: 16 bytes each */
 
 struct glance_thread {
@@ -45,7 +45,7 @@ static int glance_open(struct glance_threads *threads, pid_t tid)
 	return error;
 }
 
-/* Threads that run, and if there is room, those that wait. */
+/* Running threads and, if there is room, waiting ones. */
 static int glance_open_all(struct glance_threads *threads, pid_t pid)
 {
 	struct pid_list list = { 0 };

@@ -14,9 +14,9 @@
 
 struct glance {
 	VEC(uint64_t) pcs;
-	uint64_t ns; /* how long was looked */
+	uint64_t ns; /* how long it sampled */
 };
 
-/* Takes that long. -errno if no thread may be looked at. */
+/* Takes that long. -errno if no thread may be sampled. */
 int glance_take(struct glance *glance, pid_t pid, uint64_t ms);
 void glance_done(struct glance *glance);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_machine: one event a CPU, which sees whatever runs there. Nothing is inherited: a process that starts
- * is seen from its first instruction on.
+ * perf_machine: one event per CPU, which sees whatever runs there. Nothing is inherited: a process that
+ * starts is seen from its first instruction on.
  */
 #include <errno.h>
 #include <time.h>
@@ -11,9 +11,8 @@
 #include "collector/process/target.h"
 
 #define KTHREADD 2 /* the parent of every kernel thread */
-#define BIRTH_NS                                                                                   \
-	2000000 /* a process shows in /proc microseconds before the record of its birth is written \
-		 */
+/* A process appears in /proc microseconds before the record of its creation is written. */
+#define BIRTH_NS 2000000
 
 static int machine_refused(const struct perf_source_options *options, int error, struct diag *diag)
 {
@@ -32,8 +31,8 @@ static int machine_refused(const struct perf_source_options *options, int error,
 }
 
 /*
- * Those that run already are in no record. One whose birth was seen meanwhile is: it has what its parent had,
- * until records say more.
+ * Processes that are already running are in no record. One whose creation was seen meanwhile is: it starts
+ * with its parent's state, until records say more.
  */
 static void machine_learn(struct perf_attach *attach)
 {

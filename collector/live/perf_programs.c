@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_programs: BPF programs that run beside events, and write into the same rings.
+ * perf_programs: BPF programs that run alongside events, and write into the same rings.
  */
 #include "collector/live/perf_events.h"
 
@@ -37,7 +37,7 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 	return 0;
 }
 
-/* The program writes samples through an event of a CPU that is like those of threads. */
+/* The program writes samples through an event on a CPU that is set up like those of threads. */
 static int programs_open_samples(struct perf_events *events, size_t cpu)
 {
 	struct perf_event_attr attr = events->attrs.at[events->wait_attr];
@@ -74,7 +74,7 @@ static void programs_set_tracking(struct perf_event_attr *attr, bool is_on)
 	attr->mmap = attr->mmap2 = attr->build_id = attr->comm = attr->comm_exec = attr->task = is_on;
 }
 
-/* Threads have no event of waits any more, so another one reports names, mappings, forks and exits. */
+/* Threads no longer have an event for waits, so another one reports names, mappings, forks and exits. */
 static void programs_move_tracking(struct perf_events *events)
 {
 	struct perf_event_attr *from = &events->attrs.at[events->wait_attr];
@@ -115,7 +115,8 @@ static int programs_track_cpu(struct perf_events *events, size_t attr, size_t cp
 	return 0;
 }
 
-/* Waits alone are recorded. Where CPUs may not be watched, threads have an event for what they do besides. */
+/* Only waits are recorded. If CPUs may not be watched, threads have an event that reports what else they do.
+ */
 static void programs_track_cpus(struct perf_events *events, bool inherits)
 {
 	size_t first = events->fds.n, attr = events->attrs.n - 1;

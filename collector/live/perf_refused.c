@@ -12,7 +12,7 @@
 #include "collector/live/perf_events.h"
 #include "collector/process/target.h"
 
-/* Debian's kernels know a level 3, at which nobody but root may do anything. */
+/* Debian's kernels have a level 3, at which only root may do anything. */
 static void events_explain_denial(struct diag *diag)
 {
 	CLEANUP(freep) char *text = target_read_file("/proc/sys/kernel/perf_event_paranoid", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_ring: head is the kernel's, tail is ours. Reading head before the data and writing tail
- * behind it is all the synchronisation there is.
+ * perf_ring: the kernel writes head, and we write tail. Reading head before the data, and writing tail after
+ * reading it, is all the synchronisation there is.
  */
 #include "collector/live/perf_ring.h"
 
@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 
 #define RECORD_MAX 65536 /* sizes are u16 */
-#define PIECES 16        /* of a ring, in which it is handed back */
+#define PIECES 16        /* in which a ring is handed back */
 
 static void ring_copy_out(const struct ring_view *view, uint64_t at, uint8_t *to, size_t len)
 {
@@ -85,7 +85,7 @@ void perf_ring_begin(struct perf_ring *ring)
 
 	ring->view.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	if (ring->view.head - ring->view.at >
-	    ring->view.size) { /* impossible, but then nothing may be read */
+	    ring->view.size) { /* impossible; but if so, nothing may be read */
 		ring->view.is_damaged = true;
 		ring->view.at = ring->view.head;
 	}
@@ -101,7 +101,7 @@ static bool ring_has_room_for_round(const struct perf_ring *ring)
 	return ring->last_round - ring->first_round < RING_ROUNDS - 1;
 }
 
-/* So that one record that is needed for long does not hold back the room of the whole round. */
+/* So that a single record that is needed for long does not hold back the space of the whole round. */
 static void ring_split_round(struct perf_ring *ring, uint64_t at)
 {
 	struct ring_round *now = &ring->rounds[ring->last_round % RING_ROUNDS];
@@ -116,7 +116,7 @@ static void ring_split_round(struct perf_ring *ring, uint64_t at)
 	ring_begin_round(ring, at);
 }
 
-/* A ring of which three quarters are lent would soon lose new records. */
+/* If three quarters of a ring are lent, it would soon lose new records. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record)
 {
 	const struct ring_view *view = &ring->view;

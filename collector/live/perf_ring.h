@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_ring: the ring the kernel writes records into. Read in rounds: begin looks how far the kernel has
- * written, next gives record after record, end hands back the room of all rounds whose records are needed
- * no longer; give_back does so between rounds. A record that is still needed counts on the round's loan.
+ * perf_ring: the ring into which the kernel writes records.
+ *
+ * It is read in rounds: begin checks how far the kernel has written, next returns one record after another,
+ * end hands back the space of all rounds whose records are no longer needed; give_back does so between
+ * rounds. A record that is still needed is counted in its round's loan.
  */
 #pragma once
 
@@ -16,19 +18,19 @@
 struct ring_view {
 	const uint8_t *data;
 	size_t size;
-	uint64_t at, head; /* next to read; end of what is written */
-	uint8_t *scratch;  /* 64 KiB: a record that wraps is put together here */
-	bool is_damaged;   /* a record's size made no sense; what was left has been dropped */
+	uint64_t at, head; /* next to read; end of what has been written */
+	uint8_t *scratch;  /* 64 KiB: a record that wraps is assembled here */
+	bool is_damaged;   /* a record's size was invalid; the rest was dropped */
 };
 
 /* The next record, header included; false at the head. Valid until the next call or the ring's end(). */
 bool ring_view_next(struct ring_view *view, struct bytes *ret);
 
-#define RING_ROUNDS 64 /* whose records may lie in the ring at once */
+#define RING_ROUNDS 64 /* whose records may be in the ring at once */
 
-/* What is handed back as a whole: a round, or where much came in one, a piece of it. */
+/* What is handed back as a whole: a round or, if it was large, a piece of one. */
 struct ring_round {
-	uint64_t end; /* position behind its last record */
+	uint64_t end; /* position after its last record */
 	size_t loan;  /* records still needed */
 };
 
@@ -37,9 +39,9 @@ struct perf_ring {
 	void *map;
 	size_t map_len;
 	struct ring_view view;
-	uint64_t tail;             /* what is before it is the kernel's again */
+	uint64_t tail;             /* everything before it belongs to the kernel again */
 	struct ring_round *rounds; /* RING_ROUNDS, used in turn; on the heap, because loans point at them */
-	unsigned first_round, last_round; /* the oldest that is still needed; the one being read */
+	unsigned first_round, last_round; /* the oldest one still needed; the one being read */
 };
 
 /* n_pages: data pages, a power of two. -EPERM: more than may be locked. */
@@ -51,7 +53,7 @@ static inline bool perf_ring_next(struct perf_ring *ring, struct bytes *ret)
 {
 	return ring_view_next(&ring->view, ret);
 }
-/* The counter on which this record may be left in the ring after end(); NULL: it must be copied. */
+/* The counter under which this record may stay in the ring after end(); NULL: it must be copied. */
 size_t *perf_ring_loan(struct perf_ring *ring, struct bytes record);
 void perf_ring_end(struct perf_ring *ring);
 void perf_ring_give_back(struct perf_ring *ring);

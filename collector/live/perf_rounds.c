@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_rounds: the periods of clocks, and giving them others while they run.
+ * perf_rounds: the periods of clocks, and changing them while they run.
  */
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -11,7 +11,7 @@
 #include "collector/live/perf_events.h"
 #include "collector/process/target.h"
 
-/* Never 0. It need not be secret, only another one each time. */
+/* Never 0. It need not be secret, only different each time. */
 static uint64_t rounds_seed(void)
 {
 	uint64_t seed;
@@ -38,7 +38,7 @@ uint64_t perf_events_max_frequency(void)
 	return rate;
 }
 
-/* The kernel takes clocks by their period in any case. */
+/* The kernel always runs clocks by period. */
 uint64_t perf_events_mean_period(const struct perf_event_attr *attr)
 {
 	bool is_clock = attr->type == PERF_TYPE_SOFTWARE &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_setup: from what was asked for to what is possible: events, permissions, rates, rings.
+ * perf_setup: turns what was requested into what is possible: events, permissions, rates, rings.
  */
 #include "collector/live/perf_source_private.h"
 
@@ -23,9 +23,8 @@
 #include "collector/process/target.h"
 
 #define NAMES_LENGTH 24   /* of a list of targets, before it is cut */
-#define COMMAND_LENGTH 36 /* of a target's command line: it shall fit a title */
-/* A record is stamped and written in an interrupt: only a hypervisor that takes the CPU away can
- * delay that. */
+#define COMMAND_LENGTH 36 /* of a target's command line: it must fit into a title */
+/* A record is stamped and written in an interrupt: only a hypervisor that preempts the CPU can delay that. */
 #define RECORD_DELAY_NS 50000000ull
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -115,7 +114,7 @@ static char *setup_names(const pid_t *ids, size_t n)
 	return text.at ? text.at : alloc_text("gone");
 }
 
-/* So many bytes, or fewer where a letter would be cut. */
+/* This many bytes, or fewer if a character would be cut. */
 static int setup_whole(const char *text, int len)
 {
 	while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
@@ -146,7 +145,7 @@ static char *setup_describe_targets(const struct perf_source_options *options)
 	return alloc_printf("%zu %s (%s)", n, is_process ? "processes" : "threads", names);
 }
 
-/* The text behind "key : " in /proc/cpuinfo; NULL if there is none. */
+/* The text after "key : " in /proc/cpuinfo; NULL if there is none. */
 static char *setup_cpuinfo(const char *info, const char *key)
 {
 	const char *at = info ? strstr(info, key) : NULL;
@@ -252,7 +251,7 @@ static const struct isa *setup_host_isa(void)
 								      : EM_NONE);
 }
 
-/* Deep stacks are optional: failing to get them is no fault. */
+/* Deep stacks are optional: failing to get them is not an error. */
 static void setup_add_deep(struct perf_live *live, const struct perf_source_options *options)
 {
 	struct source_info *info = &live->source.info;
@@ -263,7 +262,7 @@ static void setup_add_deep(struct perf_live *live, const struct perf_source_opti
 	if (!options->deep_bytes || !info->stack_size)
 		return;
 	error = perf_events_add_deep(&live->events, info->isa, options->deep_bytes, &log, &diag);
-	info->bpf_log = log.at; /* and its memory */
+	info->bpf_log = log.at; /* takes over its memory */
 	if (error)
 		info->no_deep = alloc_printf(
 			"stacks deeper than --stack-size are cut off: %s (%s)%s", diag.what, diag.why,
@@ -295,7 +294,7 @@ static void setup_time_waits(struct perf_live *live, const struct perf_source_op
 			diag.what, diag.why);
 }
 
-/* The rate into one ring, by what was asked for. */
+/* The rate into one ring, as requested. */
 static uint64_t setup_nominal_rate(const struct perf_live *live)
 {
 	uint64_t rate = perf_events_bytes_a_second(&live->events);
@@ -335,7 +334,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 	setup_choose_rate(live, options, &setup.want);
 	setup.want.isa = live->source.info.isa;
 	setup.want.has_switches = info->has_near_waits;
-	/* Their two fields would take a tenth of what a record costs, and each switch makes two. */
+	/* The two fields would add a tenth to the cost of a record, and each switch writes two. */
 	setup.want.has_small_records = setup.events.n == 1 && setup.events.specs[0].is_wait;
 	event_choice_groups(&setup.events, &setup.want, info);
 	error = perf_events_init(&live->events, setup.events.specs, setup.events.n, &setup.want, live->drain,

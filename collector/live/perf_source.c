@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_source: records to events.
+ * perf_source: turns records into events.
  */
 #include "collector/live/perf_source_private.h"
 
@@ -12,20 +12,20 @@
 #include "collector/process/target.h"
 
 /*
- * How often rings are read, if they do not fill faster. Mappings, new processes and code in no file are
- * read soon, before they are gone. Other samples can wait: few long rounds are cheaper, because with cold
- * caches the first hundred samples of a round take twice as long as the others.
+ * How often rings are read, unless they fill faster. Mappings, new processes and code in no file are read
+ * soon, before they are gone. Other samples can wait: a few long rounds are cheaper, because with cold caches
+ * the first hundred samples of a round take twice as long as the others.
  */
 #define BUSY_NS 50000000ull
-/* On a whole machine something is always starting, and nearly always of files that are known. Where one could
- * not be had in time, the rings are read sooner for a while. */
+/* On a whole machine something is always starting, and nearly always from known files. If one could not be
+ * read in time, the rings are read sooner for a while. */
 #define MACHINE_NS 250000000ull
 #define MISSED_NS 5000000000ull
 #define CALM_NS 500000000ull
-/* Events from one look at the clock to the next. That takes as long as unwinding a frame; but unwinding
+/* Events between two readings of the clock. A reading takes as long as unwinding a frame; but unwinding
  * unknown code may take a tenth of a second. */
 #define CLOCK_EVERY 4
-#define CPUS_NS 1000000000ull /* from one look for CPUs to the next */
+#define CPUS_NS 1000000000ull /* between two checks for new CPUs */
 
 /* ---- records to events ---------------------------------------------------------------------- */
 
@@ -106,7 +106,7 @@ static void live_forget_needs(struct perf_live *live, pid_t tid)
 		perf_deep_limit(&live->events.deep, thread, NULL);
 }
 
-/* False: a record that says nothing, or nothing new. */
+/* False: a record with no information, or nothing new. */
 static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
 	live->is_foreign = false;
@@ -166,7 +166,7 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 	return false;
 }
 
-/* What a sample stands for is known to us only: the file says that, not what the kernel has written. */
+/* Only we know what a sample represents: the file gets that, not what the kernel wrote. */
 static void live_write_raw(struct perf_live *live, const struct drain_record *record,
 			   const struct event *event)
 {
@@ -205,8 +205,8 @@ static void live_begin_round_in_time(struct perf_live *live, uint64_t now)
 }
 
 /*
- * Until a ring is half full, a target ends, somebody calls, or the time is over. Rounds of samples begin
- * meanwhile; the rings are not read for that.
+ * Waits until a ring is half full, a target ends, wake_fd is readable, or the time is up. Rounds of samples
+ * begin meanwhile; the rings are not read for that.
  */
 static void live_wait_for_news(struct perf_live *live, uint64_t now, int timeout_ms)
 {
@@ -238,7 +238,7 @@ static void live_start_samples_in_time(struct perf_live *live, uint64_t now)
 	live->pace.samples_from_ns = 0;
 }
 
-/* CPUs that come online later are taken up. */
+/* Takes up CPUs that have come online. */
 static void live_follow_cpus(struct perf_live *live, uint64_t now)
 {
 	if (!live->events.is_machine || now < live->pace.cpus_ns + CPUS_NS || live->pace.is_stopped)
@@ -283,8 +283,8 @@ static void live_finish(struct perf_live *live)
 	live->pace.is_finished = true;
 }
 
-/* A loss is reported with the next record that finds room. At the end there is none, and the kernel must be
- * asked. */
+/* A loss is reported with the next record for which there is room. At the end there is none, and the kernel
+ * must be asked. */
 static int live_final_loss(struct perf_live *live, struct event *ret)
 {
 	uint64_t lost = perf_events_lost(&live->events);
@@ -298,7 +298,7 @@ static int live_final_loss(struct perf_live *live, struct event *ret)
 	return 1;
 }
 
-/* What threads have waited that was not sampled since, and are waiting now. */
+/* The waits of threads that no sample represents yet, including those that have not ended. */
 static bool live_final_wait(struct perf_live *live, struct event *ret)
 {
 	uint64_t end = live->pace.stopped_ns ? live->pace.stopped_ns : live->pace.round_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_source_private: what a live source consists of. perf_setup.c makes it, perf_source.c reads it.
+ * perf_source_private: the parts of a live source. perf_setup.c makes it, perf_source.c reads it.
  */
 #pragma once
 
@@ -23,21 +23,21 @@
 /* When to wait, for how long, and whether it is over. */
 struct perf_pace {
 	uint64_t round_ns;        /* when rings were last read by us */
-	uint64_t stopped_ns;      /* 0 = nobody has */
-	uint64_t samples_from_ns; /* sampling starts then; 0 = it has */
-	uint64_t cpus_ns;         /* when we last looked which CPUs there are */
-	uint64_t hurry_until_ns;  /* until then code is unwound that may be gone soon */
-	uint32_t n_asked;         /* for events */
+	uint64_t stopped_ns;      /* 0 = not stopped */
+	uint64_t samples_from_ns; /* sampling starts then; 0 = it has started */
+	uint64_t cpus_ns;         /* when we last checked which CPUs are online */
+	uint64_t hurry_until_ns;  /* until then, code is being unwound that may soon be gone */
+	uint32_t n_asked;         /* how many events were asked for */
 	uint64_t wakeups;
 	int wake_fd;                  /* -1 = none */
-	bool is_called;               /* it was readable */
+	bool is_called;               /* wake_fd was readable */
 	bool is_stopped, is_finished; /* no more samples; no more records */
 };
 
 struct perf_live {
 	struct source source;      /* first: a struct source * is a struct perf_live * */
 	struct drain *drain;       /* records, in order */
-	struct perf_events events; /* what the kernel counts, and on whom */
+	struct perf_events events; /* what the kernel counts, and for whom */
 	struct targets targets;
 	int cgroup; /* 0 = none */
 	struct launch launch;
@@ -48,23 +48,23 @@ struct perf_live {
 	struct deep_stacks *deep;
 	struct deep_needs *needs;
 	struct group_reads group_reads;
-	VEC(struct event) before;      /* threads that waited when we came; handed out first */
-	struct blocked_places *places; /* where, as far as it is known; NULL = it is not */
-	struct run_delays run_delays;  /* of waits that no program times */
-	struct wakings wakings;        /* of those that one does */
-	bool with_waits, inherits;     /* as asked for */
-	bool adds_results;             /* of traced calls */
+	VEC(struct event) before;      /* threads that were waiting when we started; handed out first */
+	struct blocked_places *places; /* where they wait, as far as known; NULL = unknown */
+	struct run_delays run_delays;  /* for waits that no BPF program times */
+	struct wakings wakings;        /* for waits that one does */
+	bool with_waits, inherits;     /* as requested */
+	bool adds_results;             /* for traced calls */
 	uint32_t n_counters;           /* ... and events that are counted in each of them */
-	double every;                  /* bytes a sample, of allocations; 0 = they are calls */
+	double every;                  /* bytes per sample, for allocations; 0 = samples are calls */
 	uint64_t random;
-	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the present sample */
-	struct perf_writer *raw;                       /* NULL = not asked for */
+	struct hidden_return hidden[TRACE_HIDDEN_MAX]; /* of the current sample */
+	struct perf_writer *raw;                       /* NULL = not requested */
 	struct perf_pace pace;
 
 	struct perf_scratch scratch;
 	struct perf_record record;
-	bool is_foreign;    /* ... is of a process that is not recorded */
-	uint64_t n_damaged; /* records that were in order, and made no sense */
+	bool is_foreign;    /* ... belongs to a process that is not recorded */
+	uint64_t n_damaged; /* records that came in order, but were invalid */
 	uint64_t lost;      /* samples reported as lost so far */
 };
 
@@ -75,16 +75,16 @@ struct perf_waiting {
 	size_t n_pids;
 	const pid_t *tids;
 	size_t n_tids;
-	bool inherits; /* children of those processes, too */
+	bool inherits; /* also the children of those processes */
 };
-/* Has them handed out as events, before all others. */
+/* Hands them out as events, before all others. */
 void perf_live_find_waiting(struct perf_live *live, const struct perf_waiting *whose, uint64_t now_ns);
-/* The same of all targets, when samples begin later than the recording. */
+/* The same for all targets, if samples begin later than the recording. */
 void perf_live_find_waiting_now(struct perf_live *live, uint64_t now_ns);
 
 /* ---- and where, perf_blocked.c ------------------------------------------------------------------- */
 
-/* Adds a sample of each of those threads whose place can be had: with BPF only. */
+/* Adds a sample of each of those threads whose place can be found: with BPF only. */
 void perf_live_place_waiting(struct perf_live *live);
 void blocked_places_free(struct blocked_places *places);
 
@@ -93,7 +93,7 @@ void blocked_places_free(struct blocked_places *places);
 /* Calls of chosen functions become samples; their probes are set later. */
 int perf_live_open_calls(struct perf_live *live, const struct perf_source_options *options,
 			 struct diag *diag);
-/* The present sample is the end of a call, or an allocation. False if it is neither. */
+/* The current sample is the end of a call, or an allocation. False if it is neither. */
 bool perf_live_finish_call(struct perf_live *live, struct sample *sample);
 
 extern const struct source_ops perf_live_ops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_used: what walks needed of the memory that was copied decides how much is copied next.
+ * perf_used: what walks needed of the copied memory determines how much is copied next.
  */
 #include "collector/live/perf_source_private.h"
 
@@ -23,7 +23,7 @@ void perf_source_stack_used(struct source *source, const struct event *event,
 		live->pace.hurry_until_ns = event->time_ns + HURRY_NS;
 	if (live->events.probe.program && !live->events.deep.program && used->is_cut_off)
 		perf_probe_deepen(&live->events.probe, sample->stack.len, PERF_STACK_MAX);
-	/* A snapshot that was not filled reached to the stack's end. */
+	/* A snapshot that was not filled reached the end of the stack. */
 	if (!live->events.deep.program || (!sample->n_deep && !sample->stack_was_full && !use.hint))
 		return;
 	if (sample->n_deep)

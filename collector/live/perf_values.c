@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_values: what events have counted, for how long, and what of it could not be written.
+ * perf_values: what events have counted, for how long, and how many records could not be written.
  */
 #include <unistd.h>
 
@@ -10,7 +10,7 @@ struct event_value {
 	uint64_t count, enabled, running, lost;
 };
 
-/* As read_format has it: of a group the first, which alone samples. */
+/* As in read_format: for a group the first event, which is the only one that samples. */
 static struct event_value events_read_value(const struct perf_events *events, int fd)
 {
 	uint64_t format = events->attrs.at[0].read_format, words[3 + 3 * (SAMPLE_VALUES_MAX + 1)];
@@ -20,12 +20,12 @@ static struct event_value events_read_value(const struct perf_events *events, in
 
 	if (len < (ssize_t)(8 * (3 + is_group + has_lost)))
 		return value;
-	if (is_group) /* how many, two times, then value, id and losses of each */
+	if (is_group) /* the number of events, two times, then value, id and losses of each */
 		return (struct event_value){ words[3], words[1], words[2], has_lost ? words[5] : 0 };
 	return (struct event_value){ words[0], words[1], words[2], has_lost ? words[3] : 0 };
 }
 
-/* All that its threads, and those that inherited it, have had of an event. */
+/* The sum over the threads of an event, and those that inherited it. */
 static struct event_value events_sum(const struct perf_events *events, size_t attr)
 {
 	struct event_value sum = { 0 };
@@ -75,8 +75,8 @@ uint64_t perf_events_ran(const struct perf_events *events, int fd)
 	return fd >= 0 ? events_read_value(events, fd).running : 0;
 }
 
-/* An event that is bound to a CPU is not counted while its thread is on another one, and has not been enabled
- * for less: what all CPUs have of it is to be held against what one has. */
+/* An event bound to a CPU is not counted while its thread is on another one, but is enabled all the time: so
+ * the sum over all CPUs is compared with what one CPU has. */
 double perf_events_running(const struct perf_events *events, size_t attr)
 {
 	struct event_value value = events_sum(events, attr);

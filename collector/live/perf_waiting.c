@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_waiting: who waits already when samples begin. Such a thread has left its CPU before, so no sample
- * says where: that is looked up, if it can be.
+ * perf_waiting: threads that are already waiting when samples begin. Such a thread has left its CPU before,
+ * so no sample says where: that is looked up, if possible.
  */
 #include "collector/live/perf_source_private.h"
 #include "collector/process/target.h"
 
 static void waiting_note(struct perf_live *live, pid_t pid, pid_t tid, uint64_t now_ns)
 {
-	int state = target_state(tid);
+	char state = target_state(tid);
 
 	if (live->source.info.has_run_delays)
 		run_delays_add(&live->run_delays, pid, tid, false);
-	if (state && state != 'Z' && state != 'X') /* one that may run is perhaps not let */
+	if (state && state != 'Z' && state != 'X') /* a runnable one may not be running */
 		vec_push(&live->before, (struct event){ .kind = EVENT_SWITCH,
 							.time_ns = now_ns,
 							.pid = pid,
@@ -30,7 +30,7 @@ static void waiting_note_all(struct perf_live *live, pid_t pid, uint64_t now_ns)
 	vec_done(&threads.pids);
 }
 
-/* Those that have no number of their own in what was asked for; init's are everything. */
+/* Children that were not requested by their own pid; those of init are everything. */
 static void waiting_note_children(struct perf_live *live, const pid_t *pids, size_t n, uint64_t now_ns)
 {
 	struct pid_list children = { 0 };

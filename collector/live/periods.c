@@ -10,18 +10,18 @@
 
 #include "base/alloc.h"
 
-/* The time from one round to the next: a twelfth of what has gone by, within these. */
+/* The time between two rounds: a twelfth of the time so far, within these limits. */
 #define ROUND_LEAST_NS 40000000ull
 #define ROUND_MOST_NS 500000000ull
 #define ROUND_FRACTION 12
 /*
- * A draw ends an interval early. Of an event that has had so many samples since the last one that is little,
- * and one that has had fewer is in step with nothing.
+ * A draw cuts an interval short. For an event with this many samples since the last draw, that matters
+ * little, and one with fewer is not in step with anything.
  */
 #define SAMPLES_LEAST 16
-#define DRAWS_MOST 64 /* in a round: each takes some microseconds */
+#define DRAWS_MOST 64 /* per round: each takes some microseconds */
 
-/* The mean of 1 / (0.5 .. 1.5) is ln 3: with it, as many samples are taken as were asked for. */
+/* The mean of 1 / (0.5 .. 1.5) is ln 3: with this factor, as many samples are taken as requested. */
 #define SCALE 1.0986122887
 /* Of few periods: in a mean, so that they are as far from each other as from the ends of the range. */
 #define UNITS (2 * PERIODS_FEW)
@@ -100,7 +100,7 @@ uint64_t periods_due(const struct periods *periods)
 	return periods->due_ns;
 }
 
-/* Not while records from before the last draw are still to come: they need the period before it. */
+/* Not while records from before the last draw are still to come: they need the previous period. */
 static bool periods_may_draw(const struct period *period)
 {
 	return !period->next && period->n_samples >= SAMPLES_LEAST;
@@ -152,8 +152,8 @@ uint32_t periods_round(struct periods *periods, uint64_t time_ns)
 /* ---- weights --------------------------------------------------------------------------------- */
 
 /*
- * The draw ended an interval that the next sample has to stand for, too. Where the thread may have run all
- * the time since its last sample, that was its length; else half a period is, on average.
+ * The draw ended an interval that the next sample must represent, too. If the thread may have run all the
+ * time since its last sample, that was its length; otherwise it is half a period, on average.
  */
 static void periods_pass_draw(struct period *period, uint64_t unit)
 {
@@ -182,7 +182,7 @@ uint64_t periods_weigh(struct periods *periods, const struct period_sample *samp
 {
 	uint32_t at = map_find(&periods->by_id, sample->id);
 
-	if (at == MAP_NONE) /* no clock: the kernel counts */
+	if (at == MAP_NONE) /* not a clock: the kernel counts */
 		return sample->said;
 
 	struct period *period = &periods->all.at[at];
@@ -201,7 +201,7 @@ void periods_hold(struct periods *periods, const struct hold_change *change, uin
 {
 	uint32_t at = map_find(&periods->by_id, change->event);
 
-	if (at == MAP_NONE) /* no clock */
+	if (at == MAP_NONE) /* not a clock */
 		return;
 	holds_change(&periods->holds, change);
 	struct period *period = &periods->all.at[at];

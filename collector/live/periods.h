@@ -26,25 +26,25 @@
 #include "base/vec.h"
 #include "collector/live/holds.h"
 
-/* The shortest that the kernel takes. */
+/* The shortest that the kernel accepts. */
 #define PERIOD_LEAST 10000
 #define PERIODS_FEW 32
 
 struct period {
 	uint64_t id;
 	int fd;
-	uint64_t mean, now;          /* as asked for; as drawn, in the records that were looked at */
-	uint64_t next, next_from_ns; /* drawn, and in force from then on; 0 = none */
+	uint64_t mean, now;          /* as requested; as drawn, for the records looked at */
+	uint64_t next, next_from_ns; /* drawn, and valid from then on; 0 = none */
 	uint64_t last_ns;            /* of its last sample */
-	uint64_t owed;               /* to the next sample: of the interval that a draw has ended */
+	uint64_t owed;               /* to the next sample: the interval that a draw ended */
 	uint64_t rest;               /* with few periods: what is too little for a unit is owed later */
 	uint32_t n_samples;          /* since the last draw */
 	struct hold_account account;
 };
 
 /*
- * Set is called to give an event its new period; false: it is gone, or cannot. Returns when that was. Read is
- * called for how long the threads of an event have run.
+ * set gives an event its new period, and returns when that was; false: it is gone, or cannot. read returns
+ * how long the threads of an event have run.
  */
 struct periods_ops {
 	bool (*set)(void *context, int fd, uint64_t period, uint64_t *ret_ns);
@@ -57,32 +57,32 @@ struct periods {
 	bool are_few;
 	struct map by_id; /* event id -> all */
 	VEC(struct period) all;
-	size_t next_drawn; /* whose turn it is */
+	size_t next_drawn; /* the next one to be drawn */
 	uint64_t start_ns, due_ns;
-	VEC(uint64_t) rounds; /* begins of those that no record was seen of yet */
-	uint32_t round;       /* of the records that are looked at */
+	VEC(uint64_t) rounds; /* start times of those of which no record was seen yet */
+	uint32_t round;       /* of the records looked at */
 	struct holds holds;
-	bool are_of_cpus; /* events are of CPUs, not of threads */
+	bool are_of_cpus; /* events are on CPUs, not on threads */
 };
 
-/* seed 0: the periods are those asked for, always. */
+/* seed 0: the periods are always those requested. */
 void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns);
 /* From now on they are one of PERIODS_FEW. */
 void periods_make_few(struct periods *periods);
 void periods_done(struct periods *periods);
 
-/* A period around that mean: so many samples a second as asked for, on average. */
+/* A period around that mean, so that on average there are as many samples per second as requested. */
 uint64_t periods_draw(struct periods *periods, uint64_t mean);
 /* A clock was opened with that period. */
 void periods_add(struct periods *periods, uint64_t id, int fd, uint64_t mean, uint64_t drawn);
 
-/* It was closed again; the last one that was added. */
+/* It was closed again; must be the last one added. */
 void periods_remove(struct periods *periods, uint64_t id);
 
-/* Its descriptor was closed; samples of it may still come. */
+/* Its descriptor was closed; there may still be samples of it. */
 void periods_close(struct periods *periods, uint64_t id);
 
-/* When the next round should begin; it does with periods_begin_round. */
+/* When the next round should begin; periods_begin_round begins it. */
 uint64_t periods_due(const struct periods *periods);
 void periods_begin_round(struct periods *periods, uint64_t now_ns, const struct periods_ops *ops);
 
@@ -91,10 +91,10 @@ struct period_sample {
 	uint64_t time_ns;
 	uint64_t said; /* by the kernel */
 };
-/* What a sample stands for. Records come in the order of their times. */
+/* What a sample represents. Records come in the order of their times. */
 uint64_t periods_weigh(struct periods *periods, const struct period_sample *sample);
 /* The round that a record of this time belongs to. */
 uint32_t periods_round(struct periods *periods, uint64_t time_ns);
-/* Samples of a clock are suppressed from here, or no longer. */
+/* The kernel starts or stops suppressing samples of a clock. */
 void periods_hold(struct periods *periods, const struct hold_change *change, uint64_t now_ns,
 		  const struct periods_ops *ops);

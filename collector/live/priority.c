@@ -11,7 +11,7 @@
 #define SLICE_NS 100000    /* the shortest allowed: a short slice is scheduled sooner (Linux 6.12) */
 #define FLAG_NOT_FORKED 1u /* SCHED_FLAG_RESET_ON_FORK */
 
-/* As sched_setattr(2) has it; C libraries before 2.41 do not. */
+/* As in sched_setattr(2); C libraries before 2.41 do not have it. */
 struct sched_request {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -34,7 +34,7 @@ static bool priority_ask_for_share(int nice, uint64_t slice_ns)
 						     .runtime = slice_ns });
 }
 
-/* What a user may have without being root. */
+/* What an unprivileged user may have. */
 static int priority_lowest_allowed(void)
 {
 	struct rlimit limit;

@@ -11,17 +11,17 @@
 #include <stdbool.h>
 
 struct priority {
-	bool is_ours;     /* else the user has chosen a priority: nothing is changed */
-	int before, nice; /* while it is raised; the same if that was refused */
+	bool is_ours;     /* otherwise the user has chosen a priority: nothing is changed */
+	int before, nice; /* while raised; the old one if that was refused */
 };
 
 /* Gives the calling thread about ten times the weight of others, unless the user has lowered its priority. */
 void priority_raise(struct priority *ret);
-/* Real-time priority, where allowed, for something short; then back to the raised one. */
+/* Real-time priority, if allowed, for something short; then back to the raised one. */
 void priority_hurry(const struct priority *priority);
 void priority_calm(const struct priority *priority);
-/* As it was before. */
+/* Restores the original priority. */
 void priority_restore(struct priority *priority);
 
-/* As priority_hurry, to stay: for a thread that does little at a time. */
+/* As priority_hurry, but permanent: for a thread that does little at a time. */
 void priority_first(void);

@@ -13,7 +13,7 @@
 struct target {
 	pid_t pid;
 	pid_t tid; /* 0: the whole process */
-	int pidfd; /* -1: asked through /proc */
+	int pidfd; /* -1: checked through /proc */
 	bool is_gone;
 };
 
@@ -27,9 +27,9 @@ void targets_done(struct targets *targets);
 void targets_add(struct targets *targets, pid_t pid, pid_t tid);
 bool targets_are_gone(struct targets *targets);
 
-/* To be polled: one for each target, then one for `more`. Valid until the next call. */
+/* To be polled: one per target, then one for `more`. Valid until the next call. */
 struct pollfd *targets_poll(struct targets *targets, int more, size_t *ret_n);
-/* What was found; true if `more` is ready. */
+/* Takes poll's results; true if `more` is ready. */
 bool targets_polled(struct targets *targets);
-/* Of a target that is a process: waits until the first one has ended. */
+/* For a target that is a process: waits until the first one has ended. */
 void targets_wait_first(const struct targets *targets, int timeout_ms);

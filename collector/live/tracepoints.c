@@ -22,7 +22,7 @@ static void dir_closep(DIR **dir)
 		closedir(*dir);
 }
 
-/* Where they are; NULL and why not. A mount point that nothing is mounted on has no such folder. */
+/* The folder; NULL and why not. A mount point with nothing mounted does not have it. */
 static const char *tracepoints_folder(int *ret_error)
 {
 	*ret_error = -ENOENT;
@@ -35,7 +35,7 @@ static const char *tracepoints_folder(int *ret_error)
 	return NULL;
 }
 
-/* "sched:sched_switch", and nothing that leads elsewhere. */
+/* "sched:sched_switch", and nothing that leads out of the folder. */
 static bool tracepoint_is_name(const char *name, size_t len)
 {
 	size_t n_colons = 0;
@@ -69,7 +69,7 @@ int tracepoint_find(const char *name, size_t len, uint64_t *ret_id)
 	return 0;
 }
 
-/* Those of one subsystem. */
+/* The tracepoints of one subsystem. */
 static void tracepoints_list(const char *folder, const char *subsystem,
 			     void (*take)(void *context, const char *name), void *context)
 {

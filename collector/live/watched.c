@@ -16,7 +16,7 @@ static bool watched_knows(const struct watched *watched, pid_t pid)
 	return map_find(&watched->pids, (uint32_t)pid) != MAP_NONE;
 }
 
-/* Numbers are used again: a new process is what its parent is. */
+/* Pids are reused: a new process is watched if its parent is. */
 static bool watched_fork(struct watched *watched, const struct event *event)
 {
 	bool is_child = watched->inherits && watched_knows(watched, event->fork.parent_pid);

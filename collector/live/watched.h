@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watched: which processes are recorded, if records come from all processes of a machine. No side effects.
+ * watched: which processes are recorded, if records come from all processes of a machine. Has no side
+ * effects.
  */
 #pragma once
 
@@ -11,12 +12,12 @@
 #include "collector/event.h"
 
 struct watched {
-	bool is_used;  /* else every record is of one of them */
-	bool inherits; /* the children of a process are, too */
+	bool is_used;  /* otherwise every record belongs to one of them */
+	bool inherits; /* also the children of a process */
 	struct map pids;
 };
 
 void watched_done(struct watched *watched);
 void watched_add(struct watched *watched, pid_t pid);
-/* Is this event of one of them? Events come in the order of their times. */
+/* Does this event belong to one of them? Events come in the order of their times. */
 bool watched_has(struct watched *watched, const struct event *event);

@@ -69,7 +69,7 @@ static const char *command_value(const char *word, const char *next, char letter
 	return word[2 + len] == '=' ? word + 3 + len : word[2 + len] ? NULL : next;
 }
 
-/* Some write the whole line as one word. */
+/* Some tools write the whole command line as one word. */
 static char *command_split(const char *line)
 {
 	CLEANUP(freep) char *copy = alloc_text(line);

@@ -7,5 +7,5 @@
 #include <stddef.h>
 
 /* "perf record -g -o x.data -- ./prog 3" is "./prog 3", "perf record -p 4711" is "process 4711". The whole
- * line where that cannot be told. Allocated. */
+ * line if that is not clear. Allocated. */
 char *perf_command_recorded(char *const *words, size_t n);

@@ -43,7 +43,7 @@ static void features_write_build_ids(const struct context *context, struct write
 		write_u32(w, 0);
 		write_u16(w, PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE);
 		write_u16(w, (uint16_t)(36 + room));
-		write_u32(w, UINT32_MAX); /* of the host, not of a guest */
+		write_u32(w, UINT32_MAX); /* the host's, not a guest's */
 		uint8_t *id = write_space(w, 24);
 		memcpy(id, image->build_id.bytes, image->build_id.len);
 		id[BUILD_ID_MAX] = image->build_id.len;
@@ -79,7 +79,7 @@ static void features_write_cpus(const struct context *context, struct writer *w)
 	write_u32(w, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Only some architectures name their CPUs in words. */
+/* Only some architectures have names for their CPUs. */
 static void features_write_cpu(const struct context *context, struct writer *w)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/cpuinfo", "re");
@@ -122,7 +122,7 @@ static void features_write_times(const struct context *context, struct writer *w
 	write_u64(w, context->writer->last_ns);
 }
 
-/* One moment by two clocks: the events' and the wall's. */
+/* One moment, by the events' clock and by the wall clock. */
 static void features_write_clocks(const struct context *context, struct writer *w)
 {
 	const struct perf_event_attr *attr = &context->writer->events.at[0].attr;
@@ -137,7 +137,7 @@ static void features_write_clocks(const struct context *context, struct writer *
 	write_u64(w, (uint64_t)own.tv_sec * 1000000000u + (uint64_t)own.tv_nsec);
 }
 
-/* In the order of their numbers, as the table of sections must be. One that writes nothing is left out. */
+/* In ascending order, as the table of sections requires. A feature that writes nothing is left out. */
 static const struct feature {
 	enum perf_feature number;
 	void (*write)(const struct context *context, struct writer *w);

@@ -41,18 +41,18 @@ struct perf_file {
 	struct deep_stacks *deep;
 	struct group_reads group_reads;
 	struct wakings wakings;
-	struct event back;  /* tid 0 = none: the thread that the switch handed out last has let run */
+	struct event back;  /* the thread that the last switch let run; tid 0 = none */
 	struct bytes first; /* the record that ended a stream's preamble; borrowed from input */
 	uint64_t latest_ns; /* of all records so far */
-	uint64_t n_lost;    /* as the rings said */
+	uint64_t n_lost;    /* as reported by the rings */
 	uint64_t n_damaged;
-	uint64_t kernel_start; /* as recorded, and of which symbol that is the address; 0 = not told */
+	uint64_t kernel_start; /* as recorded, and the symbol whose address it is; 0 = not recorded */
 	char kernel_symbol[16];
 	bool is_at_end, has_notes;
 	struct perf_scratch scratch;
 };
 
-#define ROUND_NS 40000000ull /* a file does not say when periods were drawn: spans of time are as good */
+#define ROUND_NS 40000000ull /* a file does not tell when periods were drawn: this does as well */
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
@@ -90,7 +90,7 @@ static int file_read_attrs(struct perf_file *file, struct diag *diag)
 	return error;
 }
 
-/* A table of sections behind the data, one for each feature bit set. */
+/* A table of sections after the data, one for each feature bit that is set. */
 static void file_read_features(struct perf_file *file)
 {
 	const struct perf_file_header *header = perf_input_header(file->input);
@@ -114,7 +114,7 @@ static void file_read_features(struct perf_file *file)
 	free(sections.at);
 }
 
-/* Remembers where the kernel was, if the record says it. */
+/* Remembers where the kernel was, if the record tells. */
 static void file_note_kernel(struct perf_file *file, const struct perf_record *record)
 {
 	size_t prefix = strlen(KERNEL_MAPPING);
@@ -127,7 +127,7 @@ static void file_note_kernel(struct perf_file *file, const struct perf_record *r
 
 static bool file_is_kernel_mapping(struct perf_file *file, struct bytes record)
 {
-	const struct perf_layout no_layout = { 0 }; /* what we ask is at the same place in all */
+	const struct perf_layout no_layout = { 0 }; /* these fields are at the same place in all */
 	struct perf_record parsed;
 
 	if (perf_record_parse(record, &no_layout, &file->scratch, &parsed) < 0 ||
@@ -137,7 +137,7 @@ static bool file_is_kernel_mapping(struct perf_file *file, struct bytes record)
 	return true;
 }
 
-/* In a stream the header comes as records; the first of the kernel's ends it. */
+/* In a stream the header comes as records; the kernel's first record ends it. */
 static int file_read_preamble(struct perf_file *file, struct diag *diag)
 {
 	for (;;) {
@@ -173,7 +173,8 @@ static int file_read_header(struct perf_file *file, struct diag *diag)
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-/* What perf counted itself at the end and what the rings reported are the same losses: the larger counts. */
+/* What perf itself counted at the end and what the rings reported are the same losses: the larger number
+ * counts. */
 static bool file_count_lost(struct perf_file *file, const struct perf_record *record, struct event *event)
 {
 	bool is_summary = record->kind == PERF_KIND_LOST_SAMPLES && record->time_ns == 0;
@@ -193,12 +194,12 @@ static uint32_t file_event_of(const void *header, uint64_t id)
 	return perf_header_event(header, id);
 }
 
-#define NEXT_PID_OFFSET 56 /* in what the tracepoint sched_switch writes, since it is there */
+#define NEXT_PID_OFFSET 56 /* in the data of the tracepoint sched_switch; it has always been there */
 
 /*
  * A switch by tracepoint: one thread leaves, and is sampled; another one comes back. An idle CPU does not
- * wait (its thread is 0, on every CPU), and a thread that has ended (-1) does not come back: of those only
- * the other thread counts. False: the event is now that thread's; its tid is 0 if that is none, too.
+ * wait (its thread is 0, on every CPU), and a thread that has ended (-1) does not come back: in these cases
+ * only the other thread counts. False: the event is now that thread's; its tid is 0 if there is none either.
  */
 static bool file_read_switch(struct perf_file *file, struct bytes raw, struct event *event)
 {
@@ -217,7 +218,7 @@ static bool file_read_switch(struct perf_file *file, struct bytes raw, struct ev
 	return false;
 }
 
-/* Frames of the program that has taken the sample. */
+/* Drops the frames of the BPF program that took the sample. */
 static void file_drop_frames(struct perf_file *file, struct event *event)
 {
 	const struct source_info *info = &file->source.info;
@@ -229,7 +230,7 @@ static void file_drop_frames(struct perf_file *file, struct event *event)
 	sample_drop_frames(&event->sample, info->events.at[number].n_own_frames);
 }
 
-/* True and the event a record stands for; false if it stands for none. */
+/* True, and the event that a record stands for; false if there is none. */
 static bool file_make_event(struct perf_file *file, struct bytes bytes, struct event *ret)
 {
 	const struct perf_layout *layout = perf_header_layout(&file->header, bytes);
@@ -303,7 +304,7 @@ static bool file_is_of_kernel(struct bytes record)
 	return read_u32(&r) < TOOL_FIRST;
 }
 
-/* True if the record is an event that goes out now. */
+/* True if the record is an event that is handed out now. */
 static bool file_take_record(struct perf_file *file, struct bytes record, struct event *ret)
 {
 	uint64_t time;
@@ -330,7 +331,7 @@ static bool file_take_record(struct perf_file *file, struct bytes record, struct
 	return false;
 }
 
-/* The next record that may go and that its file still has. */
+/* The next record that is due and that its file still has. */
 static bool file_next_due(struct perf_file *file, struct bytes *ret)
 {
 	uint64_t time;
@@ -394,7 +395,7 @@ static void file_close(struct source *source)
 {
 	struct perf_file *file = (struct perf_file *)source;
 
-	order_free(file->order); /* before what lent it records */
+	order_free(file->order); /* before the lender of its records */
 	perf_input_close(file->input);
 	perf_images_free(file->images);
 	perf_header_done(&file->header);

@@ -19,7 +19,7 @@ enum perf_tool_record {
 	TOOL_ATTR = 64,           /* attr, u64 ids[] */
 	TOOL_TRACING_DATA = 66,   /* u32 size; that many bytes follow the record */
 	TOOL_BUILD_ID = 67,       /* see struct in perf_header.c */
-	TOOL_FINISHED_ROUND = 68, /* what was stamped before the last one has been written */
+	TOOL_FINISHED_ROUND = 68, /* everything stamped before the previous one has been written */
 	TOOL_AUXTRACE = 71,       /* u64 size; that many bytes follow the record */
 	TOOL_EVENT_UPDATE = 78,   /* u64 kind, id; data */
 	TOOL_FEATURE = 80,        /* u64 feature; as the feature's section */
@@ -47,4 +47,4 @@ enum perf_feature {
 };
 
 #define EVENT_UPDATE_NAME 2           /* kind of a TOOL_EVENT_UPDATE */
-#define MISC_BUILD_ID_SIZE (1u << 15) /* of TOOL_BUILD_ID: the length is stated behind the id */
+#define MISC_BUILD_ID_SIZE (1u << 15) /* of TOOL_BUILD_ID: the length follows the id */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_header: collecting the pieces. What they amount to is decided in perf_header_finish.c.
+ * perf_header: collects the pieces. perf_header_finish.c decides what they amount to.
  */
 #include "collector/perfdata/perf_header.h"
 
@@ -88,7 +88,7 @@ static bool header_is_clock(const struct perf_event_attr *attr)
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* A modifier such as ":pppH" says how precisely, not what was counted; ":u" stays. */
+/* A modifier such as ":pppH" states the precision, not what was counted; ":u" stays. */
 static void header_set_name(struct perf_event_entry *entry, const char *name)
 {
 	const char *colon = strrchr(name, ':');
@@ -113,7 +113,7 @@ static void header_add_ids(struct perf_header *header, uint32_t entry, struct by
 	}
 }
 
-/* Times that a thread leaves its CPU, and records of when it does, and comes back. */
+/* How often a thread leaves its CPU; also records of when it leaves and comes back. */
 static bool header_is_wait(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES &&
@@ -139,7 +139,7 @@ int perf_header_add_event(struct perf_header *header, struct bytes bytes, struct
 		.period = attr.freq ? 0 : attr.sample_period,
 		.excludes_kernel = attr.exclude_kernel,
 	};
-	/* As cpprof has written it: perf leaves it 0. */
+	/* As written by cpprof: perf leaves it 0. */
 	if (attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_CONTEXT_SWITCHES)
 		entry.event.n_own_frames = attr.config1 < OWN_FRAMES_MAX ? (uint32_t)attr.config1 : 0;
 	snprintf(entry.event.unit, sizeof(entry.event.unit), "%s", header_is_clock(&attr) ? "ns" : "count");
@@ -189,7 +189,8 @@ static void header_read_command(struct perf_header *header, struct reader *r)
 	vec_done(&words);
 }
 
-/* The entry an id list belongs to; by position where ids are not known yet (streams state attrs first). */
+/* The entry that a list of ids belongs to; by position where ids are not yet known (streams state attrs
+ * first). */
 static void header_read_event_names(struct perf_header *header, struct reader *r)
 {
 	uint32_t n = read_u32(r), attr_size = read_u32(r);

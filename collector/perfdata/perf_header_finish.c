@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_header_finish: from the collected pieces to a recording that can be read, or a reason why not.
+ * perf_header_finish: turns the collected pieces into a recording that can be read, or gives the reason why
+ * it cannot.
  */
 #include <elf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -14,7 +16,7 @@
 #include "collector/wait/perf_waits.h"
 
 static const struct architecture {
-	const char *name; /* as uname -m says */
+	const char *name; /* as printed by uname -m */
 	uint16_t elf_machine;
 } architectures[] = {
 	{ "x86_64", EM_X86_64 },
@@ -30,7 +32,7 @@ static const struct isa *header_isa_by_name(const char *name)
 	return NULL;
 }
 
-/* Recordings without features (of a killed perf) still tell by the registers they asked for. */
+/* Recordings without features (from a killed perf) can still be told by the registers they asked for. */
 static const struct isa *header_isa_by_regs(const struct perf_header *header)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
@@ -106,7 +108,7 @@ static int header_check_layouts(const struct perf_header *header, const char *na
 	return 0;
 }
 
-/* As it is called in live recordings; perf's name is that of what it counts. */
+/* Named as in live recordings; perf names it after what it counts. */
 static void header_add_waits(struct perf_header *header, struct source_info *info)
 {
 	for (size_t i = 0; i < header->entries.n; i++)
@@ -132,7 +134,7 @@ static void header_add_waits(struct perf_header *header, struct source_info *inf
 	source_info_add_waits(info);
 }
 
-/* Those that sample are numbered in file order; if there is only a dummy, it is the one. */
+/* Sampling events are numbered in file order; a dummy event counts only if there is no other. */
 static void header_number_events(struct perf_header *header, struct source_info *info)
 {
 	bool only_dummies = true;
@@ -159,7 +161,8 @@ static char *header_copy(const char *text)
 	return text ? alloc_text(text) : NULL;
 }
 
-/* At the first sample, or when the clocks were compared, if it is not known; that may be before or after. */
+/* The time of the first sample or, if that is unknown, of the clock comparison, which may be before or after
+ * the start. */
 static void header_set_start(const struct perf_header *header, struct source_info *info)
 {
 	info->start_ns = header->first_sample_ns ? header->first_sample_ns : header->wall_at_ns;
@@ -167,21 +170,40 @@ static void header_set_start(const struct perf_header *header, struct source_inf
 		info->start_unix_ns = header->wall_ns + info->start_ns - header->wall_at_ns;
 }
 
-/* "GenuineIntel,6,143,8", or the main id register of an Arm processor, as live recordings have it. */
+#define VENDOR_MAX 15 /* characters in its name */
+
+/* "GenuineIntel,6,143,8" */
+static char *header_x86_id(const char *text)
+{
+	size_t vendor = strcspn(text, ",");
+	char *end;
+
+	if (!vendor || vendor > VENDOR_MAX || !text[vendor])
+		return NULL;
+	const char *at = text + vendor + 1;
+	unsigned long family = strtoul(at, &end, 10);
+	if (end == at || *end != ',')
+		return NULL;
+	at = end + 1;
+	unsigned long model = strtoul(at, &end, 10);
+	return end == at ? NULL : alloc_printf("%.*s family %lu model %lu", (int)vendor, text, family, model);
+}
+
+/* The main id register: "0x00000000410fd490" */
+static char *header_arm_id(const char *text)
+{
+	char *end;
+	unsigned long long id = strtoull(text, &end, 16);
+
+	return end <= text + 2 ? NULL
+			       : alloc_printf("implementer 0x%x part 0x%x", (unsigned)(id >> 24 & 0xff),
+					      (unsigned)(id >> 4 & 0xfff));
+}
+
+/* As in live recordings. */
 static char *header_cpu_id(const char *text)
 {
-	char vendor[16];
-	unsigned family, model;
-	unsigned long long id;
-
-	if (!text)
-		return NULL;
-	if (sscanf(text, "%15[^,],%u,%u", vendor, &family, &model) == 3)
-		return alloc_printf("%s family %u model %u", vendor, family, model);
-	if (sscanf(text, "0x%llx", &id) == 1)
-		return alloc_printf("implementer 0x%x part 0x%x", (unsigned)(id >> 24 & 0xff),
-				    (unsigned)(id >> 4 & 0xfff));
-	return NULL;
+	return !text ? NULL : strncmp(text, "0x", 2) == 0 ? header_arm_id(text) : header_x86_id(text);
 }
 
 int perf_header_finish(struct perf_header *header, const char *name, struct source_info *ret,

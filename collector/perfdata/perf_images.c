@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "collector/process/target.h"
 
-#define VDSO_MAX (64u << 10) /* they are a few pages */
+#define VDSO_MAX (64u << 10) /* a vdso has a few pages */
 
-/* One file that code was mapped from, and what became of it. */
+/* The result for a file that code was mapped from. */
 enum outcome { FOUND, UNCHECKED, MISSING, DIFFERENT };
 
 struct tally {
@@ -31,8 +31,8 @@ struct perf_images {
 	int root;        /* symfs; -1 if it cannot be opened */
 	int cache;       /* ~/.debug; -1 if there is none */
 	struct map seen; /* hash of path and build-id -> outcome */
-	struct map lost; /* the same, of what is no image here: a program may map a file of its own a hundred
-			    times */
+	struct map lost; /* the same, for files that are not images here: a program may map such a file a
+			    hundred times */
 	struct tally tally[DIFFERENT + 1];
 };
 
@@ -49,7 +49,7 @@ static enum outcome perf_images_judge(const struct perf_images *finder, const st
 	return file->inode && file->inode == image->inode ? FOUND : UNCHECKED;
 }
 
-/* fd is closed here. */
+/* Closes fd. */
 static image_id perf_images_take(struct perf_images *finder, int fd, const char *path,
 				 const struct mapping_file *file, enum outcome *outcome)
 {
@@ -120,7 +120,7 @@ static image_id perf_images_open_file(void *context, pid_t pid, const struct map
 	image_id id = lost == MAP_NONE ? perf_images_look_for(finder, file, path, &outcome) : IMAGE_NONE;
 	if (id == IMAGE_NONE && lost == MAP_NONE)
 		map_put(&finder->lost, key, outcome);
-	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* that was memory, and is gone */
+	bool is_file = strncmp(path, "/memfd:", 7) != 0; /* it was memory, and is gone */
 	if (mapping->is_executable && is_file)
 		perf_images_count(finder, path, key, outcome);
 	return id;
@@ -223,7 +223,7 @@ void perf_images_notes(const struct perf_images *finder, struct source_info *ret
 						   "%zu differ, %zu are missing, for example '%s'",
 						   different->n, missing->n,
 						   different->n ? different->first : missing->first));
-	/* Where perf listed build-ids, it listed those of all binaries that were sampled. */
+	/* If perf lists any build-ids, it lists those of all sampled binaries. */
 	if (unchecked->n && finder->header->build_ids.n == 0)
 		vec_push(&ret->notes,
 			 alloc_printf(

@@ -14,8 +14,8 @@
 #include "collector/perfdata/perf_window.h"
 #include "collector/record/perf_record.h"
 
-#define UNPACK_LIMIT (256u << 20) /* one compressed record holds a part of one ring */
-#define MIN_ATTR_ENTRY (64 + 16)  /* the first attr there was, and where its ids are */
+#define UNPACK_LIMIT (256u << 20) /* one compressed record holds part of one ring */
+#define MIN_ATTR_ENTRY (64 + 16)  /* the oldest attr, and the place of its ids */
 #define MAX_ATTR_ENTRY 4096
 
 struct perf_input {
@@ -124,7 +124,7 @@ static int input_read_file_header(struct perf_input *input, struct diag *diag)
 	return 0;
 }
 
-/* A recording that was killed states no size: its data goes as far as the file. */
+/* A recording that was killed states no size: its data reach to the end of the file. */
 static int input_go_to_data(struct perf_input *input, struct diag *diag)
 {
 	const struct perf_section *data = &input->header.data;
@@ -167,7 +167,7 @@ static int input_open_window(struct perf_input *input, int fd, struct diag *diag
 {
 	int error = perf_window_open(&input->window, fd);
 
-	if (error == -EISDIR && faccessat(fd, "data", F_OK, 0) == 0) { /* as perf makes them */
+	if (error == -EISDIR && faccessat(fd, "data", F_OK, 0) == 0) { /* as perf lays them out */
 		input_refuse(input, -ENOTSUP, "it is a directory of recordings, one per thread of perf",
 			     diag);
 		diag_hint(diag, "record again without `--threads`");
@@ -251,7 +251,7 @@ static int input_next_raw(struct perf_input *input, struct bytes *ret, struct di
 	size_t size = read_u16(&r);
 	if (r.failed)
 		return input_end(input);
-	if (size < 8) /* or the file has been cut off there, just now */
+	if (size < 8) /* or the file has just been truncated there */
 		return perf_window_distrust(window) ? input_next_raw(input, ret, diag)
 						    : input_damaged(input, "a record of length 0", diag);
 	error = perf_window_fill(window, size);
@@ -261,12 +261,12 @@ static int input_next_raw(struct perf_input *input, struct bytes *ret, struct di
 		return input_end(input);
 	*ret = bytes_slice(perf_window_bytes(window), 0, size);
 	__builtin_prefetch(ret->at +
-			   2 * size); /* samples are mostly of one size: the next but one begins there */
+			   2 * size); /* most samples have the same size: the next but one starts there */
 	perf_window_use(window, size);
 	return 1;
 }
 
-/* What follows a record and is not counted in its size. */
+/* What follows a record without being counted in its size. */
 static uint64_t input_payload_of(struct bytes record)
 {
 	struct reader r = reader_of(record);
@@ -278,7 +278,7 @@ static uint64_t input_payload_of(struct bytes record)
 	return type == TOOL_TRACING_DATA ? read_u32(&r) : 0;
 }
 
-/* The compressed bytes of a record; empty if it is no compressed one. */
+/* The compressed bytes of a record; empty if it is not compressed. */
 static struct bytes input_packed_part(struct bytes record)
 {
 	struct reader r = reader_of(record);
@@ -297,7 +297,7 @@ static int input_unpack(struct perf_input *input, struct bytes packed, struct di
 
 	if (!input->zstd)
 		input->zstd = zstd_stream_new();
-	if (left) /* a record may go on in the next piece */
+	if (left) /* a record may continue in the next piece */
 		memmove(buffer->at, buffer->at + input->unpacked_at, left);
 	buffer->len = left;
 	input->unpacked_at = 0;
@@ -305,7 +305,7 @@ static int input_unpack(struct perf_input *input, struct bytes packed, struct di
 		return 0;
 	if (!perf_window_is_gone(&input->window, packed))
 		return input_damaged(input, "a compressed record that cannot be decompressed", diag);
-	input->is_cut = true; /* just now; the end is next */
+	input->is_cut = true; /* just now; the end comes next */
 	buffer->len = 0;
 	return 0;
 }

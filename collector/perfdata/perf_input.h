@@ -2,9 +2,9 @@
 /*
  * perf_input: a perf.data file, or the stream that `perf record -o -` writes, as a sequence of records.
  *
- * It knows the container and nothing of what records mean: where the sections lie, what to skip, how
- * compressed records unpack. Goes from the beginning to the end, so a stream may be endless; records of a
- * file are handed out where they lie in it. Private to perf_file.
+ * It handles the container, not the meaning of records: where the sections are, what to skip, how to
+ * decompress records. It reads from the beginning to the end, so a stream may be endless; records of a file
+ * are returned in place. Private to perf_file.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct perf_section {
 };
 
 struct perf_file_header {
-	bool is_stream; /* there are no sections: what they would say comes as records */
+	bool is_stream; /* there are no sections: their contents are in records */
 	uint64_t attr_entry_size;
 	struct perf_section attrs, data;
 	uint64_t features[4]; /* bitmap */
@@ -33,20 +33,22 @@ void perf_input_close(struct perf_input *input);
 
 const struct perf_file_header *perf_input_header(const struct perf_input *input);
 
-/* The bytes of a section, as far as the file holds them; malloc'ed. -EFBIG if there are more than limit. */
+/* The bytes of a section, as far as the file contains them; malloc'ed. -EFBIG if there are more than limit.
+ */
 int perf_input_section(struct perf_input *input, struct perf_section section, size_t limit,
 		       struct buffer *ret);
 
-/* 1 and the next record, whole and unpacked, valid until the next call; 0 at the end; -errno is a fault. */
+/* 1 and the next record, complete and decompressed, valid until the next call; 0 at the end; -errno is a
+ * fault. */
 int perf_input_next(struct perf_input *input, struct bytes *ret, struct diag *diag);
-/* The counter on which this record, the last one given, may be left where it is; NULL: it must be copied. */
+/* The counter for leaving the last record in place; NULL: it must be copied. */
 size_t *perf_input_loan(struct perf_input *input, struct bytes record);
 /*
- * The file has lost a record that was not copied: what was read of it means nothing. Known of records that
- * were left behind once is_changed says so, at the end at the latest; one that was only just given may be
- * lost before.
+ * The file has lost a record that was not copied: what was read from it is invalid. For records that were
+ * left in place this is known once is_changed returns true, at the latest at the end; the most recent record
+ * may be lost before.
  */
 bool perf_input_is_changed(const struct perf_input *input);
 bool perf_input_is_gone(const struct perf_input *input, struct bytes record);
-/* The end came in the middle of a record, or the recording was never finished. */
+/* Did the file end in the middle of a record, or was the recording never finished? */
 bool perf_input_is_cut(const struct perf_input *input);

@@ -9,7 +9,7 @@
 
 static const char *const symbols[] = { "_text", "_stext" };
 
-/* Both stand near the beginning of the file. */
+/* Both are near the beginning of the file. */
 static uint64_t perf_kernel_find(const char *wanted, const char **ret_symbol)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/kallsyms", "re");

@@ -69,7 +69,7 @@ static void tape_add_sample(struct perf_tape *tape, const struct event *event)
 	writer_clear(w);
 	write_u32(w, PERF_RECORD_SAMPLE);
 	write_u16(w, PERF_RECORD_MISC_USER);
-	write_u16(w, 0); /* the size, below */
+	write_u16(w, 0); /* the size; set below */
 	write_u64(w, sample->regs.value[tape->isa->pc]);
 	write_u32(w, (uint32_t)event->pid);
 	write_u32(w, (uint32_t)event->tid);

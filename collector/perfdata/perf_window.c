@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_window: of the mapping, only what lies between the oldest record that is still needed and the place
- * where we read is kept in memory. Dropping a piece too early would cost time, nothing else: it would be
- * mapped in again.
+ * perf_window: only the part of the mapping between the oldest record still needed and the read position is
+ * kept in memory. Dropping a piece too early costs time, nothing else: it is mapped again.
  */
 #include "collector/perfdata/perf_window.h"
 
@@ -142,8 +141,8 @@ int perf_window_fill(struct perf_window *window, size_t want)
 }
 
 /*
- * Pieces that we have read and that nobody needs any more. A record that goes on in the next piece counts in
- * its first; the one that is being given has not been lent yet.
+ * Drops pieces that have been read and are no longer needed. A record that continues in the next piece counts
+ * in its first one; the record being handed out has not been lent yet.
  */
 static void window_drop_behind(struct perf_window *window, size_t piece)
 {
@@ -163,7 +162,7 @@ void perf_window_use(struct perf_window *window, size_t len)
 	window->start += len;
 }
 
-/* Skips bytes that need not be read; 1 if the file ends before. */
+/* Skips bytes that need not be read; 1 if the file ends first. */
 static int window_jump(struct perf_window *window, uint64_t len)
 {
 	uint64_t left = window->limit - window->read_at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_window: the bytes of a recording from its beginning to its end, as far as they are there.
+ * perf_window: access to the bytes of a recording from its beginning to its end, as far as they exist.
  *
- * A file is mapped and looked at where it lies. A pipe is read into a buffer, as is what a file has got
- * behind the end it had when it was opened. A file that is cut off or changes under us is only ever short.
- * Private to perf_input.
+ * A file is mapped and read in place. A pipe is read into a buffer, and so is what was appended to a file
+ * after it was opened. A file that is truncated or changed meanwhile only becomes shorter. Private to
+ * perf_input.
  */
 #pragma once
 
@@ -18,24 +18,24 @@
 struct perf_window {
 	int fd;
 	bool is_seekable, is_at_eof;
-	const uint8_t *bytes; /* the mapping's, or the buffer's */
-	size_t start, end;    /* of those that are there and not yet used */
+	const uint8_t *bytes; /* of the mapping, or of the buffer */
+	size_t start, end;    /* of those that are available and not yet used */
 	uint64_t read_at;     /* file offset of end */
-	uint64_t limit;       /* nothing lies behind; UINT64_MAX: until the file ends */
+	uint64_t limit;       /* nothing is read beyond; UINT64_MAX: until the file ends */
 	uint8_t *buffer;
 
 	void *map;
 	size_t map_len;
 	volatile bool is_changed; /* the file has become shorter than the mapping, or cannot be read */
-	size_t *loans;            /* for each piece of the mapping: records in it that somebody still needs */
+	size_t *loans;            /* for each piece of the mapping: records in it that are still needed */
 	size_t n_dropped;         /* pieces that are no longer in our memory */
 };
 
-/* Takes fd in any case. The window must stay where it is until it is closed. */
+/* Takes fd in any case. The window must not move until it is closed. */
 int perf_window_open(struct perf_window *window, int fd);
 void perf_window_close(struct perf_window *window);
 
-/* Goes to another part of a file. */
+/* Moves to another part of a file. */
 void perf_window_go(struct perf_window *window, uint64_t offset, uint64_t limit);
 /* Makes `want` bytes available, or fewer if there are no more; want <= WINDOW_SIZE. */
 int perf_window_fill(struct perf_window *window, size_t want);
@@ -45,16 +45,15 @@ static inline struct bytes perf_window_bytes(const struct perf_window *window)
 	return (struct bytes){ window->bytes + window->start, window->end - window->start };
 }
 uint64_t perf_window_offset(const struct perf_window *window);
-/* The first len bytes of what is available are done with. */
+/* Marks the first len available bytes as used. */
 void perf_window_use(struct perf_window *window, size_t len);
-/* The same of any number; 1 if there are not as many. */
+/* The same for any number; 1 if there are fewer. */
 int perf_window_skip(struct perf_window *window, uint64_t len);
 
-/* Something is wrong with what was seen: from here on the file is read again. False if it was not mapped. */
+/* The data is inconsistent: from here on the file is read instead of mapped. False if it was not mapped. */
 bool perf_window_distrust(struct perf_window *window);
 
-/* Bytes in the mapping stay where they are: the counter of those who need them. NULL: they are to be copied.
- */
+/* The counter for leaving bytes of the mapping in place; NULL: they must be copied. */
 size_t *perf_window_loan(struct perf_window *window, struct bytes bytes);
-/* Bytes of the mapping that the file no longer has; what was read there may have been zeroes. */
+/* Are these bytes of the mapping no longer in the file? What was read there may have been zeroes. */
 bool perf_window_is_gone(const struct perf_window *window, struct bytes bytes);

@@ -14,9 +14,9 @@
 #include "collector/perfdata/perf_writer_private.h"
 
 #define BUFFER_SIZE (1u << 20)
-#define ROUND_BYTES (32u << 20) /* code may come behind the sample it was read for, by what walkers hold */
-#define FIX_UP_BYTES (8u << 20) /* how much a recording that is cut off may lose */
-#define IDS_ROOM 4096           /* ids before the data; if there are more, all go behind it at the end */
+#define ROUND_BYTES (32u << 20) /* code may come after its sample, by what the walkers hold */
+#define FIX_UP_BYTES (8u << 20) /* how much a recording may lose if it is cut off */
+#define IDS_ROOM 4096 /* ids before the data; if there are more, all of them go after it at the end */
 #define ENTRY_SIZE (WRITTEN_ATTR_SIZE + 16)
 
 static uint64_t perf_writer_ids_offset(const struct perf_writer *writer)
@@ -109,8 +109,8 @@ static void perf_writer_flush(struct perf_writer *writer)
 	writer_clear(&writer->buffer);
 }
 
-/* Records come nearly in time order, so a round may end anywhere after a while; without any, perf would hold
- * all of the file in memory. */
+/* Records come nearly in time order, so a round may end anywhere after a while; without rounds, perf would
+ * hold the whole file in memory. */
 static void perf_writer_end_round(struct perf_writer *writer)
 {
 	write_u32(&writer->buffer, TOOL_FINISHED_ROUND);
@@ -262,7 +262,7 @@ static void perf_writer_write_mapping(struct perf_writer *writer, const struct i
 
 #define CODE_MAX 32768 /* bytes: a record has less than 64 KiB */
 
-/* Code that has changed, in the record the kernel has for its own; perf passes over those of user mode. */
+/* Changed code, in the record type that the kernel uses for its own code; perf ignores those of user mode. */
 static void perf_writer_write_code(struct perf_writer *writer, const struct event *event)
 {
 	struct writer *w = &writer->buffer;
@@ -309,11 +309,11 @@ void perf_writer_known(struct perf_writer *writer, const struct images *images, 
 {
 	struct event known = *event;
 
-	known.time_ns = 0; /* it was so before the recording began */
+	known.time_ns = 0; /* it existed before the recording began */
 	perf_writer_event(writer, images, &known);
 }
 
-/* Where the kernel's code lies, in the form perf expects; nothing if the address is hidden from us. */
+/* The location of the kernel's code, in the form perf expects; nothing if the address is hidden from us. */
 static void perf_writer_write_kernel_mapping(struct perf_writer *writer)
 {
 	const struct event nobody = { .pid = -1 };
@@ -387,7 +387,7 @@ int perf_writer_open(int fd, const char *name, const struct perf_writer_event *e
 	return 0;
 }
 
-/* Features behind the data, then the ids again if they had no room in front, and the header last of all. */
+/* Features after the data, then the ids again if they did not fit before it, and the header last. */
 static void perf_writer_complete(struct perf_writer *writer, const struct images *images,
 				 const char *command_line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_writer_private: what perf_writer.c (records) and perf_features.c (the end of the file) share.
+ * perf_writer_private: shared by perf_writer.c (records) and perf_features.c (the end of the file).
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "collector/perfdata/perf_writer.h"
 #include "collector/record/perf_record.h"
 
-/* What every perf since Linux 5.13 reads; newer fields of the struct are none we ask for. */
+/* Every perf since Linux 5.13 can read this; newer fields of the struct are not used. */
 #define WRITTEN_ATTR_SIZE PERF_ATTR_SIZE_VER7
 
 struct written_event {
@@ -27,12 +27,12 @@ struct perf_writer {
 	struct perf_layout layout;
 	struct writer buffer;       /* what has not been written yet */
 	uint64_t written;           /* end of what has */
-	uint64_t fixed_up;          /* end of the data as the header states it */
+	uint64_t fixed_up;          /* end of the data according to the header */
 	uint64_t round_at;          /* end of the last round */
 	uint64_t first_ns, last_ns; /* of samples; first 0 = none yet */
 };
 
-/* Appends the feature sections behind the table that w starts with; the first byte of w will lie at file
- * offset `at`. */
+/* Appends the feature sections after the table at the start of w; the first byte of w will be at file offset
+ * `at`. */
 void perf_features_write(const struct perf_writer *writer, const struct images *images,
 			 const char *command_line, uint64_t at, struct writer *w, uint64_t *ret_bits);

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* It is counted all the time, or not at all: the kernel says so when it is read. */
+/* It is counted all the time or not at all: reading it tells which. */
 static int counters_open(const struct perf_event_attr *like, int cpu)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),

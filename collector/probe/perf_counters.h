@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_counters: events that are counted on every CPU, for the BPF program that tells whose they are.
+ * perf_counters: events that are counted on every CPU, for the BPF program that attributes them to threads.
  */
 #pragma once
 
@@ -15,9 +15,8 @@ struct perf_counters {
 };
 
 /*
- * Counts an event on these CPUs, as the program's counter of this number. 0 or -errno: -EBUSY if all of a
- * CPU's counters are in use. An event that shared its counter with others would be counted a part of the time
- * only.
+ * Counts an event on these CPUs, as the program's counter of this number. 0 or -errno: -EBUSY if all counters
+ * of a CPU are in use. An event that shares its counter with others would be counted only part of the time.
  */
 int perf_counters_add(struct perf_counters *counters, const struct bpf_trace *program, uint32_t number,
 		      const struct perf_event_attr *attr, const int *cpus, size_t n_cpus);

@@ -50,7 +50,7 @@ static int probe_open_outputs(struct perf_probe *probe, const struct perf_probe_
 	return error;
 }
 
-/* What finds no room in the kernel stays with what there was. */
+/* If the kernel has no memory for the larger size, the old one stays in use. */
 void perf_probe_deepen(struct perf_probe *probe, size_t copied, uint32_t most)
 {
 	uint32_t now = probe->attr.sample_stack_user;
@@ -73,7 +73,7 @@ static uint32_t probe_highest(const int *cpus, size_t n)
 	return (uint32_t)most + 1;
 }
 
-/* A countdown is a binary logarithm times this. */
+/* A countdown is a binary logarithm times this factor. */
 static uint64_t probe_scale(uint64_t every)
 {
 	return (uint64_t)ceil((double)every * M_LN2);
@@ -88,7 +88,7 @@ int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want
 		    struct diag *diag)
 {
 	const struct trace_options options = { .is_x86 = want->isa->elf_machine == EM_X86_64,
-					       .hides = 1, /* also probes of others */
+					       .hides = 1, /* also other tools' probes */
 					       .arg = want->arg ? want->arg - 1 : TRACE_ARG_NONE,
 					       .counts = want->counts,
 					       .paths = want->paths,

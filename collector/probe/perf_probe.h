@@ -4,7 +4,7 @@
  * through which it writes into the rings.
  *
  * A record is written when a call ends: a sample with registers and stack, and what was measured as its raw
- * part. Probes are the kernel's; they are gone when they are removed, when this is closed, and when cpprof
+ * part. The kernel removes the probes when they are closed one by one, when this is closed, and when cpprof
  * dies.
  */
 #pragma once
@@ -31,35 +31,35 @@ struct perf_probe_fd {
 struct perf_probe {
 	struct bpf_trace *program; /* NULL = none */
 	struct perf_event_attr attr;
-	VEC(struct perf_probe_fd) outputs; /* one a CPU, and more of them later, for larger stacks */
+	VEC(struct perf_probe_fd) outputs; /* one per CPU, and later additional ones, for larger stacks */
 	size_t n_cpus;
 	struct probe_links links;
-	struct perf_counters counters; /* of events that are counted by call; added by who wants them */
+	struct perf_counters counters; /* of events that are counted per call; added by the caller */
 };
 
 struct perf_probe_want {
 	const struct isa *isa;
-	uint64_t every;      /* allocations are sampled, every so many bytes; 0 = calls are timed */
-	bool paths;          /* paths are known again, if they are learnt */
-	bool counts;         /* entries are counted, and nothing else is done */
-	bool held;           /* ... and followed until they are freed */
-	uint32_t n_counters; /* at most so many are added */
-	unsigned arg;        /* number of an argument to add up, from 1; 0 = none */
-	const struct perf_event_attr *like; /* whose clock, registers and stack samples have */
-	const int *cpus, *anchors;          /* whose rings to write into */
+	uint64_t every;      /* mean number of bytes between sampled allocations; 0 = calls are timed */
+	bool paths;          /* known call paths are recognised */
+	bool counts;         /* only count entries */
+	bool held;           /* ... and track allocations until they are freed */
+	uint32_t n_counters; /* maximum number of counters */
+	unsigned arg;        /* number of the argument to be added up, from 1; 0 = none */
+	const struct perf_event_attr
+		*like;             /* an event with the clock, registers and stack size of the samples */
+	const int *cpus, *anchors; /* the rings to write into */
 	size_t n_cpus;
 };
 
-/* As bpf_deep_open. */
+/* See bpf_deep_open. */
 int perf_probe_open(struct perf_probe *probe, const struct perf_probe_want *want, struct text *ret_log,
 		    struct diag *diag);
-/* How many bytes there are to a sample of allocations, on average: in the kernel, countdowns are whole
- * numbers. */
+/* The actual mean number of bytes between samples: in the kernel, countdowns are integers. */
 double perf_probe_every(uint64_t wanted);
-/* A call came with so many bytes of its stack, and the stack went on: more is copied from now on, up to most.
- */
+/* A call came with this many bytes of its stack, and the stack continued: from now on more is copied, up to
+ * most. */
 void perf_probe_deepen(struct perf_probe *probe, size_t copied, uint32_t most);
 void perf_probe_close(struct perf_probe *probe);
 
-/* What a record's raw part says about a call; false if it is none of ours. */
+/* The call described by the raw part of a record; false if it is not one of ours. */
 bool perf_probe_read(struct bytes raw, struct trace_call *ret);

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 
 /*
- * A forked child has our descriptors, too, and a probe stays as long as one of them is open: children let go
- * of them at once.
+ * A forked child inherits our descriptors, and a probe stays as long as one of them is open: children close
+ * them at once.
  */
 static struct probe_links *probe_links_current;
 
@@ -58,7 +58,7 @@ void probe_links_done(struct probe_links *links)
 
 /* ---- many places at once ----------------------------------------------------------------------------- */
 
-/* Offsets and cookies of what is set at once; owners: the function of each. */
+/* Offsets and cookies of probes that are set at once; owners: the function of each. */
 struct probe_list {
 	VEC(uint64_t) offsets, cookies;
 	VEC(size_t) owners;
@@ -78,7 +78,7 @@ static void probe_list_add(struct probe_list *list, uint64_t offset, uint64_t co
 	vec_push(&list->owners, owner);
 }
 
-/* What all links of one go have in common. */
+/* What all links of one attempt have in common. */
 struct probe_go {
 	struct probe_links *links;
 	struct probe_link like;
@@ -117,7 +117,7 @@ static void probe_unlink(struct probe_links *links, size_t n_kept)
 		close(links->links.at[--links->links.n].fd);
 }
 
-/* Which of them is refused, if it is refused alone? By halving. */
+/* Which one is refused, if it is the only one? Found by bisection. */
 static size_t probe_find_refused(const struct probe_go *go, struct bpf_trace_places places)
 {
 	const uint64_t *first = places.offsets;
@@ -163,7 +163,8 @@ static int probe_link_list(struct probe_go *go, const struct probe_list *list, b
 
 /* ---- functions --------------------------------------------------------------------------------------- */
 
-/* Those of a set that are in this state. Exits first: a call whose entry was seen must be seen to end. */
+/* The functions of a set that are in this state. Exits first: a call whose entry was seen must be seen to
+ * end. */
 static int probe_link_functions(struct probe_links *links, uint32_t index, enum probe_state state,
 				size_t *ret_refused)
 {
@@ -238,7 +239,7 @@ int probe_links_add(struct probe_links *links, pid_t pid, const char *path,
 
 /* ---- changes ----------------------------------------------------------------------------------------- */
 
-/* Closes the links for which is_one says so; entries first: calls that have begun shall be seen to end. */
+/* Closes the links for which is_one is true; entries first: calls that have begun must be seen to end. */
 static void probe_close_some(struct probe_links *links, bool (*is_one)(const struct probe_link *, uint64_t),
 			     uint64_t key)
 {
@@ -270,7 +271,7 @@ static bool probe_is_at_times(const struct probe_link *link, uint64_t key)
 	return link->state == PROBE_AT_TIMES;
 }
 
-/* A set that is empty has no probes, and keeps its number. */
+/* An empty set has no probes, and keeps its number. */
 void probe_links_forget(struct probe_links *links, pid_t pid)
 {
 	for (size_t i = 0; i < links->sets.n; i++)

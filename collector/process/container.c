@@ -15,7 +15,7 @@
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* A file of at most JSON_TREE_SIZE bytes, with a zero behind them; NULL if there is none. */
+/* A file of at most JSON_TREE_SIZE bytes, with a terminating zero; NULL if there is none. */
 static char *container_read(const char *path, size_t *ret_len)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -50,9 +50,9 @@ static struct json_node *container_parse(const char *path)
 /* ---- which one ---------------------------------------------------------------------------------- */
 
 /*
- * The last part of a cgroup's path that has an id in it: "/docker/ID", "/system.slice/docker-ID.scope",
- * "/kubepods/burstable/podUID/cri-containerd-ID.scope". A monitor beside a container ("libpod-conmon-ID") is
- * not in it.
+ * The last part of a cgroup's path that contains an id: "/docker/ID", "/system.slice/docker-ID.scope",
+ * "/kubepods/burstable/podUID/cri-containerd-ID.scope". The monitor of a container ("libpod-conmon-ID") is
+ * not inside it.
  */
 static bool container_id_in(const char *cgroup, char *ret_id)
 {
@@ -77,7 +77,7 @@ static char *container_take_name(const char *name)
 {
 	if (!name)
 		return NULL;
-	name += name[0] == '/'; /* docker's */
+	name += name[0] == '/'; /* as Docker writes it */
 	return name[0] && strlen(name) <= MAX_NAME ? alloc_text(name) : NULL;
 }
 
@@ -88,7 +88,7 @@ static char *container_name_docker(const struct json_node *root, const char *id)
 	return container_take_name(json_node_text(json_node_get(root, "Name")));
 }
 
-/* What a runtime of Kubernetes, or nerdctl, has added to the description that all runtimes have in common. */
+/* What Kubernetes runtimes or nerdctl add to the description that all runtimes share. */
 static char *container_name_oci(const struct json_node *root, const char *id)
 {
 	static const char *const names[] = { "io.kubernetes.container.name",
@@ -120,7 +120,7 @@ static char *container_name_podman(const struct json_node *root, const char *id)
 	return NULL;
 }
 
-/* Where a description is: a folder, and in it, below the id if there is one, a file. */
+/* Where a description is found: a folder, then the id if there is one, then a file. */
 struct container_place {
 	const char *folder, *file;
 	bool is_by_id;

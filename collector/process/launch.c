@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch: two pipes. The child waits for a byte on one; the other closes by itself when exec works
- * and carries an errno when it does not.
+ * launch: uses two pipes. The child waits for a byte on one; the other is closed by a successful exec, and
+ * carries an errno if exec fails.
  */
 #include "collector/process/launch.h"
 
@@ -59,7 +59,7 @@ int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *re
 	return diag->error;
 }
 
-/* The errno of execve alone leaves the cause open. */
+/* The errno of execve alone does not tell the cause. */
 static int launch_refuse(const char *name, int error, struct diag *diag)
 {
 	struct stat st;

@@ -20,9 +20,9 @@ struct launch {
 
 /* argv[0] is searched in PATH. signals: the mask the command runs with; NULL = the caller's own. */
 int launch_prepare(char *const *argv, const sigset_t *signals, struct launch *ret, struct diag *diag);
-/* Lets it run; faults if the command cannot be run. */
+/* Starts it; fails if the command cannot be executed. */
 int launch_start(struct launch *launch, const char *name, struct diag *diag);
-/* Is it over? Never waits. */
+/* Has it ended? Never waits. */
 bool launch_poll(struct launch *launch);
-/* Lets go of the child; one that was never started exits by itself. */
+/* Releases the child; one that was never started exits by itself. */
 void launch_done(struct launch *launch);

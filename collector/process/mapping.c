@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapping: opening what was mapped. Nothing here blocks: a file is looked at before it is opened,
- * and only regular files are.
+ * mapping: opens what was mapped. Nothing here blocks: a file is checked before it is opened, and only
+ * regular files are opened.
  */
 #include "collector/process/mapping.h"
 
@@ -23,13 +23,13 @@
 #include "base/hash.h"
 #include "collector/process/target.h"
 
-#define VDSO_MAX (1u << 20) /* they are a few pages */
+#define VDSO_MAX (1u << 20) /* a vdso has a few pages */
 
 struct mapper {
 	struct images *images; /* borrowed */
 	const struct mapper_ops *ops;
 	void *context;
-	struct map by_file; /* hash of what the kernel said -> image */
+	struct map by_file; /* hash of the kernel's description -> image */
 	image_id vdso;
 };
 
@@ -61,8 +61,7 @@ bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offse
 
 	for (size_t i = 0; i < image->n_segments; i++) {
 		const struct segment *s = &image->segments[i];
-		uint64_t slack = s->vaddr &
-				 0xffff; /* mappings start at a page, of at most 64 KiB; segments need not */
+		uint64_t slack = s->vaddr & 0xffff; /* unlike segments, mappings start at a page */
 		uint64_t first = s->offset > slack ? s->offset - slack : 0;
 		if (s->type != PT_LOAD || file_offset < first ||
 		    file_offset - first >= s->file_size + (s->offset - first))
@@ -80,7 +79,7 @@ bool mapping_bias(const struct image *image, uint64_t start, uint64_t file_offse
 
 /* ---- opening what was mapped ---------------------------------------------------------------- */
 
-/* A path inside another process's root: links in it must not lead out of there. */
+/* A path inside another process's root: links in it must not lead out of that root. */
 static int mapping_look_inside(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
@@ -89,7 +88,7 @@ static int mapping_look_inside(int root, const char *path)
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* A readable descriptor of a regular file that was only looked at so far (O_PATH); else -1. */
+/* A readable descriptor for a regular file that was opened with O_PATH; otherwise -1. */
 static int mapping_open_regular(int looked_at, struct stat *ret)
 {
 	char path[64];
@@ -101,8 +100,8 @@ static int mapping_open_regular(int looked_at, struct stat *ret)
 }
 
 /*
- * The device is not compared: btrfs and overlayfs state another one in maps than in stat. Two
- * different files of one name and one inode number are not a case worth losing all of btrfs for.
+ * The device is not compared: on btrfs and overlayfs, maps and stat report different ones. Two different
+ * files with the same name and inode number are too rare to give up all of btrfs for.
  */
 static bool mapping_is_same_inode(const struct mapping_file *file, const struct stat *st)
 {
@@ -114,7 +113,7 @@ static bool mapping_is_same_image(const struct mapper *mapper, const struct mapp
 	return build_id_equal(&images_peek(mapper->images, id)->build_id, &file->build_id);
 }
 
-/* looked_at is closed here. */
+/* Closes looked_at. */
 static image_id mapping_take_image(struct mapper *mapper, int looked_at, bool is_certain,
 				   const struct mapping_file *file, const char *path)
 {
@@ -158,7 +157,7 @@ static image_id mapping_open_file(void *context, pid_t pid, const struct mapping
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
-		 (unsigned long long)(m->start + m->len));
+		 (unsigned long long)m->start + m->len);
 	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
 	if (id != IMAGE_NONE)
 		return id;
@@ -169,7 +168,7 @@ static image_id mapping_open_file(void *context, pid_t pid, const struct mapping
 	return mapping_take_image(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
 }
 
-/* Every 64-bit process has the same one, so ours is used where the process has gone. */
+/* All 64-bit processes have the same one, so ours is used if the process is gone. */
 static image_id mapping_open_vdso(void *context, pid_t pid, const struct mapping_file *file,
 				  const struct mapping *m)
 {
@@ -214,7 +213,7 @@ static bool mapping_is_file(const char *path)
 	return true;
 }
 
-/* Code that the kernel puts into every process, and that is no ELF file. */
+/* Code that the kernel maps into every process, and that is not an ELF file. */
 static bool mapping_is_kernel_page(const char *path)
 {
 	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[sigpage]", "[vectors]" };
@@ -259,7 +258,7 @@ static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file
 	m->bias = m->start - m->file_offset;
 }
 
-/* Code in anonymous memory. One image a process: its addresses mean something there only. */
+/* Code in anonymous memory. One image per process: its addresses are valid only there. */
 static void mapping_set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
 {
 	char name[64];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack_top: one remembered mapping a thread.
+ * stack_top: remembers one mapping per thread.
  *
- * A program that runs coroutines moves sp from mapping to mapping at will. It must not cost a file
- * read each time: between two lookups for one thread there is a pause, in which nothing is cut.
+ * A program with coroutines moves sp from mapping to mapping at will. That must not cost a file read each
+ * time: after a lookup for a thread there is a pause, in which nothing is cut.
  */
 #include "collector/process/stack_top.h"
 
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* A read of a large maps file takes some ms: at most a few per cent of one thread's time. */
+/* Reading a large maps file takes some ms: at most a few per cent of one thread's time. */
 #define PAUSE_NS 100000000ull
 
 struct top {

@@ -25,7 +25,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-#define FILE_LIMIT (256u << 20) /* of /proc/PID/maps: a process may have millions of mappings, not more */
+#define FILE_LIMIT (256u << 20) /* of /proc/PID/maps: enough for millions of mappings */
 
 static void target_closedirp(DIR **dir)
 {
@@ -47,7 +47,7 @@ char *target_read_file(const char *path, size_t *ret_len)
 		n = read(fd, text + len, cap - len - 1);
 	}
 	if (n < 0) {
-		free(text); /* keeps errno */
+		free(text); /* leaves errno alone */
 		return NULL;
 	}
 	text[len] = 0;
@@ -86,7 +86,7 @@ int target_threads(pid_t pid, struct pid_list *ret)
 	return error ? error : ret->pids.n ? 0 : -ESRCH;
 }
 
-/* What stands behind a key of /proc/PID/status; "" if it is not there. */
+/* The value of a key in /proc/PID/status; "" if it is missing. */
 static void target_read_status(pid_t pid, const char *key, char ret[32])
 {
 	char path[64];
@@ -122,7 +122,7 @@ pid_t target_parent(pid_t pid)
 	return target_status_number(pid, "\nPPid:");
 }
 
-/* The inode of the first pid namespace is the kernel's constant. */
+/* The inode number of the initial pid namespace is a constant of the kernel. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
 
 bool target_is_machine_init(pid_t pid)
@@ -140,7 +140,7 @@ char target_state(pid_t pid)
 	return text[0];
 }
 
-/* Those whose parent is in the family join it, until nobody does. */
+/* Adds processes whose parent is in the set, until there are no more. */
 int target_descendants(const pid_t *pids, size_t n, struct pid_list *ret)
 {
 	struct pid_list all = { 0 };
@@ -180,7 +180,7 @@ uint64_t target_cpu_ns(pid_t pid, pid_t tid)
 	else
 		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	CLEANUP(freep) char *stat = target_read_file(path, NULL);
-	const char *at = stat ? strrchr(stat, ')') : NULL; /* the name before it may hold anything */
+	const char *at = stat ? strrchr(stat, ')') : NULL; /* the name before it may contain anything */
 	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) != 2)
 		return 0;
 	return (user + system) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -225,7 +225,7 @@ static bool target_real_id(const char *status, const char *name, unsigned *ret)
 	return line && sscanf(line + strlen(name), "%u", ret) == 1;
 }
 
-/* Not the owner of /proc/PID: a process chooses whether that is root. */
+/* Not the owner of /proc/PID: a process can choose whether that is root. */
 bool target_user(pid_t pid, struct user *ret)
 {
 	char path[64];
@@ -284,7 +284,7 @@ static bool target_is_named(pid_t pid, const char *name)
 		link[n] = 0;
 		return strcmp(target_base_name(link), name) == 0;
 	}
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid); /* another user's: argv[0] is all we may see */
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid); /* of another user: we see only argv[0] */
 	CLEANUP(freep) char *argv0 = target_read_file(path, NULL);
 	return argv0 && argv0[0] && strcmp(target_base_name(argv0), name) == 0;
 }
@@ -336,7 +336,7 @@ int target_check_machine(pid_t pid, struct diag *diag)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	if (target_check_path(path) != -ENOTSUP)
-		return 0; /* what we may not look at is decided by the attempt to attach */
+		return 0; /* if we may not look at it, attaching decides */
 	diag_set(diag, -ENOTSUP, "cannot profile process %d", pid);
 	diag_why(diag, "it does not run a 64-bit x86-64 or AArch64 program");
 	return -ENOTSUP;
@@ -365,7 +365,7 @@ int target_check_file(const char *command, struct diag *diag)
 	char path[PATH_MAX];
 
 	if (!target_find_command(command, path) || target_check_path(path) != -ENOTSUP)
-		return 0; /* that there is none will be said by execvp */
+		return 0; /* execvp will report that there is none */
 	diag_set(diag, -ENOTSUP, "cannot profile '%s'", command);
 	diag_why(diag, "'%s' is not a 64-bit x86-64 or AArch64 program", path);
 	return -ENOTSUP;
@@ -475,7 +475,7 @@ int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map 
 	for (char *line = text; line < text + len;) {
 		size_t line_len = strcspn(line, "\n");
 		struct target_map map;
-		line[line_len] = 0; /* so that the path is a string */
+		line[line_len] = 0; /* so that the path is terminated */
 		if (target_parse_map(line, line_len, &map)) {
 			line[(size_t)(map.path - line) + map.path_len] = 0;
 			visit(context, &map);

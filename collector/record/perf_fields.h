@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_fields: what a record consists of, and where its fields are. Included by perf_record.h.
+ * perf_fields: the fields of a record, and their layout. Included by perf_record.h.
  */
 #pragma once
 
@@ -17,14 +17,14 @@
 struct perf_layout {
 	const struct isa *isa; /* of the recorded machine; NULL: registers are skipped */
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr;
-	uint64_t period;    /* weight of a sample that does not carry its period */
+	uint64_t period;    /* weight of a sample that does not contain its period */
 	uint32_t event;     /* index into the source's event list */
-	bool sample_id_all; /* records other than samples end in who, when and where */
+	bool sample_id_all; /* records other than samples end in thread, time and CPU */
 };
 
-/* What a sample says its event and those of its group have counted; points into the record. */
+/* The counter values of its event and group in a sample; points into the record. */
 struct perf_counts {
-	uint64_t enabled, running; /* ns; 0 = not told */
+	uint64_t enabled, running; /* ns; 0 = not known */
 	uint64_t n;
 	struct bytes entries; /* `words` u64 each: a value, then its event's id if has_ids */
 	uint32_t words;
@@ -32,7 +32,7 @@ struct perf_counts {
 };
 
 enum perf_kind {
-	PERF_KIND_OTHER, /* nothing we use; skip it */
+	PERF_KIND_OTHER, /* not used; skipped */
 	PERF_KIND_SAMPLE,
 	PERF_KIND_MMAP,
 	PERF_KIND_COMM,
@@ -54,21 +54,20 @@ struct perf_record {
 	bool has_time, has_id, has_cpu;
 	uint64_t time_ns;
 	uint64_t id;     /* of the event */
-	uint64_t stream; /* of the copy of it that a thread inherited; the same as id where it is the event
-			    itself */
+	uint64_t stream; /* of the copy that a thread inherited; equal to id for the event itself */
 	uint32_t cpu;
-	pid_t pid, tid; /* whom the record is about; 0 where it does not say */
+	pid_t pid, tid; /* the thread of the record; 0 if it has none */
 	union {
 		struct {
 			uint64_t ip, addr;
 			struct sample sample; /* points into the bytes and the scratch */
-			struct bytes raw;     /* of whoever wrote it; padded */
+			struct bytes raw;     /* from the program that wrote it; padded */
 			struct perf_counts counts;
 		} sample;
 		struct {
 			uint64_t start, len, file_offset;
 			const char *path;      /* in the bytes; never NULL */
-			uint32_t major, minor; /* zero if the record carries a build-id instead */
+			uint32_t major, minor; /* zero if the record contains a build-id instead */
 			uint64_t inode, inode_generation;
 			struct build_id build_id; /* len 0: not recorded */
 			bool is_executable;
@@ -99,7 +98,7 @@ struct perf_record {
 	};
 };
 
-/* Room for the program counters of any one record: its size is a u16, each takes eight bytes. */
+/* Enough for the program counters of any record: its size is a u16, and each takes eight bytes. */
 #define PERF_SCRATCH_PCS 8200
 struct perf_scratch {
 	uint64_t pc[PERF_SCRATCH_PCS];

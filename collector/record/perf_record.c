@@ -40,7 +40,7 @@ size_t perf_record_size(struct bytes bytes)
 	return r.failed || size < sizeof(struct perf_event_header) || size > bytes.len ? 0 : size;
 }
 
-/* Of the fields a record may have before another, each eight bytes wide, how many bytes it has. */
+/* The number of bytes that a record has for these fields, each eight bytes wide. */
 static size_t record_width_of(uint64_t sample_type, uint64_t fields)
 {
 	return 8 * (size_t)__builtin_popcountll(sample_type & fields);
@@ -71,7 +71,7 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 	if (read_u32(&r) == PERF_RECORD_SAMPLE) {
 		before_id |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
 		offset = sizeof(struct perf_event_header);
-		if (!(type & PERF_SAMPLE_IDENTIFIER)) /* else it comes first */
+		if (!(type & PERF_SAMPLE_IDENTIFIER)) /* otherwise it comes first */
 			offset += record_width_of(type, before_id);
 	} else {
 		size_t trailer = record_trailer_size(layout);
@@ -88,7 +88,7 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 	return !r.failed;
 }
 
-/* sample_id_all: the end of a record that is not a sample. Does not overwrite whom the body names. */
+/* sample_id_all: the end of a record that is not a sample. Does not overwrite the ids in the body. */
 static void record_read_trailer(struct reader *r, const struct perf_layout *layout, struct perf_record *ret)
 {
 	uint64_t type = layout->sample_type;
@@ -124,8 +124,8 @@ static void record_read_who(struct reader *r, struct perf_record *ret)
 	ret->tid = (pid_t)read_u32(r);
 }
 
-/* Some records state a time besides the trailer's, taken a moment later; the trailer's puts all kinds in one
- * order. */
+/* Some records state a time of their own besides the trailer's, taken a moment later; the trailer's gives all
+ * kinds one order. */
 static void record_read_own_time(struct reader *r, struct perf_record *ret)
 {
 	uint64_t time = read_u64(r);
@@ -302,7 +302,7 @@ int perf_record_parse(struct bytes bytes, const struct perf_layout *layout, stru
 	if (reader_left(&r) < trailer)
 		return -EBADMSG;
 
-	/* The trailer first: what the body says itself is about the record's subject, and wins. */
+	/* The trailer first: the ids in the body refer to the record's subject, and win. */
 	struct reader end = reader_of((struct bytes){ r.end - trailer, trailer });
 	if (trailer)
 		record_read_trailer(&end, layout, ret);

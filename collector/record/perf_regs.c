@@ -27,7 +27,7 @@ static const struct table {
 	const uint8_t *dwarf;
 	size_t n;
 } tables[] = {
-	/* flags, cs and ss are of no use to us, but perf asks for them and its unwinder expects them */
+	/* we do not use flags, cs and ss, but perf asks for them and its unwinder expects them */
 	{ EM_X86_64, 0xff0fff, x86_64_dwarf, ARRAY_LEN(x86_64_dwarf) },
 	{ EM_AARCH64, 0x1ffffffff, aarch64_dwarf, ARRAY_LEN(aarch64_dwarf) },
 };

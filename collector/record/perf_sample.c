@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_sample: fields in the order in which the kernel writes them. The comment in its own header has
- * the tail wrong: the page sizes come before the AUX data, and the cgroup before them.
+ * perf_sample: fields in the order in which the kernel writes them. The comment in the kernel's header is
+ * wrong about the tail: the page sizes come before the AUX data, and the cgroup before them.
  */
 #include "collector/record/perf_sample.h"
 
@@ -14,7 +14,7 @@
 #define BRANCH_COUNTERS (1ull << 19)           /* PERF_SAMPLE_BRANCH_COUNTERS, Linux 6.8 */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows, not a pc; Linux 6.19 */
 
-/* Callchains and branch stacks as they stand in the record; each may be empty. */
+/* Callchains and branch stacks as they are in the record; each may be empty. */
 struct chains {
 	struct bytes ips;      /* u64 each, with context markers between */
 	struct bytes branches; /* {u64 from, to, flags}, newest first */
@@ -35,7 +35,7 @@ static enum context sample_context_of_marker(uint64_t marker)
 	}
 }
 
-/* `count` elements of `size` bytes; fails where the record does not hold them. */
+/* `count` elements of `size` bytes; fails if the record is too short for them. */
 static struct bytes sample_read_array(struct reader *r, uint64_t count, size_t size)
 {
 	if (count > reader_left(r) / size) {
@@ -45,7 +45,7 @@ static struct bytes sample_read_array(struct reader *r, uint64_t count, size_t s
 	return read_bytes(r, count * size);
 }
 
-/* The times stand behind the value where there is only one. */
+/* The times follow the value if there is only one. */
 static struct perf_counts sample_read_counts(struct reader *r, uint64_t format)
 {
 	bool is_group = format & PERF_FORMAT_GROUP;
@@ -64,7 +64,7 @@ static struct perf_counts sample_read_counts(struct reader *r, uint64_t format)
 	}
 	reader_skip(r, 8 * (uint64_t)more);
 	counts.entries = value;
-	counts.has_ids = false; /* it is the sample's own */
+	counts.has_ids = false; /* its id is the sample's own */
 	return counts;
 }
 
@@ -111,7 +111,7 @@ static struct bytes sample_read_branches(struct reader *r, const struct perf_lay
 	return branches;
 }
 
-/* Registers of another ABI than the machine's own (a 32-bit task) are no use: known stays 0. */
+/* Registers of another ABI than the machine's own (a 32-bit task) are of no use: known stays 0. */
 static void sample_read_regs(struct reader *r, const struct perf_layout *layout, uint64_t mask,
 			     struct regs *ret)
 {
@@ -128,7 +128,7 @@ static void sample_read_stack(struct reader *r, struct sample *ret)
 {
 	uint64_t size = read_u64(r);
 
-	if (size == 0) /* and then no word about how much of it was copied */
+	if (size == 0) /* then the size that was copied is missing, too */
 		return;
 	struct bytes copy = read_bytes(r, size);
 	uint64_t copied = read_u64(r);
@@ -136,7 +136,7 @@ static void sample_read_stack(struct reader *r, struct sample *ret)
 	ret->stack_was_full = copied >= size;
 }
 
-/* Nothing we use, but a record that is cut off here is damaged. */
+/* We use none of it, but a record that is cut off here is damaged. */
 static void sample_skip_tail(struct reader *r, const struct perf_layout *layout)
 {
 	const uint64_t words_before_regs = PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION;
@@ -172,9 +172,9 @@ static size_t sample_copy_context(struct bytes ips, enum context now, enum conte
 }
 
 /*
- * The calls that had not returned, newest first: the caller is where the branch came from. A caller is
- * given as a return address; the branch names the call itself, so step over its first byte (x86-64), or
- * over all of it (AArch64): looking up the byte before finds the call either way.
+ * The calls that had not returned, newest first: the caller is where the branch came from. A caller is given
+ * as a return address; the branch gives the call itself, so step over its first byte (x86-64), or over all of
+ * it (AArch64): looking up the byte before finds the call either way.
  */
 static size_t sample_copy_lbr_stack(struct bytes branches, const struct perf_layout *layout, uint64_t leaf,
 				    uint64_t *to)
@@ -193,7 +193,7 @@ static size_t sample_copy_lbr_stack(struct bytes branches, const struct perf_lay
 	return n;
 }
 
-/* Where user code stood: the sampled address itself, or what the registers say of interrupted code. */
+/* Where user code was: the sampled address itself or, for interrupted code, what the registers say. */
 static uint64_t sample_user_leaf(const struct perf_record *record, const struct perf_layout *layout)
 {
 	const struct regs *regs = &record->sample.sample.regs;
@@ -259,7 +259,7 @@ void perf_sample_read(struct reader *r, const struct perf_layout *layout, struct
 		return;
 
 	if (!(layout->branch_sample_type &
-	      PERF_SAMPLE_BRANCH_CALL_STACK)) /* those are no branches in a row */
+	      PERF_SAMPLE_BRANCH_CALL_STACK)) /* these are not consecutive branches */
 		ret->sample.sample.branches = chains.branches;
 	ret->sample.sample.cpu = ret->cpu;
 	ret->sample.sample.event = layout->event;

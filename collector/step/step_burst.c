@@ -16,9 +16,9 @@
 #include "collector/process/target.h"
 #include "collector/step/step_machine.h"
 
-#define CODE_BYTES 128 /* of the longest sequence that must not be interrupted */
+#define CODE_BYTES 128 /* the longest sequence that must not be interrupted */
 
-/* State and CPU of a thread, as /proc/TID/stat has them; false if it is gone. */
+/* State and CPU of a thread, from /proc/TID/stat; false if it is gone. */
 static bool burst_look(pid_t tid, char *ret_state, int *ret_cpu)
 {
 	char path[64], *at;
@@ -27,7 +27,7 @@ static bool burst_look(pid_t tid, char *ret_state, int *ret_cpu)
 	CLEANUP(freep) char *text = target_read_file(path, NULL);
 	if (!text || !(at = strrchr(text, ')')) || sscanf(at, ") %c", ret_state) != 1)
 		return false;
-	for (int field = 2; field < 39 && at; field++) /* the name, 2, may hold spaces */
+	for (int field = 2; field < 39 && at; field++) /* the name, field 2, may contain spaces */
 		at = strchr(at + 1, ' ');
 	*ret_cpu = at ? atoi(at) : -1;
 	return true;
@@ -58,7 +58,7 @@ static bool burst_can_step(pid_t tid, const struct isa *isa, uint64_t pc)
 	return !insn.is_syscall && insn.flow != FLOW_STOP && !step_machine_exclusive(code, pc);
 }
 
-/* Steps a stopped thread. The signal that it is to get when it is let go; negative = it is gone. */
+/* Steps a stopped thread. Returns the signal to deliver when it is released; negative = it is gone. */
 static int burst_step(pid_t tid, const struct burst_limits *limits, struct burst *ret)
 {
 	const struct isa *isa = step_machine_isa();
@@ -88,13 +88,13 @@ int burst_take(pid_t tid, const struct burst_limits *limits, struct burst *ret)
 
 	vec_clear(&ret->pcs);
 	ret->stopped_ns = 0;
-	/* A thread that waits is left alone: some system calls do not go on after a stop. */
+	/* A waiting thread is left alone: some system calls do not continue after a stop. */
 	if (!burst_look(tid, &state, &cpu) || state != 'R')
 		return 0;
 	burst_go_to(cpu);
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0) {
 		int error = errno;
-		/* A thread that is ending is refused as if we were not allowed to. */
+		/* For a thread that is exiting, the error is the same as for missing permission. */
 		return error == ESRCH || !burst_look(tid, &state, &cpu) || state == 'Z' || state == 'X'
 			       ? 0
 			       : -error;

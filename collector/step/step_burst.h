@@ -15,15 +15,15 @@
 
 struct burst_limits {
 	uint32_t max_steps;
-	uint64_t max_ns; /* that the thread stands still */
+	uint64_t max_ns; /* for which the thread is stopped */
 };
 
 struct burst {
-	VEC(uint64_t) pcs;   /* where it was, in order; the last one was not executed */
-	uint64_t stopped_ns; /* how long it stood still */
+	VEC(uint64_t) pcs;   /* in order; the last instruction was not executed */
+	uint64_t stopped_ns; /* how long it was stopped */
 };
 
-/* Fills ret, whose memory is used again. 0, also if the thread was not running or has ended (then there are
- * no pcs); a negative errno if it may not be traced. Moves us to the thread's CPU. */
+/* Fills ret, reusing its memory. 0, also if the thread was not running or has ended (then there are no pcs);
+ * a negative errno if it may not be traced. Moves the caller to the thread's CPU. */
 int burst_take(pid_t tid, const struct burst_limits *limits, struct burst *ret);
 void burst_done(struct burst *burst);

@@ -2,10 +2,9 @@
 /*
  * step_machine: AArch64 and x86-64 as ptrace shows them.
  *
- * On AArch64 any exception clears the monitor that a store-exclusive asks, so a sequence of load and
- * store exclusive is run as a whole, to breakpoints behind its store and where its branches leave it.
- * They are the CPU's own, which belong to one thread: a breakpoint written into the code would kill
- * the others.
+ * On AArch64 any exception clears the exclusive monitor, so a sequence of load-exclusive and store-exclusive
+ * is run as a whole, up to breakpoints after its store and where its branches leave it. These are hardware
+ * breakpoints, which belong to one thread: a breakpoint written into the code would kill the others.
  */
 #include "collector/step/step_machine.h"
 
@@ -151,11 +150,11 @@ static int machine_set_debug_register(pid_t tid, size_t index, uint64_t value)
 int step_machine_break_at(pid_t tid, const uint64_t *at, size_t n)
 {
 	uint64_t control = 0;
-	int error = machine_set_debug_register(tid, 7, 0); /* addresses may not change while they are on */
+	int error = machine_set_debug_register(tid, 7, 0); /* addresses cannot change while enabled */
 
 	for (size_t i = 0; i < n && !error; i++) {
 		error = machine_set_debug_register(tid, i, at[i]);
-		control |= at[i] ? UINT64_C(1) << 2 * i : 0; /* executed, one byte */
+		control |= at[i] ? UINT64_C(1) << 2 * i : 0; /* on execution, one byte */
 	}
 	return error ? error : machine_set_debug_register(tid, 7, control);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_space: reads /proc/PID/maps again whenever it may have changed and compares.
+ * step_space: reads /proc/PID/maps again whenever it may have changed, and compares.
  */
 #include "collector/step/step_space.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stepper: ptrace. What an instruction is must be known before it is executed; it is decoded once
- * and remembered by address until mappings change.
+ * stepper: uses ptrace. An instruction must be known before it is executed; it is decoded once and remembered
+ * by address until mappings change.
  */
 #include "collector/step/stepper.h"
 
@@ -32,7 +32,7 @@ struct known_insn {
 
 struct stepper_private {
 	struct launch launch;
-	cpu_set_t cpus; /* ours before */
+	cpu_set_t cpus; /* ours before stepping */
 	int pending;    /* signal to deliver with the next step */
 	bool is_over;
 	struct known_insn known[N_KNOWN];
@@ -182,7 +182,7 @@ void stepper_stop(struct stepper *stepper)
 	free(stepper);
 }
 
-/* Where the program itself begins, as the kernel tells the loader. */
+/* The entry point of the program itself, as the kernel passes it to the loader. */
 static uint64_t stepper_entry_of(pid_t pid)
 {
 	char path[64];
@@ -257,7 +257,7 @@ static void stepper_executed(const struct stepper *stepper, const struct known_i
 	ret->maps_changed = step_machine_changes_maps(number);
 }
 
-/* What a stop means; false if it is of no interest. */
+/* Interprets a stop; false if it is of no interest. */
 static bool stepper_understand(struct stepper *stepper, int status, bool had_signal,
 			       const struct known_insn *known, const struct regs *before, struct step *ret)
 {
@@ -269,7 +269,7 @@ static bool stepper_understand(struct stepper *stepper, int status, bool had_sig
 		ret->kind = STEP_EXEC;
 		return true;
 	}
-	if (event == PTRACE_EVENT_STOP) /* job control: it may not stop now */
+	if (event == PTRACE_EVENT_STOP) /* job control: it must not stop now */
 		return false;
 	bool is_trap = signal == SIGTRAP && !(known->insn.flow == FLOW_STOP && pc == known->pc);
 	if (!is_trap)
@@ -278,7 +278,7 @@ static bool stepper_understand(struct stepper *stepper, int status, bool had_sig
 		ret->kind = STEP_SIGNAL;
 		return true;
 	}
-	/* A signal may be told before or after the instruction it came with. */
+	/* A signal may be reported before or after the instruction it came with. */
 	if (!is_trap && pc == known->pc)
 		return false;
 	stepper_executed(stepper, known, before, ret);
@@ -291,7 +291,7 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 	bool is_news = false;
 
 	for (; !is_news;) {
-		/* A copy: the table may be cleared on the way. */
+		/* A copy: the table may be cleared meanwhile. */
 		struct known_insn known = *stepper_insn_at(stepper, before.value[stepper->isa->pc]);
 		bool had_signal = stepper->private->pending != 0;
 		int status = 0, error = stepper_run(stepper, &known, &status);

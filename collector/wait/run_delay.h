@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_delay: how long threads were kept from running, by the kernel's own account (schedstat), where no
- * program times their waits. It can only be read while a thread lives: what comes after the last look is
- * missing.
+ * run_delay: how long threads were runnable but not running, from the kernel's schedstat, if no BPF program
+ * times their waits. It can only be read while a thread lives: time after the last reading is missing.
  */
 #pragma once
 
@@ -16,7 +15,7 @@
 
 struct run_delay {
 	pid_t pid, tid;
-	uint64_t before_ns, ns; /* before: when the recording began */
+	uint64_t before_ns, ns; /* before: at the start of the recording */
 };
 
 struct run_delays {
@@ -26,11 +25,11 @@ struct run_delays {
 };
 
 void run_delays_done(struct run_delays *delays);
-/* is_new: it began while we watched. */
+/* is_new: the thread started during the recording. */
 void run_delays_add(struct run_delays *delays, pid_t pid, pid_t tid, bool is_new);
-/* Samples begin only now: what was before does not count. */
+/* Sampling starts now: discards earlier delays. */
 void run_delays_restart(struct run_delays *delays);
-/* Reads all, if that was not done a moment ago. */
+/* Reads all threads, unless that was done very recently. */
 void run_delays_look(struct run_delays *delays, uint64_t now_ns);
-/* At the end: the next thread's, as the event that tells it. False: there is no other. */
+/* At the end: the delay of the next thread, as an event. False: no more. */
 bool run_delays_take(struct run_delays *delays, uint64_t now_ns, struct event *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wakings: samples of threads at the moment at which they wake another. The program that times waits writes
- * a record that says whom, and the kernel's sample follows: they are put together here. Pure.
+ * wakings: samples of threads at the moment they wake another. The program that times waits writes a record
+ * with the woken thread, and the kernel's sample follows: they are combined here. No side effects.
  */
 #pragma once
 
@@ -13,17 +13,17 @@
 
 struct waking {
 	pid_t waker;
-	pid_t pid, tid; /* that is woken */
+	pid_t pid, tid; /* the woken thread */
 	uint64_t at_ns;
 };
 
 struct wakings {
-	VEC(struct waking) waiting; /* for their samples: a few at most, one a CPU */
+	VEC(struct waking) waiting; /* for their samples: at most one per CPU */
 };
 
 void wakings_done(struct wakings *wakings);
-/* A record's raw part; false if it is none of ours. */
+/* Takes the raw part of a record; false if it is not one of ours. */
 bool wakings_take(struct wakings *wakings, struct bytes raw);
-/* A sample that a program has taken: if it is one of a waker, it says so from now on, and has no frames in
- * the kernel, which are those of waking. */
+/* For a sample taken by the BPF program: if it is that of a waker, marks it as such and removes its kernel
+ * frames, which only show the waking. */
 bool wakings_join(struct wakings *wakings, struct event *sample);

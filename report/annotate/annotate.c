@@ -15,7 +15,7 @@ struct annotator {
 	uint64_t *self, *inclusive; /* of the CCT: [node * n_metrics + metric] */
 	struct map line_of;         /* line -> index */
 	struct map insn_of;         /* (index of a function map, offset) -> index */
-	struct map heaviest;        /* (line, name) -> samples, to name what was inlined */
+	struct map heaviest;        /* (line, name) -> samples, to name the inlined call */
 };
 
 static uint64_t *counters(struct annotator *a)
@@ -53,7 +53,7 @@ static void sum_tree(struct annotator *a)
 		annotate_add(&a->inclusive[cct->nodes.at[i].parent * m], &a->inclusive[i * m], (uint32_t)m);
 }
 
-/* The map a node lies in, if that is the annotated function or a part of it. */
+/* The map that contains a node, if that is the annotated function or a part of it. */
 static const struct function_map *own_map(const struct annotator *a, const struct cct_node *node,
 					  uint64_t *ret_vaddr)
 {
@@ -68,7 +68,7 @@ static const struct function_map *own_map(const struct annotator *a, const struc
 
 /* ---- instructions ---------------------------------------------------------------------------------- */
 
-/* The level at which a function stands in a chain, innermost first; n = nowhere. */
+/* The level of a function in a chain, innermost first; n = not in it. */
 static size_t find_level(const struct location *chain, size_t n, uint32_t name)
 {
 	size_t level = 0;
@@ -91,7 +91,7 @@ static uint64_t insn_key(const struct annotator *a, const struct function_map *m
 	return (uint64_t)(map - a->profile->functions.at) << 32 | (uint32_t)offset;
 }
 
-/* Every byte of an instruction leads to it: a call is found by its return address less one. */
+/* Every byte of an instruction maps to it: a call is looked up by its return address minus one. */
 static void add_insn(struct annotator *a, const struct function_map *map, uint32_t offset, uint32_t len)
 {
 	const struct line_row *row = function_map_line(map, offset);
@@ -142,7 +142,7 @@ static int by_cost(const void *left, const void *right)
 	return a->map < b->map ? -1 : a->map > b->map;
 }
 
-/* The function's own code stays in front. */
+/* The function's own code stays first. */
 static void sum_codes(struct annotator *a)
 {
 	struct annotation *to = a->to;
@@ -172,7 +172,7 @@ static struct annotated_line *line_at(struct annotator *a, uint32_t line)
 	return &a->to->lines.at[index];
 }
 
-/* Remembers the inlined call that has brought most to the line. */
+/* Keeps the inlined call with the highest cost on the line. */
 static void name_inlined(struct annotator *a, struct annotated_line *line, uint32_t name, uint64_t samples)
 {
 	uint64_t key = (uint64_t)line->line << 32 | name,
@@ -221,11 +221,11 @@ static int by_line(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Parents come first: a node lies below the function if its parent does or is in it. */
+/* Parents come first: a node is below the function if its parent is below or in it. */
 static void see_tree(struct annotator *a)
 {
 	const struct cct *cct = &a->profile->cct;
-	bool *inside = alloc_zero(cct->nodes.n, sizeof(bool)); /* the function stands at or above this node */
+	bool *inside = alloc_zero(cct->nodes.n, sizeof(bool)); /* the function is at or above this node */
 
 	for (uint32_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++) {
 		const struct cct_node *node = &cct->nodes.at[i];
@@ -277,7 +277,7 @@ void annotate(const struct profile *profile, const struct function_map *map, str
 
 /* ---- inlined functions -------------------------------------------------------------------------- */
 
-/* calls: what the node passes on, if nothing above it is of the function too. */
+/* calls: the cost of callees, if the function is not also above the node. */
 static void see_inlined(struct annotator *a, const uint64_t *self, const uint64_t *calls,
 			const struct location *chain, size_t level)
 {
@@ -327,8 +327,8 @@ static void see_copies(struct annotator *a, uint32_t name)
 	free(inside);
 }
 
-/* Where the function is declared, from the first call of it; its image is that of the function it went into.
- */
+/* Where the function is declared, from its first inlined call; its image is that of the function that
+ * contains the call. */
 static bool find_declaration(const struct profile *profile, const char *name, struct function_map *ret)
 {
 	for (size_t i = 0; i < profile->functions.n; i++) {

@@ -23,33 +23,33 @@ struct annotated_insn {
 	uint64_t *self, *calls;
 };
 
-/* Machine code in one place: the function's own, a part that was split off it, or a function that it was
- * inlined into. */
+/* A contiguous piece of machine code: the function's own, a part that was split off, or a function that it
+ * was inlined into. */
 struct annotated_code {
 	const struct function_map *map;
-	size_t first, n; /* of the instructions, in order; of an inlined function only its own */
+	size_t first, n; /* of the instructions, in order; for an inlined function only its own */
 	uint64_t *self;  /* [metric]: of all of them */
 };
 
 struct annotation {
 	const struct function_map *map;
-	uint32_t n_metrics;               /* with those of the rounds, behind the others */
+	uint32_t n_metrics;               /* including those of the rounds, after the others */
 	VEC(struct annotated_line) lines; /* of the function's own file, sorted */
 	VEC(struct annotated_insn) insns; /* of all codes */
 	VEC(struct annotated_code)
-	codes;         /* as far as the profile holds them; the function's own first, others by their cost */
-	uint64_t *own; /* [metric]: of the function without what was inlined into it: its self cost */
+	codes; /* as far as the profile contains them; the function's own first, others by their cost */
+	uint64_t *own;                /* [metric]: of the function without inlined code: its self cost */
 	uint64_t *self, *total, *all; /* [metric]: of the function, and of the whole profile */
 	struct arena arena;
-	struct function_map inlined; /* of a function that has no code of its own, what map points to */
+	struct function_map inlined; /* for a function without code of its own: what map points to */
 };
 
 /* map is the function's own (not a part of it). */
 void annotate(const struct profile *profile, const struct function_map *map, struct annotation *ret);
 /*
- * The same for a function wherever it was inlined, all copies together: its lines, what was inlined into it,
- * what it calls; its instructions in each function that it went into. -ENOENT if nothing of that name was
- * inlined in a sampled function.
+ * The same for all inlined copies of a function together: its lines, what was inlined into it, what it calls;
+ * its instructions in each function that contains a copy. -ENOENT if no function of that name was inlined
+ * into a sampled function.
  */
 int annotate_inlined(const struct profile *profile, const char *name, struct annotation *ret);
 void annotation_done(struct annotation *annotation);

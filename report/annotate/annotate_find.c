@@ -14,7 +14,7 @@ struct finder {
 	struct map inlined; /* name -> index in all */
 };
 
-/* Where the name ends that a user would type: before parameters and what is said in brackets. */
+/* The end of the name that a user would type: before parameters and bracketed suffixes. */
 static size_t plain_length(const char *name)
 {
 	size_t len = strcspn(name, "([ ");
@@ -22,7 +22,7 @@ static size_t plain_length(const char *name)
 	return len && strncmp(name, "operator", 8) != 0 ? len : strlen(name);
 }
 
-/* Letters to change in the name, or in its last component, for it to be what was typed. */
+/* The edit distance of the name, or of its last component, from what was typed. */
 static size_t distance_to(const char *wanted, const char *name)
 {
 	char plain[TEXT_DISTANCE_MAX + 1];
@@ -59,8 +59,7 @@ static void annotate_find_judge(const struct finder *f, struct annotate_choice *
 
 /* ---- candidates ----------------------------------------------------------------------------------- */
 
-/* Every function, in the order of profile->functions; a part of one is no choice, but counts for nothing else
- * either. */
+/* Every function, in the order of profile->functions; parts of functions are not choices. */
 static void add_functions(struct finder *f)
 {
 	for (size_t i = 0; i < f->profile->functions.n; i++) {
@@ -89,7 +88,7 @@ static void annotate_find_add_inlined(struct finder *f)
 	}
 }
 
-/* What was sampled at an address counts for the function there and for all that was inlined there. */
+/* Samples at an address count for the function there and for everything inlined there. */
 static void annotate_find_add_samples(struct finder *f, const struct cct_value *value)
 {
 	const struct cct_node *node = &f->profile->cct.nodes.at[value->node];

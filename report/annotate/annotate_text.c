@@ -15,7 +15,7 @@
 #include "report/shorten.h"
 #include "report/spread.h"
 
-#define CONTEXT 3 /* lines shown around one that costs something */
+#define CONTEXT 3 /* lines shown around a line with costs */
 #define MAX_LOOP_MARKS 6
 #define MAX_METRIC_COLUMNS 16
 
@@ -28,7 +28,7 @@ struct writer_state {
 	struct names *names;
 };
 
-/* A function's name, short enough to be read. */
+/* A function's name, shortened for display. */
 static void annotate_text_put_function(const struct writer_state *w, struct line *line, enum tint tint,
 				       uint32_t name)
 {
@@ -38,7 +38,7 @@ static void annotate_text_put_function(const struct writer_state *w, struct line
 	line_name(line, tint, shown.at ? shown.at : "");
 }
 
-/* Foreign text, made safe. */
+/* Foreign text, escaped. */
 static void annotate_text_put_name(struct writer_state *w, const char *name)
 {
 	style_safe(w->to, &w->o->style, name);
@@ -61,7 +61,7 @@ static const char *annotate_text_metric_name(const struct writer_state *w, size_
 	return intern_text(&w->profile->strings, w->profile->metrics.at[w->o->metrics[i]].name);
 }
 
-/* As wide as the name above it, within reason. */
+/* As wide as the heading, within limits. */
 static int metric_columns(const struct writer_state *w, size_t i)
 {
 	int len = (int)strlen(annotate_text_metric_name(w, i));
@@ -69,7 +69,7 @@ static int metric_columns(const struct writer_state *w, size_t i)
 	return len < 7 ? 7 : len > MAX_METRIC_COLUMNS ? MAX_METRIC_COLUMNS : len;
 }
 
-/* "  12.3% ", or as many spaces for nothing. */
+/* " 12.3% ", or as many spaces if it is 0. */
 static void put_share(const struct writer_state *w, struct line *line, const uint64_t *values,
 		      uint32_t metric, int columns)
 {
@@ -89,7 +89,7 @@ static struct interval annotate_text_interval(const struct writer_state *w, cons
 	return number_interval_of_cost(costs[metric], w->a->all[metric], costs[0], w->a->all[0], spread);
 }
 
-/* Half of the 95 % interval of a self cost. */
+/* Half the width of the 95 % interval of a self cost. */
 static void put_interval(const struct writer_state *w, struct line *line, const uint64_t *self)
 {
 	uint32_t metric = main_metric(w);
@@ -112,7 +112,7 @@ static void put_costs(const struct writer_state *w, struct line *line, const uin
 		put_share(w, line, self, w->o->metrics[i], metric_columns(w, i));
 }
 
-/* The names of these columns; returns how wide they are. */
+/* The headings of these columns; returns their width. */
 static int put_heading(const struct writer_state *w)
 {
 	size_t start = w->to->len;
@@ -128,7 +128,7 @@ static int put_heading(const struct writer_state *w)
 	return (int)(w->to->len - start);
 }
 
-/* Loops that hold the line: a corner at their first and last line, a bar between. */
+/* Loops that contain the line: a corner at their first and last line, a bar between. */
 static void put_loop_marks(const struct writer_state *w, struct line *to, uint32_t line)
 {
 	static const char *const plain[] = { "/", "|", "\\" }, *const drawn[] = { "┌", "│", "└" };
@@ -148,7 +148,7 @@ static void put_loop_marks(const struct writer_state *w, struct line *to, uint32
 	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
 }
 
-/* Source is foreign text, and tabs are as wide as the editor says: eight here. */
+/* Source is foreign text; tabs are eight columns wide. */
 static void annotate_text_put_code(struct line *to, const char *source)
 {
 	char plain[512];
@@ -315,7 +315,7 @@ static void put_insn(const struct writer_state *w, const struct code_state *c, s
 	line_end(&to);
 }
 
-/* Above code that is not the function's own: whose it is. */
+/* A heading above code that is not the function's own: which function it belongs to. */
 static void put_code_heading(struct writer_state *w, const struct annotated_code *code, int columns)
 {
 	char share[NUMBER_MAX];
@@ -365,7 +365,7 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 	insn_loops_done(&c.loops);
 }
 
-/* Of a timer's samples most stand some instructions behind the one that took the time. */
+/* Most samples of a timer are attributed to an instruction after the one that took the time. */
 static bool is_timed(const struct writer_state *w)
 {
 	const struct profile_metric *metric = &w->profile->metrics.at[main_metric(w)];
@@ -376,7 +376,7 @@ static bool is_timed(const struct writer_state *w)
 	return strcmp(intern_text(&w->profile->strings, metric->unit), "ns") == 0;
 }
 
-/* Places that cost nothing are only counted, unless all is asked for. */
+/* Instructions without costs are only counted, unless all are requested. */
 static void put_insns(struct writer_state *w)
 {
 	size_t left_out = 0;

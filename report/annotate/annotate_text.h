@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * annotate_text: an annotated function as text: its source with costs in front and loops in the margin, then,
- * if asked for, its instructions.
+ * annotate_text: an annotated function as text: its source with costs at the left and loops in the margin,
+ * then its instructions, if requested.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 #include "report/style.h"
 
 struct annotate_text_options {
-	const uint32_t
-		*metrics; /* the first one decides what is worth showing; of others only the self cost */
-	size_t n_metrics; /* at least 1 */
-	bool insns;       /* instructions too */
-	bool all;         /* every line and instruction, not only those near a cost */
+	const uint32_t *metrics; /* the first one decides which lines are shown; of others only the self cost
+				    is shown */
+	size_t n_metrics;        /* at least 1 */
+	bool insns;              /* also show instructions */
+	bool all;                /* every line and instruction, not only those near a cost */
 	const struct source_search *sources;
 	struct style style;
 };

@@ -4,7 +4,7 @@
 #include "base/search.h"
 #include "binary/isa/isa.h"
 
-/* A place that control comes round to. */
+/* The target of a back edge. */
 struct loop_head {
 	uint32_t scope;
 	uint64_t vaddr;
@@ -13,7 +13,7 @@ struct loop_head {
 struct follower {
 	struct insn_loops *to;
 	VEC(size_t) todo;
-	bool is_open; /* met a jump whose targets are not known here */
+	bool is_open; /* found a jump whose targets are not known here */
 };
 
 static void insn_loops_decode(struct insn_loops *loops, const struct profile *profile,
@@ -59,7 +59,7 @@ static void follow_to(struct follower *f, uint64_t vaddr, uint32_t loop)
 	vec_push(&f->todo, index);
 }
 
-/* Everything that the heads on the list lead to, inside the loop. */
+/* Everything that the headers in the list lead to, inside the loop. */
 static void follow_all(struct follower *f, uint32_t loop)
 {
 	while (f->todo.n) {
@@ -85,7 +85,7 @@ static int by_scope(const void *left, const void *right)
 	return a->scope < b->scope ? -1 : a->scope > b->scope;
 }
 
-/* Outer loops come first, so that the innermost one stays. */
+/* Outer loops come first, so the innermost one remains. */
 static void follow_loops(struct insn_loops *loops)
 {
 	const struct structure *structure = loops->structure;

@@ -2,10 +2,10 @@
 /*
  * insn_loops: the loop that each instruction of a function belongs to.
  *
- * The static map counts an instruction to the loop that it was written in, also where the compiler has moved
- * it in front of the loop: constants, the first test. That is right for costs. A margin beside the
- * instructions starts where control comes round again: an instruction is in a loop if the loop's head
- * leads to it through the loop's code.
+ * The static map assigns an instruction to the loop that it was written in, even if the compiler has moved it
+ * before the loop: constants, the first test. That is correct for costs. The margin next to the instructions
+ * shows the machine loop: an instruction is in a loop if the loop's header leads to it through the loop's
+ * code.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 struct insn_place {
 	uint64_t vaddr, target; /* of a jump or branch */
-	uint32_t scope, loop;   /* innermost scope; innermost loop, a scope too, 0 = none */
-	uint32_t seen;          /* the last loop that was followed to it */
+	uint32_t scope, loop;   /* innermost scope; innermost loop, also a scope, 0 = none */
+	uint32_t seen;          /* the last loop whose search reached it */
 	uint8_t len, flow;      /* enum insn_flow */
 };
 
@@ -23,9 +23,9 @@ struct insn_loops {
 	VEC(struct insn_place) places;     /* by vaddr */
 };
 
-/* Of a function, parts that were split off it included, as far as the profile holds their code. */
+/* For a function, including parts that were split off, as far as the profile contains their code. */
 void insn_loops_find(const struct profile *profile, image_id image, uint64_t function,
 		     struct insn_loops *ret);
 void insn_loops_done(struct insn_loops *loops);
-/* The innermost loop that goes round at vaddr, a scope of the structure; 0 = none. */
+/* The innermost machine loop at vaddr, a scope of the structure; 0 = none. */
 uint32_t insn_loops_at(const struct insn_loops *loops, uint64_t vaddr);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Where a direct call, or a jump out of the function, goes; NULL if nothing is known of it. */
+/* The target of a direct call, or of a jump out of the function; NULL if it is not known. */
 static const struct function_map *insn_callee(const struct profile *profile, image_id image,
 					      const struct insn *insn, uint64_t vaddr)
 {

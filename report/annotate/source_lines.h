@@ -17,6 +17,6 @@ struct source_lines {
 	VEC(struct source_lines_file) files;
 };
 
-/* What a report asks for lines. */
+/* The interface through which a report reads lines. */
 struct text_source source_lines_for(struct source_lines *lines);
 void source_lines_done(struct source_lines *lines);

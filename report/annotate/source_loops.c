@@ -7,12 +7,12 @@ struct finder {
 	const struct profile *profile;
 	const struct function_map *map; /* the function */
 	bool is_inlined;
-	const struct structure *structure; /* where it is looked for */
-	uint32_t *ends;                    /* per scope: its last line; 0 = no loop of the function */
+	const struct structure *structure; /* that is searched */
+	uint32_t *ends;                    /* per scope: its last line; 0 = not a loop of the function */
 };
 
-/* The line at an offset as the function has it: its own, or that of a call that was inlined into it. 0 = none
- * in the function's file. */
+/* The line at an offset as seen from the function: its own, or that of a call inlined into it. 0 = not in the
+ * function's file. */
 static uint32_t native_line(const struct finder *f, const struct function_map *host, uint32_t offset)
 {
 	struct location chain[LOCATION_MAX_DEPTH];
@@ -25,7 +25,7 @@ static uint32_t native_line(const struct finder *f, const struct function_map *h
 	return level < n && chain[level].file == f->map->decl_file ? chain[level].line : 0;
 }
 
-/* Every loop of the function that code stands in reaches as far as the code's line. */
+/* Extends every loop of the function that contains the code to the code's line. */
 static void stretch(struct finder *f, uint32_t scope, uint32_t line)
 {
 	for (uint32_t at = scope; at; at = f->structure->scopes.at[at].parent)
@@ -42,7 +42,7 @@ static void stretch_over(struct finder *f, const struct static_range *range)
 		return;
 	start = range->start - host->vaddr;
 	end = start + range->len;
-	/* The row before the first one inside is in force where the range starts. */
+	/* The row before the first one inside is valid at the start of the range. */
 	size_t row = search_first(i, host->lines.n, host->lines.at[i].offset > start);
 	for (row -= row > 0; row < host->lines.n && host->lines.at[row].offset < end; row++) {
 		uint64_t at = host->lines.at[row].offset > start ? host->lines.at[row].offset : start;
@@ -51,7 +51,7 @@ static void stretch_over(struct finder *f, const struct static_range *range)
 	}
 }
 
-/* How many loops around a loop start on the same line as it. */
+/* How many loops around a loop start on the same line. */
 static unsigned source_loops_level(const struct finder *f, uint32_t loop)
 {
 	const struct static_scope *scopes = f->structure->scopes.at;
@@ -62,7 +62,7 @@ static unsigned source_loops_level(const struct finder *f, uint32_t loop)
 	return level;
 }
 
-/* Copies of a loop are one; loops in each other are not. */
+/* Copies of a loop are combined; nested loops are not. */
 static void source_loops_add(source_loops *loops, struct loop_lines loop)
 {
 	for (size_t i = 0; i < loops->n; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_loops: the lines of the loops of a function, for the margin beside its source.
+ * source_loops: the lines of the loops of a function, for the margin next to its source.
  */
 #pragma once
 
@@ -8,15 +8,15 @@
 
 struct loop_lines {
 	uint32_t first, last;
-	unsigned level; /* of loops that start on one line: the outermost is 0 */
+	unsigned level; /* among loops that start on one line: the outermost is 0 */
 };
 
 typedef VEC(struct loop_lines) source_loops;
 
 /*
- * Loops of the function's own code; of an inlined one (is_inlined: the map has no code), those written in it,
- * wherever they went. A loop ends at the last line that its code has, as the static map tells code from
- * code: the lines that `struct --lines` shows in it.
+ * Loops of the function's own code; for an inlined one (is_inlined: the map has no code), those written in
+ * it, in all copies. A loop ends at the last line of its code according to the static map: the lines that
+ * `struct --lines` shows in it.
  */
 void source_loops_find(const struct profile *profile, const struct function_map *map, bool is_inlined,
 		       source_loops *ret);

@@ -29,7 +29,7 @@ static char *source_text_read_file(const char *path, const struct source_search 
 	return bytes;
 }
 
-/* OLD=NEW applied to a path that starts with OLD; NULL if the rule does not fit. */
+/* OLD=NEW applied to a path that starts with OLD; NULL if the rule does not match. */
 static char *apply_rule(const char *path, const char *rule)
 {
 	const char *equals = strchr(rule, '=');
@@ -40,7 +40,7 @@ static char *apply_rule(const char *path, const char *rule)
 	return alloc_printf("%s%s", equals + 1, path + len);
 }
 
-/* Under a directory: the whole path, then ever shorter tails of it. */
+/* Under a directory: the whole path, then shorter and shorter suffixes. */
 static char *find_below(const char *directory, const char *path, const struct source_search *search)
 {
 	for (const char *tail = path; tail; tail = strchr(tail, '/')) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_text: the text of source files, where it can be found: at the path the debug information gives,
- * at a path rewritten by a rule OLD=NEW, or under a directory by the longest tail of the path.
+ * source_text: the text of source files, searched at the path in the debug information, at a path rewritten
+ * by a rule OLD=NEW, or under a directory by the longest suffix of the path.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct source_search {
 	size_t n_directories;
 	const char *const *rules; /* --source-map OLD=NEW */
 	size_t n_rules;
-	/* With whose rights; as real_user_open. */
+	/* With whose permissions files are read; see real_user_open. */
 	struct user user;
 	bool has_user;
 };

@@ -9,7 +9,8 @@
 #include "profile/profile.h"
 
 /*
- * Who typed sudo; else who ran what was profiled, if that was one user besides root (several: nobody's);
- * else, where the profile does not know it, the owner of its file. False: our own rights do.
+ * The user who ran sudo; otherwise the user whose processes were profiled, if there was one besides root
+ * (nobody if several); otherwise, if the profile does not know, the owner of its file. False: use our own
+ * permissions.
  */
 bool source_user_find(const struct profile *profile, const char *path, struct user *ret);

@@ -9,7 +9,7 @@
 
 typedef VEC(uint32_t) way_lines;
 
-/* Lines of the function's own file at which these blocks begin, each once, in their order. */
+/* The lines of the function's own file at which these blocks begin, each once, in order. */
 void way_lines_find(const struct function_map *map, const uint64_t *blocks, size_t n, way_lines *ret);
-/* Where one block begins; 0 = in another file, or nobody knows. */
+/* The line at which one block begins; 0 = in another file, or not known. */
 uint32_t way_line(const struct function_map *map, uint64_t block);

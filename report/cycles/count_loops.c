@@ -44,7 +44,7 @@ static void loop_counts_take_ways(struct loop_counts *to, const struct cycles_co
 	}
 }
 
-/* Of one function: its blocks, and of its ways those that go back to one. */
+/* For one function: its blocks, and those of its paths that lead back to one. */
 static void loop_counts_take(void *context, const struct cycles_counts *counts)
 {
 	struct loop_counts *to = context;
@@ -88,7 +88,7 @@ int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *dia
 	return error;
 }
 
-/* Is it of one of the profile's files of that name, or of none? */
+/* Does it belong to one of the profile's files of that name, or to none? */
 static int loop_counts_check_module(const char *path, const struct counted_module *module,
 				    const struct profile *profile, struct diag *diag)
 {

@@ -9,7 +9,7 @@
 
 /* 0, or -errno with a diag. */
 int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *diag);
-/* -EINVAL with a diag if they are of another build of a file than the profile has: addresses of one mean
- * nothing in the other. */
+/* -EINVAL with a diag if they belong to another build of a file than the profile: addresses of one are
+ * meaningless in the other. */
 int loop_counts_check(const char *path, const struct loop_counts *counts, const struct profile *profile,
 		      struct diag *diag);

@@ -14,8 +14,9 @@ struct counts_reader {
 	struct cycles_counts *to;
 	uint64_t wanted, vaddr; /* functions */
 	struct cycles_counts current;
-	bool is_ours; /* it says that it is a file of ours */
-	void (*take)(void *context, const struct cycles_counts *counts); /* NULL = one function is wanted */
+	bool is_ours; /* it is marked as a file of cpprof */
+	void (*take)(void *context,
+		     const struct cycles_counts *counts); /* NULL = one function is requested */
 	void *context;
 };
 
@@ -38,7 +39,7 @@ static uint64_t counts_address(const struct json_reader *json)
 	return strtoull(text, NULL, 16);
 }
 
-/* Calls visit with each member of the object that has begun; the reader stands behind its name. */
+/* Calls visit for each member of the object that has begun; the reader is after its name. */
 static bool counts_each(struct counts_reader *r, bool (*visit)(struct counts_reader *r))
 {
 	for (;;) {
@@ -72,7 +73,7 @@ static bool counts_block_member(struct counts_reader *r)
 	return counts_skip(r);
 }
 
-/* Calls visit for each object of the array that comes. */
+/* Calls visit for each object of the next array. */
 static bool counts_array(struct counts_reader *r, bool (*visit)(struct counts_reader *r))
 {
 	if (json_reader_next(&r->json) != JSON_ARRAY)
@@ -212,7 +213,7 @@ static bool counts_function(struct counts_reader *r)
 	}
 	if (r->vaddr != r->wanted || r->to->is_found)
 		return true;
-	/* What was read is theirs from now on. */
+	/* Passes the ownership of what was read. */
 	bool is_relative = r->to->is_relative;
 	*r->to = r->current;
 	r->to->is_relative = is_relative;
@@ -244,7 +245,7 @@ static int counts_compare(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* The reader is ready, and done afterwards. */
+/* The reader must be initialised, and is done afterwards. */
 static int counts_read(struct counts_reader *r, const char *name, struct diag *diag)
 {
 	bool is_good =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_names: processors by the numbers that they give of themselves, as LLVM calls them.
+ * cpu_names: LLVM's names of processors, by their identification numbers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,13 +54,13 @@ const char *mca_cpu_name(const char *description)
 	unsigned a, b;
 	char vendor[16];
 
-	if (sscanf(description, "implementer %x part %x", &a, &b) == 2) {
+	if (sscanf(description, "implementer %8x part %8x", &a, &b) == 2) {
 		for (size_t i = 0; i < ARRAY_LEN(arm_cpus); i++)
 			if (arm_cpus[i].implementer == a && arm_cpus[i].part == b)
 				return arm_cpus[i].name;
 		return NULL;
 	}
-	if (sscanf(description, "%15s family %u model %u", vendor, &a, &b) != 3)
+	if (sscanf(description, "%15s family %9u model %9u", vendor, &a, &b) != 3)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(x86_cpus); i++) {
 		const struct x86_cpu *cpu = &x86_cpus[i];

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #define PAGE_BITS 12
-#define ONE_SIDED 0.02 /* a branch that goes the other way less often is foreseen */
+#define ONE_SIDED 0.02 /* a branch that goes the other way less often is assumed to be predicted */
 
 const char *culprit_name(enum culprit culprit)
 {
@@ -25,7 +25,7 @@ const char *culprit_name(enum culprit culprit)
 	return "";
 }
 
-/* What one instruction does. */
+/* What one instruction may cause. */
 static uint8_t culprits_of_insn(const struct isa *isa, struct bytes code, const struct insn *insn)
 {
 	uint8_t found = 0;
@@ -38,7 +38,7 @@ static uint8_t culprits_of_insn(const struct isa *isa, struct bytes code, const 
 			found |= CULPRIT_STORE;
 	}
 	struct bytes own = bytes_slice(code, 0, insn->len);
-	if (isa->accesses(own) && !found) /* of registers that have no effects */
+	if (isa->accesses(own) && !found) /* of registers without effects */
 		found |= isa->stored_width(own) ? CULPRIT_STORE : CULPRIT_DATA | CULPRIT_STORE;
 	if (insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_CALL_INDIRECT)
 		found |= CULPRIT_BRANCH;
@@ -49,7 +49,7 @@ static uint8_t culprits_of_insn(const struct isa *isa, struct bytes code, const 
 	return found;
 }
 
-/* Does control come to the block from another page? */
+/* Is the block reached from another page? */
 static bool culprits_is_far(const struct cfg *cfg, const struct frequency *f, uint32_t block)
 {
 	uint64_t page = cfg->blocks[block].start >> PAGE_BITS;
@@ -64,7 +64,7 @@ static bool culprits_is_far(const struct cfg *cfg, const struct frequency *f, ui
 	return false;
 }
 
-/* Does it end in a branch that nobody can foresee, or begin behind one? */
+/* Does it end in an unpredictable branch, or begin after one? */
 static bool culprits_branches(const struct frequency *f, uint32_t block)
 {
 	double own = frequency_of(f, block, NULL);

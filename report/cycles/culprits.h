@@ -10,17 +10,17 @@
 #include "binary/isa/isa.h"
 #include "structure/frequency.h"
 
-/* What may have cost cycles: what cannot be excluded. Bits. */
+/* Possible causes of lost cycles: those that cannot be excluded. Bits. */
 enum culprit {
-	CULPRIT_DATA = 1,    /* loads: a cache or the TLB missed */
-	CULPRIT_STORE = 2,   /* stores: no room in the store buffer */
-	CULPRIT_BRANCH = 4,  /* a branch that goes both ways, or a computed jump: foreseen wrongly */
-	CULPRIT_CODE = 8,    /* code of another page, or behind a call: instruction cache or TLB */
-	CULPRIT_DIVIDE = 16, /* takes longer for some values than for others */
-	CULPRIT_MODEL = 32,  /* instructions that llvm-mca does not know */
+	CULPRIT_DATA = 1,    /* loads: cache or TLB misses */
+	CULPRIT_STORE = 2,   /* stores: the store buffer is full */
+	CULPRIT_BRANCH = 4,  /* a branch that goes both ways, or a computed jump: mispredicted */
+	CULPRIT_CODE = 8,    /* code in another page, or after a call: instruction cache or TLB misses */
+	CULPRIT_DIVIDE = 16, /* divisions: the latency depends on the values */
+	CULPRIT_MODEL = 32,  /* instructions that are unknown to llvm-mca */
 };
 #define CULPRITS 6
-/* In words. */
+/* As text. */
 const char *culprit_name(enum culprit culprit);
 
 struct culprit_code {
@@ -28,5 +28,5 @@ struct culprit_code {
 	const struct image *image;
 	const struct isa *isa;
 };
-/* Of a block: bits of enum culprit. */
+/* For a block: bits of enum culprit. */
 uint8_t culprits_find(const struct culprit_code *code, const struct frequency *frequency, uint32_t block);

@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define TRACE_ROUNDS 8 /* of a loop, in the proportion of its ways */
+#define TRACE_ROUNDS 8 /* of a loop, in proportion to its paths */
 #define TRACE_INSNS 400
-#define LOOP_SAMPLES 25 /* that a loop must have to say anything */
+#define LOOP_SAMPLES 25 /* that a loop must have for a result */
 #define LOOPS_AGREE 0.2
 #define LOST_LEAST 0.05 /* of what is needed: less is no loss */
 

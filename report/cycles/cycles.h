@@ -20,26 +20,27 @@ struct cycles_cost {
 	uint64_t samples;
 	double spent;       /* cycles */
 	double executions;  /* of a loop: iterations */
-	double best;        /* cycles of one, 0 = not known */
+	double best;        /* cycles of one execution, 0 = not known */
 	uint8_t confidence; /* enum confidence */
-	uint8_t culprits;   /* enum culprit, if more was spent than is needed */
+	uint8_t culprits;   /* enum culprit, if it took longer than its best case */
 };
 
-/* What a way cost: all of the time in blocks that no other way has, and its share of that in others. */
+/* The cost of an execution path: all of the time in blocks that belong to no other path, and its share of the
+ * time in other blocks. */
 struct way_cost {
 	double spent, samples;
 	uint32_t n_insns;
-	bool is_dense; /* more cycles an instruction than the function has on average */
+	bool is_dense; /* more cycles per instruction than the function's average */
 };
 
 struct cycles {
 	const struct cfg *cfg;
 	struct frequency frequency;
 	struct loop_forest forest;
-	VEC(struct cycles_cost) blocks, loops; /* as in cfg and forest; loops with all that is in them */
+	VEC(struct cycles_cost) blocks, loops; /* as in cfg and forest; loops include their inner loops */
 	VEC(struct way_cost) ways;             /* as in the counts */
-	uint64_t samples;                      /* of the function's own code */
-	struct diag mca_failed;                /* why there is no best case; error 0 = there is */
+	uint64_t samples;                      /* in the function's own code */
+	struct diag mca_failed;                /* why there is no best case; error 0 = there is one */
 };
 
 struct cycles_input {
@@ -48,7 +49,7 @@ struct cycles_input {
 	const struct isa *isa;
 	const struct annotation *annotation;
 	uint32_t metric;
-	double unit;                        /* cycles that one of the metric stands for */
+	double unit;                        /* cycles per unit of the metric */
 	struct mca *mca;                    /* NULL = no best case */
 	const struct cycles_counts *counts; /* NULL = none */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycles_text: loops and blocks of a function with their cycles, for people; and as JSON.
+ * cycles_text: loops and blocks of a function with their cycles, as text and as JSON.
  */
 #pragma once
 
@@ -15,10 +15,10 @@ struct cycles_show {
 	uint32_t metric;
 	double clock_ghz;        /* 0 = the metric counts cycles */
 	const struct mca *mca;   /* NULL = none */
-	const char *mca_cpu;     /* what it was told */
+	const char *mca_cpu;     /* the processor that it simulates */
 	const char *counts_path; /* NULL = none */
 	const struct cycles_counts *counts;
-	bool all; /* low confidence, too, and what was hardly seen */
+	bool all; /* also low confidence, and blocks with a small share */
 	struct style style;
 };
 

@@ -227,7 +227,8 @@ void mca_close(struct mca *mca)
 	free(mca);
 }
 
-/* ---- from bytes to assembly --------------------------------------------------------------------------- */
+/* ---- disassembling --------------------------------------------------------------------------------------
+ */
 
 static void mca_put_bytes(struct text *to, struct bytes bytes)
 {
@@ -236,7 +237,7 @@ static void mca_put_bytes(struct text *to, struct bytes bytes)
 	text_printf(to, "\n");
 }
 
-/* An instruction that no compiler puts there: a new region begins. */
+/* An instruction that compilers do not generate marks the start of a new region. */
 static void mca_put_mark(const struct mca *mca, struct text *to, uint32_t number)
 {
 	uint32_t mark = MARK_X86 + number;
@@ -265,7 +266,7 @@ static bool mca_is_mark(const struct mca *mca, const char *line, uint32_t *ret)
 	return true;
 }
 
-/* The assembly of all regions, each between the comments that llvm-mca knows. */
+/* The assembly of all regions, each between the comments that llvm-mca uses. */
 static void mca_arrange(const struct mca *mca, char *lines, struct mca_region *regions, size_t n,
 			struct text *ret)
 {
@@ -312,7 +313,8 @@ static int mca_assemble(const struct mca *mca, struct mca_region *regions, size_
 	return status < 0 ? status : status > 0 ? -EIO : 0;
 }
 
-/* ---- from assembly to cycles -------------------------------------------------------------------------- */
+/* ---- simulating -----------------------------------------------------------------------------------------
+ */
 
 static void mca_read(char *lines, struct mca_region *regions, size_t n)
 {
@@ -330,7 +332,7 @@ static void mca_read(char *lines, struct mca_region *regions, size_t n)
 	}
 }
 
-/* One run. skips: instructions that it does not know, which older ones cannot. */
+/* One run. skips: ignore unknown instructions, which older versions cannot. */
 static int mca_simulate_once(const struct mca *mca, struct bytes assembly, bool skips,
 			     struct mca_region *regions, size_t n)
 {
@@ -354,7 +356,7 @@ static int mca_simulate_once(const struct mca *mca, struct bytes assembly, bool 
 	return status;
 }
 
-/* One instruction that an old one does not know spoils all: then each region by itself. */
+/* If an old version does not know an instruction, the whole run fails: then each region is run separately. */
 static int mca_simulate_apart(const struct mca *mca, const struct text *assembly, struct mca_region *regions,
 			      size_t n)
 {
@@ -389,7 +391,7 @@ static int mca_simulate(const struct mca *mca, const struct text *assembly, stru
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
-/* Results as they are kept: millionths of a cycle, lowest bit: partial. */
+/* Results in the format of the store: millionths of a cycle, lowest bit: partial. */
 static bool mca_recall(const struct mca *mca, const struct store_key *key, struct mca_region *regions,
 		       size_t n)
 {

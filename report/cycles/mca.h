@@ -18,30 +18,30 @@ struct mca;
 
 struct mca_options {
 	const struct isa *isa;
-	const char *cpu;     /* as LLVM calls it */
-	struct store *store; /* borrowed; NULL = nothing is kept */
+	const char *cpu;     /* LLVM's name */
+	struct store *store; /* borrowed; NULL = results are not cached */
 	uint64_t max_ns;     /* of one run; 0 = MCA_MAX_NS */
 };
 #define MCA_MAX_NS 5000000000ull
 
-/* -ENOPKG if there is no llvm-mca, -ENOTSUP if it has no model of this processor, with a diag that says what
- * would help. */
+/* -ENOPKG if there is no llvm-mca, -ENOTSUP if it has no model of this processor, with a diag that suggests a
+ * remedy. */
 int mca_open(const struct mca_options *options, struct mca **ret, struct diag *diag);
 void mca_close(struct mca *mca);
-/* "llvm-mca-19"; "N1", as its units are called. */
+/* "llvm-mca-19"; "N1", from the names of its units. */
 const char *mca_tool(const struct mca *mca);
 const char *mca_model(const struct mca *mca);
 
-/* Code that is repeated: blocks one behind the other. */
+/* Code that is repeated: consecutive blocks. */
 struct mca_region {
 	const struct bytes *blocks;
 	size_t n;
 	uint32_t n_insns;
 	double cycles;   /* filled: of one pass; 0 = not known */
-	bool is_partial; /* filled: it does not know all of the instructions */
+	bool is_partial; /* filled: some instructions are unknown */
 };
-/* -ETIME, or another negative errno, and a diag if it failed altogether. */
+/* -ETIME, or another negative errno, with a diag, if it failed completely. */
 int mca_run(struct mca *mca, struct mca_region *regions, size_t n, struct diag *diag);
 
-/* What LLVM calls a processor that cpprof describes like this; NULL if that is not known. */
+/* LLVM's name of the processor with this description; NULL if it is not known. */
 const char *mca_cpu_name(const char *description);

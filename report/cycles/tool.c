@@ -16,12 +16,12 @@
 
 #define MAX_OUTPUT (16u << 20)
 #define MAX_CPU_S 10
-#define MAX_MEMORY (4ull << 30) /* of addresses: LLVM maps much, and uses little of it */
+#define MAX_MEMORY (4ull << 30) /* of address space: LLVM maps much more than it uses */
 
 struct tool_job {
 	const char *path;
 	const char *const *args;
-	int input, nowhere; /* nowhere: where messages go */
+	int input, nowhere; /* nowhere: /dev/null, for messages */
 };
 
 char *tool_find(const char *name)
@@ -53,7 +53,7 @@ static int tool_become(void *context, int result)
 	return CHILD_REFUSED;
 }
 
-/* A file in memory, from its start. */
+/* An anonymous file with the input, at its start. */
 static int tool_input(struct bytes input)
 {
 	int fd = memfd_create("cpprof", MFD_CLOEXEC);

@@ -8,11 +8,11 @@
 #include "base/diag.h"
 #include "base/writer.h"
 
-/* The file of that name in PATH; NULL if there is none. To be freed. */
+/* The path of a program, searched in PATH; NULL if there is none. To be freed. */
 char *tool_find(const char *name);
 /*
- * Appends what it prints to ret. Its exit status; -ETIME if it took longer than that, another negative errno
- * if it was ended or could not be run. What it prints is foreign input.
+ * Appends its output to ret. Returns its exit status; -ETIME if it took longer than max_ns, another negative
+ * errno if it was killed or could not be run. Its output is foreign input.
  */
 int tool_run(const char *path, const char *const *args, struct bytes input, uint64_t max_ns,
 	     struct writer *ret);

@@ -6,9 +6,9 @@
 #include "report/annotate/way_lines.h"
 #include "report/number.h"
 
-#define SHARE_LEAST 1.0 /* percent; what is rarer is only counted */
+#define SHARE_LEAST 1.0 /* percent; rarer paths are only counted */
 
-/* Lines where they are known, else the addresses of the blocks. */
+/* Lines if they are known, otherwise the addresses of the blocks. */
 static void ways_put_lines(const struct ways_show *show, const struct cycles_way *way, struct line *to)
 {
 	const uint64_t *blocks = show->counts->way_blocks.at + way->first_block;

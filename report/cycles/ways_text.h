@@ -14,7 +14,7 @@ struct ways_show {
 	const struct function_map *map;
 	const struct cycles_counts *counts;
 	const char *counts_path;
-	bool all; /* rare ones, too */
+	bool all; /* including rare ones */
 	struct style style;
 };
 

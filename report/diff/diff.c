@@ -18,8 +18,8 @@ uint32_t diff_n_runs(const struct diff *diff)
 
 /* ---- one quantity --------------------------------------------------------------------------------- */
 
-/* From sample counts alone: a sum of n independent samples varies by the square root of their number. One
- * more than were seen, so that nothing seen is not taken for nothing there. */
+/* From sample counts alone: the sum of n independent samples varies by the square root of n. One is added, so
+ * that a count of 0 does not mean certainty. */
 static double variance_of_count(const struct diff *diff, const uint64_t *values, uint32_t run)
 {
 	double value = (double)values[run] * diff->factor[run];
@@ -94,7 +94,7 @@ double diff_percent(const struct diff *diff, double value)
 	return diff->total.a > 0 ? 100 * value / diff->total.a : 0;
 }
 
-/* ---- what runs are made comparable by ------------------------------------------------------------- */
+/* ---- normalization -------------------------------------------------------------------------------- */
 
 /* The inclusive cost of a function, by run. */
 static int cost_of_scope(const struct diff *diff, const char *name, uint64_t *ret, struct diag *diag)
@@ -192,7 +192,7 @@ void diff_table_done(struct diff_table *table)
 	vec_done(&table->rows);
 }
 
-/* Marks what holds among all rows that are large enough to be tested. */
+/* Marks significant rows among all that are large enough to be tested. */
 static void table_test(const struct diff *diff, struct diff_table *table)
 {
 	double least = DIFF_TESTED * (diff->total.a + diff->total.b) / 2;
@@ -258,7 +258,7 @@ static void table_cut(const struct diff *diff, struct diff_table *table, const s
 	table->rows.n = kept;
 }
 
-/* What is in no group: code outside loops, costs of no known line. */
+/* Everything that is in no group: code outside loops, costs without a known line. */
 static void table_add_rest(const struct diff *diff, struct diff_table *table, const struct view *view)
 {
 	size_t n = 2 * diff_n_runs(diff);
@@ -302,7 +302,7 @@ void diff_flat(const struct diff *diff, enum group_by by, const struct diff_cut 
 	table_cut(diff, ret, cut);
 }
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- texts ---------------------------------------------------------------------------------------- */
 
 void diff_label(const struct diff *diff, const struct diff_table *table, const struct diff_row *row,
 		struct text *ret)

@@ -16,8 +16,9 @@
 #include "report/tree/view.h"
 
 #define DIFF_CONFIDENCE 0.95
-#define DIFF_FALSE_SHARE 0.05 /* of rows that are marked, at most so many by chance */
-#define DIFF_TESTED 0.001     /* rows below this share of the whole are not tested: they could not be sure */
+#define DIFF_FALSE_SHARE 0.05 /* expected share of marked rows that differ only by chance, at most */
+#define DIFF_TESTED \
+	0.001 /* rows below this share of the total are not tested: they could not be significant */
 
 enum diff_normalize { NORMALIZE_NONE, NORMALIZE_TOTAL, NORMALIZE_TIME, NORMALIZE_SCOPE };
 
@@ -25,22 +26,22 @@ enum diff_normalize { NORMALIZE_NONE, NORMALIZE_TOTAL, NORMALIZE_TIME, NORMALIZE
 struct change {
 	double a, b, delta;
 	double low, high; /* 95 % interval of delta */
-	double p;         /* by chance, in either direction */
+	double p;         /* probability by chance, in either direction */
 	struct welch welch;
 };
 
 struct diff {
 	struct joint joint;
-	struct costs costs; /* metric u: cost of run u; metric n + u: its samples; A's runs come first */
+	struct costs costs; /* metric u: cost of run u; metric n + u: its samples; the runs of A come first */
 	uint32_t n_a, n_b;
-	double *factor; /* by run: what its values are multiplied with */
-	double *weight; /* by run: the mean cost of a sample, by that factor */
-	bool from_runs; /* intervals come from the spread between runs */
+	double *factor; /* by run: the factor for its values */
+	double *weight; /* by run: the mean cost of a sample, multiplied by that factor */
+	bool from_runs; /* intervals come from the variation between runs */
 	struct change total;
 };
 
 struct diff_row {
-	uint32_t scope;  /* of the joint tree; DIFF_REST = what is in no other row */
+	uint32_t scope;  /* of the joint tree; DIFF_REST = everything that is in no other row */
 	uint32_t parent; /* row; UINT32_MAX at the top */
 	uint32_t depth;
 	struct change self, total;
@@ -51,17 +52,17 @@ struct diff_row {
 struct diff_table {
 	bool is_tree;
 	enum group_by by;
-	bool by_total;             /* total is the quantity that rows are sorted and tested by; else self */
-	VEC(struct diff_row) rows; /* of a tree in preorder; else the largest change first */
+	bool by_total;             /* rows are sorted and tested by total; otherwise by self */
+	VEC(struct diff_row) rows; /* of a tree in preorder; otherwise the largest change first */
 	size_t n_tested, n_significant;
-	/* Rows that were left out: how many, and what they add up to (self). */
+	/* Rows that were left out: their number, and their sum (self). */
 	size_t n_left_out;
 	double left_a, left_b;
 };
 
 /*
- * Takes the joint tree of n_a runs before and n_b after. duration_ns: by run. -ENOENT and a diag if a scope
- * to normalize by has no cost in a run.
+ * Takes the joint tree of n_a runs before and n_b after. duration_ns: by run. -ENOENT with a diag if the
+ * scope to normalize by has no cost in a run.
  */
 struct diff_normalization {
 	enum diff_normalize by;
@@ -72,14 +73,14 @@ int diff_init(struct diff *diff, struct joint *joint, uint32_t n_a, uint32_t n_b
 	      const struct diff_normalization *normalization, struct diag *diag);
 void diff_done(struct diff *diff);
 
-/* Of values by run and then samples by run, as the costs have them. `scale` multiplies A's side. */
+/* For values by run and then samples by run, as in the costs. The values of A are multiplied by `scale`. */
 struct change diff_change(const struct diff *diff, const uint64_t *values, double scale);
-/* In percent of A's total; 0 of nothing. */
+/* In percent of A's total; 0 if that is 0. */
 double diff_percent(const struct diff *diff, double value);
 
 struct diff_cut {
-	double percent; /* rows whose change is less, in percent of the larger total, are left out */
-	size_t limit;   /* at most so many rows; 0 = all */
+	double percent; /* rows with a smaller change, in percent of the larger total, are left out */
+	size_t limit;   /* maximum number of rows; 0 = all */
 };
 /* A row for every function, loop, module or line. */
 void diff_flat(const struct diff *diff, enum group_by by, const struct diff_cut *cut, struct diff_table *ret);
@@ -87,10 +88,11 @@ void diff_flat(const struct diff *diff, enum group_by by, const struct diff_cut 
 void diff_tree(const struct diff *diff, const struct diff_cut *cut, struct diff_table *ret);
 void diff_table_done(struct diff_table *table);
 
-/* The scopes from the root down, each with the largest change and at least half of that of the one before. */
+/* The scopes from the root down, each with the largest change and at least half of that of the previous one.
+ */
 void diff_hot_path(const struct diff *diff, view_path *ret);
 
-/* What a row is called. */
+/* The label of a row. */
 void diff_label(const struct diff *diff, const struct diff_table *table, const struct diff_row *row,
 		struct text *ret);
 /* "new", "gone" or "". */

@@ -7,14 +7,14 @@
 #include "base/cleanup.h"
 
 #define RUNS_MAX 32
-#define RUN_VALUES_MAX 3000000 /* of all runs: they are most of the page */
+#define RUN_VALUES_MAX 3000000 /* of all runs: they make up most of the page */
 
 static uint32_t html_name(struct profile *names, const char *text)
 {
 	return intern_add(&names->strings, text);
 }
 
-/* The frames and calls of the joint tree, whose numbers stay. */
+/* The frames and calls of the joint tree, with the same numbers. */
 static void html_copy_tree(const struct scope_tree *from, struct scope_tree *ret)
 {
 	vec_reserve(&ret->scopes, from->scopes.n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_rows: the rows of a diff as markdown, CSV and JSON.
+ * diff_rows: the rows of a diff in markdown, CSV and JSON.
  */
 #include <math.h>
 #include <string.h>

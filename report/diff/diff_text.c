@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diff_text: a diff for people.
+ * diff_text: a diff as text.
  */
 #include <math.h>
 #include <string.h>
@@ -167,7 +167,7 @@ static void text_left_out(const struct diff_report *report, const struct diff_ta
 	line_end(&line);
 }
 
-/* ---- the tree: where nothing changes on the way down, the way is one row -------------------------- */
+/* ---- the tree: a path without branches is one row -------------------------------------------------- */
 
 static bool is_on_the_way(const struct diff_report *report, const struct diff_table *table, size_t i)
 {

@@ -13,7 +13,7 @@ static const uint64_t *self_of(const struct diff *diff, uint32_t scope)
 	return diff->costs.self + (size_t)scope * diff->costs.n_metrics;
 }
 
-/* By scope: the change with all below it, and the largest change of any scope at or below it. */
+/* By scope: the inclusive change, and the largest change of any scope at or below it. */
 struct tree_changes {
 	double *delta, *size, *largest;
 };
@@ -62,8 +62,8 @@ static int compare_ranked(const void *left, const void *right)
 	return a->scope < b->scope ? -1 : a->scope > b->scope;
 }
 
-/* Which scopes are shown: those with a large enough change at or below them, the largest first. A scope is
- * never smaller in this than those below it, so what is kept is a tree. */
+/* Which scopes are shown: those with a large enough change at or below them, the largest first. This value is
+ * never smaller for a scope than for those below it, so the kept scopes form a tree. */
 static bool *tree_choose(const struct diff *diff, const struct tree_changes *changes,
 			 const struct diff_cut *cut, size_t *ret_n)
 {
@@ -86,7 +86,7 @@ static bool *tree_choose(const struct diff *diff, const struct tree_changes *cha
 	return is_kept;
 }
 
-/* p of every scope that is large enough, so that what is shown does not decide what is tested. */
+/* p of every scope that is large enough, so that what is tested does not depend on what is shown. */
 static void tree_test(const struct diff *diff, const struct tree_changes *changes, struct diff_table *table)
 {
 	double least = DIFF_TESTED * changes->size[0];
@@ -146,7 +146,7 @@ static void tree_arrange(const struct diff *diff, const struct tree_changes *cha
 		if (is_kept[i])
 			ranked[n++] = (struct ranked_scope){ changes->largest[i], i };
 	qsort(ranked, n, sizeof(*ranked), compare_ranked);
-	/* Each list of children ends with the largest, which is then the first to be taken off the stack. */
+	/* Each list of children ends with the largest, which is then popped first. */
 	for (size_t i = 0; i < n; i++) {
 		uint32_t scope = ranked[i].scope, parent = tree->scopes.at[scope].parent;
 		sibling[scope] = child[parent];

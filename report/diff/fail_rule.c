@@ -54,7 +54,7 @@ static bool rule_parse_limit(const char *text, struct fail_rule *rule)
 	return rule->is_percent;
 }
 
-/* "function:REGEX" up to the '>'; the whole name is to match. */
+/* "function:REGEX" up to the '>'; the whole name must match. */
 static int rule_parse_scope(const char *text, size_t len, struct fail_rule *rule, struct diag *diag)
 {
 	const char *colon = memchr(text, ':', len);
@@ -171,7 +171,7 @@ bool fail_rules_need_lines(const fail_rules *rules)
 
 /* ---- judging -------------------------------------------------------------------------------------- */
 
-/* The rows that rules of one scope look at. */
+/* The rows that rules of one scope are applied to. */
 struct candidates {
 	struct groups groups;
 	struct view view;
@@ -199,8 +199,7 @@ static bool rule_is_match(const struct fail_rule *rule, const char *name)
 	return *name && regexec(&rule->regex, name, 0, NULL, 0) == 0;
 }
 
-/* A function is known by the name that reports show and by its linkage name; a loop also by its function's.
- */
+/* A function matches by its displayed name or its linkage name; a loop also by that of its function. */
 static bool rule_fits(const struct fail_rule *rule, const struct diff *diff, uint32_t number,
 		      struct text *label)
 {
@@ -219,7 +218,7 @@ static bool rule_fits(const struct fail_rule *rule, const struct diff *diff, uin
 		rule_is_match(rule, intern_text(&names->strings, scope.name)));
 }
 
-/* How likely the growth is by chance where the true one is just the limit. */
+/* The probability of this growth by chance if the true one is just the limit. */
 static double rule_p(const struct fail_rule *rule, const struct diff *diff, const uint64_t *values)
 {
 	struct change change = diff_change(diff, values, rule->is_percent ? 1 + rule->limit / 100 : 1);
@@ -227,7 +226,7 @@ static double rule_p(const struct fail_rule *rule, const struct diff *diff, cons
 	return welch_p_above(&change.welch, rule->is_percent ? 0 : rule->limit);
 }
 
-/* By what the thing has grown at least, at 95 %. */
+/* The lower bound of the growth, at 95 %. */
 static double rule_at_least(const struct fail_rule *rule, const struct change *change, size_t n_matches)
 {
 	double t = change->welch.error > 0 ? student_quantile(1 - LEVEL / (double)n_matches, change->welch.df)

@@ -19,7 +19,7 @@ enum rule_scope { RULE_TOTAL, RULE_FUNCTION, RULE_LOOP, RULE_MODULE, RULE_LINE }
 struct fail_rule {
 	char *text, *why; /* as given; why may be NULL */
 	enum rule_scope scope;
-	regex_t regex; /* of all but RULE_TOTAL; the whole name must match */
+	regex_t regex; /* for all except RULE_TOTAL; the whole name must match */
 	double limit;
 	bool is_percent;
 };
@@ -38,15 +38,15 @@ bool fail_rules_need_lines(const fail_rules *rules);
 
 struct rule_verdict {
 	const struct fail_rule *rule;
-	size_t n_matches; /* things that the rule fits */
+	size_t n_matches; /* things that the rule matches */
 	size_t n_failed;
-	struct change worst; /* of that which most surely passes the limit, or comes nearest to it */
-	double at_least;     /* by which that has grown, at 95 %; in percent if the limit is */
-	char *name;          /* of it; NULL if there are no matches */
+	struct change worst; /* of the match that most certainly exceeds the limit, or comes closest to it */
+	double at_least;     /* lower bound of its growth, at 95 %; in percent if the limit is */
+	char *name;          /* of that match; NULL if there are none */
 };
 typedef VEC(struct rule_verdict) rule_verdicts;
 
-/* One verdict a rule. A verdict without matches means that the rule fits nothing at all. */
+/* One verdict per rule. A verdict without matches means that the rule matches nothing. */
 void fail_rules_judge(const fail_rules *rules, const struct diff *diff, rule_verdicts *ret);
 void rule_verdicts_done(rule_verdicts *verdicts);
 /* "total>2%: failed: +6.5 %, at least +3.2 % at 95 %" */

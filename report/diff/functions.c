@@ -7,11 +7,11 @@
 #include "report/diff/stem.h"
 #include "report/label.h"
 
-/* A function of the profile that is being added, once however many frames show it. */
+/* A function of the profile that is being added, once for all frames that show it. */
 struct function_item {
 	uint32_t module, build, texts[N_FUNCTION_KEYS], file;
-	uint64_t vaddr; /* of one without a name, else 0 */
-	uint32_t frame; /* the first that shows it */
+	uint64_t vaddr; /* for one without a name, otherwise 0 */
+	uint32_t frame; /* the first one that shows it */
 	uint32_t found; /* UINT32_MAX = not yet */
 };
 
@@ -54,7 +54,7 @@ uint32_t functions_string(struct functions *functions, const struct functions_fr
 	return from->strings[id];
 }
 
-/* ---- what a function is known by ------------------------------------------------------------------ */
+/* ---- keys of a function --------------------------------------------------------------------------- */
 
 static bool function_has_no_name(const struct scope_frame *frame)
 {
@@ -66,8 +66,7 @@ static uint32_t function_text(struct functions *functions, const char *name, siz
 	return intern_add_n(&functions->modules->names->strings, name, len);
 }
 
-/* A user may rename a function by its linkage name or by the name that reports show, with or without
- * arguments. */
+/* A user may rename a function by its linkage name or by its displayed name, with or without arguments. */
 static const char *function_rename(const struct functions_from *from, const char *linkage, const char *name)
 {
 	CLEANUP(freep) char *bare = alloc_text_n(name, stem_arguments(name));
@@ -93,7 +92,7 @@ static struct function_item function_item_of(struct functions *functions, const 
 		intern_text(&from->profile->strings, frame->linkage ? frame->linkage : frame->name);
 	const char *file = intern_text(&from->profile->strings, frame->file);
 
-	if (frame->kind == SCOPE_UNKNOWN) /* all that a module has of it is one */
+	if (frame->kind == SCOPE_UNKNOWN) /* everything unknown in a module is one */
 		return item;
 	if (function_has_no_name(frame)) {
 		item.vaddr = frame->vaddr;
@@ -130,7 +129,7 @@ static uint32_t function_item_add(struct function_items *items, struct function_
 	return number;
 }
 
-/* ---- finding it among those that are there ------------------------------------------------------- */
+/* ---- finding a function --------------------------------------------------------------------------- */
 
 static struct index_key function_key_of(const struct function_item *item, size_t k)
 {
@@ -150,7 +149,7 @@ static uint32_t function_index_number(struct function_index *index, const struct
 	return number;
 }
 
-/* Except by the surest key, a function is found only where no other could be meant, on either side. */
+/* Except for the most reliable key, a function is matched only if it is unambiguous on both sides. */
 static void functions_find(struct functions *functions, struct function_items *items, size_t k)
 {
 	struct function_index *index = &functions->by[k];
@@ -190,7 +189,7 @@ static struct position function_position(const struct functions_from *from, cons
 				  .item = (uint32_t)i };
 }
 
-/* Those without a name: the same address of the same build, else by position among their likes. */
+/* Functions without a name: the same address in the same build, otherwise by position. */
 static void functions_find_places(struct functions *functions, const struct functions_from *from,
 				  const struct scope_tree *tree, struct function_items *items)
 {
@@ -252,7 +251,7 @@ static void functions_new(struct functions *functions, const struct functions_fr
 	}
 }
 
-/* Items that share the surest key are one function, also where it is new. */
+/* Items with the same most reliable key are one function, even if it is new. */
 static void functions_find_or_new(struct functions *functions, const struct functions_from *from,
 				  const struct scope_frame *frame, struct function_item *item)
 {

@@ -10,7 +10,7 @@
 #include "report/diff/modules.h"
 #include "report/diff/positions.h"
 
-/* Ways to find a function, the surest first. */
+/* Keys to find a function, the most reliable first. */
 enum function_key { BY_LINKAGE_AND_FILE, BY_LINKAGE, BY_NAME, BY_NAME_WITHOUT_ARGUMENTS, N_FUNCTION_KEYS };
 
 struct function_index {
@@ -22,10 +22,10 @@ struct function_index {
 struct functions {
 	struct modules *modules;
 	VEC(struct scope_frame)
-	all;                    /* as the first profile shows it; strings and images are the joint ones */
+	all;                    /* as in the first profile; strings and images are the joint ones */
 	VEC(uint32_t) taken_by; /* by function: the number of the last profile that has it */
 	struct function_index by[N_FUNCTION_KEYS];
-	struct positions positions; /* of those without a name */
+	struct positions positions; /* of functions without a name */
 	uint32_t n_profiles;
 };
 
@@ -37,7 +37,7 @@ struct functions_from {
 	const struct profile *profile;
 	const struct module_place *places; /* by image */
 	const struct renames *renames;     /* NULL = none */
-	uint32_t *strings;                 /* by string of the profile: the joint one, UINT32_MAX = not yet */
+	uint32_t *strings; /* by string of the profile: the joint string, UINT32_MAX = not yet */
 };
 uint32_t functions_string(struct functions *functions, const struct functions_from *from, uint32_t id);
 

@@ -20,7 +20,7 @@ struct line_key {
 	uint32_t node, frame;
 };
 
-/* A line of source, wherever its function has moved. */
+/* A source line, independent of where its function has moved. */
 struct line_frame_key {
 	uint32_t procedure; /* joint frame of the function or inlined call it is in */
 	uint32_t file, place;
@@ -50,7 +50,7 @@ void joint_init(struct joint *joint, const struct joint_options *options, uint32
 	}
 }
 
-/* What is only needed to add more. */
+/* Frees what is only needed for adding. */
 static void joint_forget(struct joint *joint)
 {
 	modules_done(&joint->modules);
@@ -77,7 +77,7 @@ void joint_done(struct joint *joint)
 
 /* ---- frames --------------------------------------------------------------------------------------- */
 
-/* A profile on its way in. */
+/* A profile that is being added. */
 struct joining {
 	struct joint *joint;
 	const struct joint_part *part;
@@ -87,7 +87,7 @@ struct joining {
 	uint32_t *frames;            /* by frame: the joint one; NONE for lines */
 	uint32_t *nodes;             /* by scope: the joint one; JOINT_LINE and its number for lines */
 	uint32_t *procedures;        /* by scope: the function or inlined call around it, or itself */
-	uint32_t *sites;             /* by scope: which call; 0 = not told apart */
+	uint32_t *sites;             /* by scope: which call; 0 = not distinguished */
 };
 
 static uint32_t joint_frame(struct joint *joint, uint32_t kind, uint32_t what, const struct scope_frame *as)
@@ -126,7 +126,7 @@ static void joining_frames(struct joining *in)
 
 /* ---- calls ---------------------------------------------------------------------------------------- */
 
-/* Lines from the start of the function or inlined call that a line is in, if it is written in it. */
+/* The distance of a line from the start of its function or inlined call, if it is written there. */
 static struct order_place place_in(const struct joining *in, uint32_t procedure, uint32_t file, uint32_t line)
 {
 	const struct scope_frame *frame = scope_frame(&in->tree, procedure);
@@ -245,7 +245,7 @@ static void joining_values(struct joining *in)
 	}
 }
 
-/* Calls that were seen are no metric of the profile but for its name, which somebody has asked for. */
+/* Numbers of calls are not a metric of the profile, except for their name, which was requested. */
 static bool joining_calls(const struct joint_part *part)
 {
 	const struct profile *profile = part->profile;
@@ -315,7 +315,7 @@ void joint_finish(struct joint *joint)
 	joint_forget(joint);
 }
 
-/* GROUP_NONE: in no group of its own. */
+/* GROUP_NONE: has no group of its own. */
 static uint32_t joint_group_key(const struct joint *joint, uint32_t scope, enum group_by by)
 {
 	const struct scope_frame *frame = scope_frame(&joint->tree, scope);

@@ -5,7 +5,8 @@
  * are those of the profiles.
  *
  * A "metric" of the joint tree is a unit: a run, or a thread, process or rank of one. Unit u's cost is metric
- * u, its number of samples metric n_units + u. Views and costs of report/tree/ take such a tree as any other.
+ * u, its number of samples metric n_units + u. Views and costs of report/tree/ accept such a tree like any
+ * other.
  */
 #pragma once
 
@@ -15,15 +16,15 @@
 struct joint_options {
 	bool no_loops, no_inlines;
 	bool lines;      /* costs of single lines */
-	bool call_sites; /* calls of one function from different lines of another are told apart, by order */
+	bool call_sites; /* calls of one function from different lines of another are distinguished, by order
+			  */
 	bool no_samples; /* only costs; then n_units may still grow until joint_finish */
 	const struct renames *renames;
 };
 
 struct joint {
 	struct joint_options options;
-	struct profile
-		*names; /* strings and images that the tree refers to; nothing else of it is filled in */
+	struct profile *names;  /* strings and images that the tree refers to; nothing else is filled in */
 	struct scope_tree tree; /* by joint_finish */
 	uint32_t n_units;
 	VEC(uint32_t) what; /* by frame: the function of a function or inlined call, the loop of a loop */
@@ -40,18 +41,18 @@ struct joint {
 void joint_init(struct joint *joint, const struct joint_options *options, uint32_t n_units);
 void joint_done(struct joint *joint);
 
-#define JOINT_CALLS "activations" /* a metric of this name, and of no event: how many calls were seen */
+#define JOINT_CALLS "activations" /* a metric of this name, without an event: how many calls were seen */
 /* A profile that is added; its tree is taken. */
 struct joint_part {
 	struct profile *profile;
-	uint32_t metric;      /* whose values are taken */
+	uint32_t metric;      /* the metric whose values are taken */
 	const uint32_t *unit; /* by thread; UINT32_MAX = left out */
-	bool is_renamed;      /* do the renames hold for it */
+	bool is_renamed;      /* the renames apply to it */
 };
 void joint_add(struct joint *joint, const struct joint_part *part);
-/* Makes the tree. No more can be added. */
+/* Builds the tree. Nothing can be added afterwards. */
 void joint_finish(struct joint *joint);
 
-/* Which scopes are the same thing wherever they are called: GROUP_FUNCTION, GROUP_LOOP, GROUP_MODULE,
- * GROUP_LINE. groups_done it. */
+/* Which scopes are the same thing in all contexts: GROUP_FUNCTION, GROUP_LOOP, GROUP_MODULE, GROUP_LINE.
+ * groups_done it. */
 void joint_groups(const struct joint *joint, enum group_by by, struct groups *ret);

@@ -16,7 +16,7 @@ struct path_key {
 	uint32_t parent, step, what;
 };
 
-/* What of a frame tells which loop of its function it is. */
+/* What identifies a loop of a function in a frame. */
 struct loop_key {
 	uint64_t vaddr;
 	uint32_t image, name, line, end_line;
@@ -26,10 +26,10 @@ struct loop_key {
 struct loops_work {
 	struct loops *loops;
 	const struct functions_from *from;
-	struct numbering functions; /* image and address of each function that is in the tree ... */
-	VEC(uint32_t) joint;        /* ... by number: what it is */
+	struct numbering functions; /* image and address of each function in the tree ... */
+	VEC(uint32_t) joint;        /* ... by number: the joint function */
 	bool *is_done;              /* by structure */
-	struct numbering keys;      /* struct loop_key of loops of those that are done ... */
+	struct numbering keys;      /* struct loop_key of loops of those functions ... */
 	VEC(uint32_t) found;        /* ... by number */
 };
 
@@ -98,7 +98,7 @@ static void nest_done(struct nest *nest)
 	free(nest->procedure);
 }
 
-/* In lines of the procedure that a loop is written in, in bytes of the function where there are none. */
+/* In lines of the procedure that contains the loop, or in bytes of the function if there are none. */
 static struct order_place loop_place(const struct nest *nest, uint32_t scope)
 {
 	const struct static_scope *loop = &nest->structure->scopes.at[scope];
@@ -140,7 +140,7 @@ static void loops_remember(struct loops_work *work, image_id image, const struct
 		vec_push(&work->found, loop);
 }
 
-/* The loops right in one scope, and what each of them is. */
+/* Matches the loops directly inside one scope. */
 static void loops_match(struct loops_work *work, struct nest *nest, const uint32_t *scopes, size_t m,
 			uint32_t path)
 {
@@ -226,7 +226,7 @@ static void loops_look_into(struct loops_work *work, const struct scope_frame *f
 	loops_add_structure(work, structure, work->joint.at[function]);
 }
 
-/* Without a structure to count in: by name, file and line. */
+/* Without a structure: by name, file and line. */
 static uint32_t loops_by_line(struct loops_work *work, const struct scope_frame *frame)
 {
 	struct loops *loops = work->loops;

@@ -8,7 +8,7 @@
 #include "report/diff/stem.h"
 #include "report/label.h"
 
-/* What an image may be known by, the surest first. */
+/* Keys of an image, the most reliable first. */
 enum module_key { KEY_BUILD_ID, KEY_PATH, KEY_FILE, KEY_STEM, N_KEYS };
 
 struct key {
@@ -56,7 +56,7 @@ static uint32_t modules_build_id(struct modules *modules, const struct build_id 
 	return intern_add(&modules->names->strings, hex);
 }
 
-/* An image that could not be read is a file all the same. */
+/* An image that could not be read is still a file. */
 static struct candidate modules_candidate(struct modules *modules, const struct profile *profile, size_t i,
 					  const struct renames *renames)
 {
@@ -75,7 +75,7 @@ static struct candidate modules_candidate(struct modules *modules, const struct 
 
 	for (uint32_t k = 0; k < N_KEYS; k++)
 		candidate.keys[k] = (struct key){ k, kind, texts[k] };
-	if (kind == IMAGE_KERNEL || kind == IMAGE_VDSO) /* there is one of each */
+	if (kind == IMAGE_KERNEL || kind == IMAGE_VDSO) /* there is only one of each */
 		candidate.keys[KEY_PATH].text = 0;
 	return candidate;
 }
@@ -90,7 +90,7 @@ static uint32_t modules_key(struct modules *modules, const struct key *key)
 	return number;
 }
 
-/* May two images of one profile be one module? The same code may; so may what JIT compilers wrote. */
+/* May two images of one profile be the same module? Yes for the same code, and for JIT code. */
 static bool modules_is_shared(const struct key *key)
 {
 	return key->what == KEY_BUILD_ID || key->kind != IMAGE_ELF;
@@ -137,7 +137,7 @@ static uint32_t modules_find_shared(struct modules *modules, const struct candid
 	return found;
 }
 
-/* Code without a build-id may be another build each time. */
+/* Code without a build-id may be a different build each time. */
 static uint32_t modules_build(struct modules *modules, const struct candidate *candidate)
 {
 	uint32_t id = candidate->keys[KEY_BUILD_ID].text;
@@ -166,7 +166,7 @@ void modules_add(struct modules *modules, const struct profile *profile, const s
 	for (size_t i = 0; i < candidates.n; i++) {
 		struct candidate *c = &candidates.at[i];
 		if (c->module == UINT32_MAX)
-			c->module = modules_find_shared(modules, c); /* one that was new a moment ago */
+			c->module = modules_find_shared(modules, c); /* one that was just added */
 		if (c->module == UINT32_MAX)
 			c->module = modules_new(modules, profile, i, c);
 		modules->taken_by.at[c->module] = modules->n_profiles;

@@ -21,7 +21,7 @@ static int sorted_compare(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* Those that are not taken yet, by their place from the start or from the end. */
+/* Those that are not matched yet, by their distance from the start or from the end. */
 static struct sorted *order_sort(const struct order_place *places, size_t n, const uint32_t *taken,
 				 int from_end, size_t *ret_n)
 {
@@ -63,7 +63,7 @@ static size_t order_pair_equal(struct pairing *pairing, int from_end)
 	return pairs;
 }
 
-/* What is left and stands nearly where it stood: compilers do not agree on where a loop begins. */
+/* The rest, if they are nearly at the same place: compilers do not agree on where a loop begins. */
 static void order_pair_near(struct pairing *pairing)
 {
 	size_t n, m;

@@ -9,7 +9,7 @@
 #include "base/search.h"
 
 #define NONE UINT32_MAX
-#define MAX_CELLS (16u << 20) /* of the table that finds the longest common order */
+#define MAX_CELLS (16u << 20) /* of the table for the longest common subsequence */
 
 void positions_init(struct positions *positions)
 {
@@ -55,7 +55,7 @@ static void align_equal(const uint64_t *left, size_t n, const uint64_t *right, s
 	}
 }
 
-/* Between two pairs there are as many on both sides: they were changed where they stand. */
+/* Between two matched pairs there are as many on both sides: they were changed in place. */
 static void align_gaps(size_t n, size_t m, uint32_t *ret)
 {
 	size_t from = 0, right = 0;
@@ -95,7 +95,7 @@ static int position_compare(const void *left, const void *right)
 	return a->vaddr < b->vaddr ? -1 : a->vaddr > b->vaddr;
 }
 
-/* Those of a module in the build that was learnt first, if that is another one than ours. */
+/* Those of a module in the build that was added first, if it is different from ours. */
 static size_t positions_of_other(const struct position *known, size_t n, const struct position *ours,
 				 size_t *ret_first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * positions: functions without a name, from one build of a module to another. Compilers and linkers keep the
+ * positions: matches functions without a name between two builds of a module. Compilers and linkers keep the
  * order of functions: those of the same size in the same order are the same, and so are those between two
  * such pairs if there are as many on both sides.
  */
@@ -16,7 +16,7 @@ struct position {
 	uint64_t vaddr, size;
 	uint32_t module, build;
 	uint32_t function; /* UINT32_MAX = not known */
-	uint32_t item;     /* whatever the caller wants */
+	uint32_t item;     /* for use by the caller */
 };
 
 struct positions {
@@ -31,6 +31,6 @@ void positions_find(const struct positions *positions, struct position *ours, si
 void positions_learn(struct positions *positions, const struct position *position);
 
 /*
- * Which of n sizes is which of m others, both in order of addresses: ret[i] is an index, UINT32_MAX = none.
+ * Matches n sizes with m others, both in the order of addresses: ret[i] is an index, UINT32_MAX = none.
  */
 void positions_align(const uint64_t *left, size_t n, const uint64_t *right, size_t m, uint32_t *ret);

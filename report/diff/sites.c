@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-/* Calls from one scope to another, as they are known. */
+/* The known calls from one scope to another. */
 struct site_list {
 	VEC(struct order_place) places; /* site 1 + i */
 	VEC(uint32_t) builds;           /* by site: the last build that has it */
@@ -67,7 +67,7 @@ static int news_compare(const void *left, const void *right)
 	return a->place.start < b->place.start ? -1 : a->place.start > b->place.start;
 }
 
-/* New calls of one list and one build, against those that the build has no partner for yet. */
+/* Matches new calls of one list and one build with those that have no counterpart in the build yet. */
 static void sites_match(struct sites *sites, const struct news *news, size_t m)
 {
 	struct site_list *list = &sites->lists.at[news->list];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sites: calls of one function from another, told apart by the line of the call. Lines change from build to
- * build: calls are matched by their order.
+ * sites: calls of one function from another, distinguished by the line of the call. Lines change from build
+ * to build, so calls are matched by their order.
  */
 #pragma once
 
 #include "report/diff/order.h"
 #include "report/tree/numbering.h"
 
-/* A call that was seen: which scope calls which, in which build of the code, where. */
+/* A call in a profile: caller, callee, build of the code, position. */
 struct site {
 	uint32_t caller, callee; /* joint frames */
 	uint32_t build;
@@ -18,6 +18,5 @@ struct site {
 struct sites;
 struct sites *sites_new(void);
 void sites_free(struct sites *sites);
-/* All calls of a profile: which one of its caller and callee each is, from 1 on. The same for the same call.
- */
+/* Numbers all calls of a profile per caller and callee, from 1 on; matching calls get the same number. */
 void sites_add(struct sites *sites, const struct site *seen, size_t n, uint32_t *ret);

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define MANY 1e7 /* degrees of freedom from which t is the normal distribution, to all digits that matter */
+#define MANY 1e7 /* degrees of freedom from which t is practically the normal distribution */
 
 struct run_spread run_spread_of(const double *values, size_t n)
 {
@@ -25,8 +25,8 @@ struct run_spread run_spread_of(const double *values, size_t n)
 
 /* ---- Student's t ---------------------------------------------------------------------------------- */
 
-/* The continued fraction of the incomplete beta function, by Lentz's method. It converges for x below
- * (a + 1) / (a + b + 2), where its caller stays. */
+/* The continued fraction of the incomplete beta function, by Lentz's method. It converges for x below (a + 1)
+ * / (a + b + 2), which the caller ensures. */
 static double beta_fraction(double x, double a, double b)
 {
 	const double tiny = 1e-300;
@@ -52,7 +52,7 @@ static double beta_fraction(double x, double a, double b)
 	return f;
 }
 
-/* lgamma() keeps the sign in a variable that all threads share. */
+/* lgamma() stores the sign in a global variable. */
 static double log_gamma(double x)
 {
 	int sign;
@@ -71,7 +71,7 @@ static double beta_share(double x, double a, double b)
 	return front * beta_fraction(x, a, b) / a;
 }
 
-/* P(T > t) for t >= 0. Far out, 1 - cdf would be all rounding. */
+/* P(T > t) for t >= 0. Far out, 1 - cdf would be only rounding errors. */
 static double student_tail(double t, double df)
 {
 	if (isinf(t))
@@ -94,7 +94,7 @@ static double student_density(double t, double df)
 	       sqrt(df * M_PI);
 }
 
-/* Newton's steps, and halves of what is left where those lead out of it. */
+/* Newton's method, with bisection if a step leaves the interval. */
 double student_quantile(double p, double df)
 {
 	double low = 0, high = 1, tail = p < 0.5 ? p : 1 - p, t = 2;
@@ -169,7 +169,7 @@ static int ranked_compare(const void *left, const void *right)
 	return a->p < b->p ? -1 : a->p > b->p;
 }
 
-/* All tests up to the last, in order of p, whose p is at most its rank's share of the level. */
+/* All tests up to the last one, in the order of p, whose p is at most its rank's share of the level. */
 void benjamini_hochberg(const double *p, size_t n, double level, bool *ret)
 {
 	CLEANUP(freep) struct ranked *ranked = alloc_zero(n + 1, sizeof(*ranked));

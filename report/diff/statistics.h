@@ -8,37 +8,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What was measured several times: the mean, the variance of one measurement, and how many there were. */
+/* Repeated measurements: the mean, the variance of one measurement, and their number. */
 struct run_spread {
 	double mean, variance;
 	size_t n;
 };
 
-/* The variance is that of a sample (n - 1); 0 of a single value. */
+/* The variance is the sample variance (n - 1); 0 for a single value. */
 struct run_spread run_spread_of(const double *values, size_t n);
 
 /* P(T <= t) of Student's t with df degrees of freedom (> 0, may be infinite: the normal distribution). */
 double student_cdf(double t, double df);
-/* The t below which a share p of it lies, 0 < p < 1. */
+/* The p-quantile of Student's t, 0 < p < 1. */
 double student_quantile(double p, double df);
 
 /* A difference of two means. */
 struct welch {
 	double delta; /* right - left */
 	double error; /* standard error of delta */
-	double df;    /* degrees of freedom, by Welch and Satterthwaite; infinite where variances are known */
+	double df;    /* degrees of freedom (Welch-Satterthwaite); infinite if variances are known */
 };
 
 /* From the spread of both sides, each of at least two measurements. */
 struct welch welch_of_runs(const struct run_spread *left, const struct run_spread *right);
 /* From variances that are known, not estimated. */
 struct welch welch_of_known(double left, double left_variance, double right, double right_variance);
-/* Half of the interval that holds the true difference with this confidence, such as 0.95. */
+/* Half the width of the confidence interval; confidence: such as 0.95. */
 double welch_half_width(const struct welch *welch, double confidence);
-/* How likely a difference at least as large, in either direction, is by chance. */
+/* The probability of a difference at least as large, in either direction, by chance. */
 double welch_p(const struct welch *welch);
-/* The same for one direction: how likely a delta at least that large is where the true one is `limit`. */
+/* The same for one direction: the probability of a delta at least as large if the true one is `limit`. */
 double welch_p_above(const struct welch *welch, double limit);
 
-/* Which of n tests hold such that at most a share `level` of them are expected to be false. */
+/* Which of n tests are significant if at most a share `level` of them may be false on average. */
 void benjamini_hochberg(const double *p, size_t n, double level, bool *ret);

@@ -14,8 +14,8 @@
 
 /* ---- the costs of some units --------------------------------------------------------------------- */
 
-/* The joint tree with only the costs of units [first, first + n) as its metrics. Scopes are the joint's own.
- */
+/* The joint tree with only the costs of units [first, first + n) as its metrics. The scopes are those of the
+ * joint tree. */
 static struct scope_tree tree_of_units(const struct joint *joint, uint32_t first, uint32_t n)
 {
 	struct scope_tree tree = joint->tree;
@@ -123,7 +123,7 @@ static void stats_choose(struct stats *stats, const uint32_t *scopes, size_t n_r
 	}
 }
 
-/* All of it, behind the rows. */
+/* The total, after the rows. */
 static void stats_add_total(struct stats *stats, size_t n_rows)
 {
 	const struct scope_tree *tree = &stats->joint->tree;
@@ -165,7 +165,7 @@ void stats_done(struct stats *stats)
 void stats_label(const struct stats *stats, const struct stats_row *row, struct text *ret)
 {
 	const struct scope_tree *tree = &stats->joint->tree;
-	uint32_t chain[4]; /* a path is known by its end */
+	uint32_t chain[4]; /* a path is labelled by its end */
 	size_t n = 0;
 
 	if (stats->by == STATS_MODULE) {

@@ -23,7 +23,7 @@ struct stats_row {
 struct stats {
 	const struct joint *joint;
 	enum stats_rows by;
-	bool by_self;               /* rows show what was spent in them, not in what they call */
+	bool by_self;               /* rows show self costs, without callees */
 	VEC(struct stats_row) rows; /* the widest range first */
 	double *values;
 	struct stats_row total;
@@ -32,7 +32,7 @@ struct stats {
 
 struct stats_options {
 	enum stats_rows by;
-	double percent; /* rows below that share of the sum are left out: the rarest vary most */
+	double percent; /* rows below this share of the sum are left out: the smallest vary most */
 	size_t limit;   /* 0 = all */
 };
 void stats_init(struct stats *stats, const struct joint *joint, const struct stats_options *options);
@@ -52,5 +52,5 @@ void stats_text(const struct stats_report *report, struct text *ret);
 void stats_markdown(const struct stats_report *report, struct text *ret);
 void stats_csv(const struct stats_report *report, struct text *ret);
 int stats_json(const struct stats_report *report, FILE *to);
-/* A page without scripts: a table in which each row has a strip of dots, one for each unit. */
+/* A page without scripts: a table with a dot plot in each row, one dot per unit. */
 void stats_html(const struct stats_report *report, FILE *to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats_html: the statistics of units as a page that needs no scripts: a strip of dots in each row.
+ * stats_html: the statistics of units as a page without scripts: a dot plot in each row.
  */
 #include <string.h>
 
@@ -9,9 +9,9 @@
 #include "report/diff/stats.h"
 #include "report/html_text.h"
 
-#define WIDTH 360 /* of a strip, in pixels */
+#define WIDTH 360 /* of a plot, in pixels */
 #define HEIGHT 18
-#define MAX_DOTS 2000 /* of a strip: with more units, every so many-th is drawn besides the extremes */
+#define MAX_DOTS 2000 /* of a plot: with more units, only some are drawn besides the extremes */
 
 static const char style[] =
 	":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:1.5rem}"

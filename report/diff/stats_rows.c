@@ -13,7 +13,7 @@
 #include "report/quote.h"
 #include "report/shorten.h"
 
-#define STRIP 24 /* columns of a strip of dots */
+#define STRIP 24 /* columns of a dot plot */
 #define NAME_COLUMN 100
 
 static const char *row_word(const struct stats *stats)
@@ -26,7 +26,7 @@ static const char *row_word(const struct stats *stats)
 	return words[stats->by];
 }
 
-/* Where the units lie between the smallest and the largest. */
+/* The positions of the units between the smallest and the largest. */
 static void text_strip(struct line *line, const struct stats_row *row, uint32_t n)
 {
 	char strip[STRIP + 1];

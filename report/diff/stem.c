@@ -65,7 +65,7 @@ size_t stem_arguments(const char *name)
 {
 	size_t len = stem_function(name), at = len, depth = 0;
 
-	/* Backwards from the last bracket to its partner: "operator()(int)" has two pairs. */
+	/* Backwards from the last bracket to its counterpart: "operator()(int)" has two pairs. */
 	while (at > 0 && name[at - 1] != ')')
 		at--;
 	if (at == 0)

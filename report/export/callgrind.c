@@ -25,7 +25,7 @@ static int by_identity(const void *left, const void *right, void *context)
 		      document_frame_label(document, r, b_label, sizeof(b_label)));
 }
 
-/* Numbers functions in the order of their first frames, so that the file reads as the profile does. */
+/* Numbers functions in the order of their first frames, so that the file has the order of the profile. */
 static void number_functions(struct callgrind *c)
 {
 	const struct document *document = c->document;
@@ -66,7 +66,7 @@ static uint32_t caller_of(const struct callgrind *c, uint32_t node)
 	return function_of(c, document_parent(c->document, node));
 }
 
-/* Nodes from `from` on, in the order of the functions that `of` gives them. */
+/* Nodes from `from` on, in the order of the functions that `of` returns for them. */
 static struct callgrind_nodes group_nodes(const struct callgrind *c, uint32_t from,
 					  uint32_t (*of)(const struct callgrind *c, uint32_t node))
 {
@@ -84,7 +84,7 @@ static struct callgrind_nodes group_nodes(const struct callgrind *c, uint32_t fr
 
 struct recursion {
 	struct callgrind *c;
-	uint32_t *active; /* of each function: how often it stands on the current path */
+	uint32_t *active; /* by function: how often it is on the current path */
 	VEC(uint32_t) path;
 };
 
@@ -141,7 +141,7 @@ static int callgrind_by_place(const void *left, const void *right)
 	return order ? order : callgrind_compare(a->column, b->column);
 }
 
-/* Entries of one place and column become one: the graph is much smaller than the tree it is made of. */
+/* Combines entries of one place and column: the graph is much smaller than the tree. */
 static void callgrind_settle(struct callgrind *c)
 {
 	size_t n = 0;
@@ -167,14 +167,13 @@ static void callgrind_add_entry(struct callgrind *c, struct callgrind_entry entr
 
 typedef void put_entry(struct callgrind *c, struct callgrind_entry entry);
 
-/* How many calls a node stands for: those that were seen, at least; of a profile in which nobody counted
- * them, the samples taken during them. */
+/* The number of calls of a node: a lower bound; in a profile without such counts, the number of samples. */
 static uint64_t callgrind_calls(const struct callgrind *c, uint32_t node)
 {
 	return c->seen->by_scope.n ? c->seen->by_scope.at[node] : document_inclusive(c->document, node, 0);
 }
 
-/* The call that a node other than the root is. */
+/* The call of a node other than the root. */
 static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 {
 	const struct document *document = c->document;
@@ -188,7 +187,7 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 
 	if (document_inclusive(document, node, 0) == 0)
 		return;
-	if (call->line && caller->image != IMAGE_NONE) { /* the root and its like have no lines */
+	if (call->line && caller->image != IMAGE_NONE) { /* the root and similar nodes have no lines */
 		entry.file = call->file;
 		entry.line = call->line;
 	}
@@ -202,7 +201,7 @@ static void put_call(struct callgrind *c, uint32_t node, put_entry *put)
 	put(c, entry);
 }
 
-/* Costs that no line accounts for are shown at the line where the function begins. */
+/* Costs without a line are shown at the first line of the function. */
 static void put_own(struct callgrind *c, uint32_t node, put_entry *put)
 {
 	const struct document *document = c->document;
@@ -232,7 +231,7 @@ static void note_file(struct callgrind *c, struct callgrind_entry entry)
 		c->file_from[entry.function] = from;
 }
 
-/* Every function has a file if one is known at all: readers take a change of file for another function. */
+/* Every function gets a file if any is known: readers take a change of the file for another function. */
 static void find_files(struct callgrind *c)
 {
 	c->file_from = alloc_zero(c->n_functions + 1, sizeof(*c->file_from));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callgrind: the tree as a call graph, written function by function: the whole graph is never in memory.
+ * callgrind: writes the tree as a call graph, function by function: the whole graph is never in memory.
  *
- * A function is what the readers of the format take for one: an image, a file and a name. A call carries what
- * was spent in it, but only where the called function does not already stand further out on the path: so what
- * arrives at a function from all its callers is its total, and recursion counts once. That holds only if the
- * outermost functions have a caller too: "total" calls them.
+ * A function is identified as in the readers of the format: by image, file and name. A call has its inclusive
+ * cost, but only if the called function is not already further out on the path: so the sum over all callers
+ * of a function is its total, and recursion is counted once. That requires that the outermost functions also
+ * have a caller: "total" calls them.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "report/tree/document.h"
 #include "report/tree/scope_calls.h"
 
-#define NO_CALL 0 /* in entry.callee: the cost is the function's own; else the callee + 1 */
+#define NO_CALL 0 /* in entry.callee: the cost is the function's own; otherwise the callee + 1 */
 
 /* One number of a cost line or of a call. */
 struct callgrind_entry {
@@ -23,9 +23,9 @@ struct callgrind_entry {
 };
 
 struct callgrind_function {
-	uint32_t frame; /* one of those it stands for */
-	uint32_t file;  /* the frame's, else the first in which it has costs */
-	bool is_named;  /* its number was given its name */
+	uint32_t frame; /* one of the frames it represents */
+	uint32_t file;  /* the frame's, otherwise the first in which it has costs */
+	bool is_named;  /* its name has already been written */
 };
 
 /* Nodes by function: those of function i are at node[first[i]] to node[first[i + 1]]. */
@@ -37,17 +37,17 @@ struct callgrind {
 	const struct document *document;
 	uint32_t n_columns;             /* the metrics, and after them the number of calls */
 	uint32_t first;                 /* metric of the first column: readers sort by it */
-	const struct scope_calls *seen; /* borrowed: calls that were seen, at least */
+	const struct scope_calls *seen; /* borrowed: lower bounds of the numbers of calls */
 	uint32_t *function;             /* of each frame */
 	struct callgrind_function *functions;
 	uint32_t n_functions;
-	uint64_t *file_from; /* of a function without a file: the callee and file of the first place that has
+	uint64_t *file_from; /* for a function without a file: the callee and file of the first place that has
 				one */
 	struct callgrind_nodes own,
 		calls;      /* by the node's function; by that of the node above, which called it */
-	bool *is_recursive; /* of each node: its function stands above it, too */
-	VEC(struct callgrind_entry) entries; /* of the function that was added up last, by place and column */
-	size_t settle_at;                    /* so many entries are added up before more come */
+	bool *is_recursive; /* by node: its function is also above it */
+	VEC(struct callgrind_entry) entries; /* of the current function, by place and column */
+	size_t settle_at;                    /* number of entries at which they are combined */
 };
 
 void callgrind_init(struct callgrind *callgrind, const struct document *document,
@@ -55,5 +55,5 @@ void callgrind_init(struct callgrind *callgrind, const struct document *document
 void callgrind_done(struct callgrind *callgrind);
 /* Fills entries with the lines to write for one function, each place and column once. */
 void callgrind_add_up(struct callgrind *callgrind, uint32_t function);
-/* Of a column that is not the calls. */
+/* The metric of a column other than the number of calls. */
 uint32_t callgrind_metric(const struct callgrind *callgrind, uint32_t column);

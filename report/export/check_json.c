@@ -10,7 +10,7 @@
 #include "report/export/json_checker.h"
 #include "report/export/json_sections.h"
 
-#define GZIP_FIRST 0x1f /* no text begins with it */
+#define GZIP_FIRST 0x1f /* no text begins with this byte */
 
 static int refuse_syntax(struct json_checker *c)
 {
@@ -33,7 +33,7 @@ static int read_int(struct json_checker *c, int64_t *ret)
 		       : json_checker_refuse(c, "not a whole number");
 }
 
-/* Calls each(context, event) for the elements of an array whose value comes next. */
+/* Calls each(context, event) for the elements of the array that is the next value. */
 static int check_json_read_array(struct json_checker *c,
 				 int (*each)(struct json_checker *c, enum json_event event, void *context),
 				 void *context)
@@ -255,7 +255,7 @@ static int see_schema(struct json_checker *c)
 	return 0;
 }
 
-/* Minor versions only add; another major one is another format. */
+/* Minor versions only add; another major version is another format. */
 static int see_version(struct json_checker *c)
 {
 	size_t len = strcspn(SCHEMA_VERSION, ".") + 1;
@@ -295,7 +295,7 @@ static int see_section(struct json_checker *c, void *context)
 	return skip(c);
 }
 
-/* A record of a stream: {"t":"nodes","i0":0, columns...}; `t` comes first. */
+/* A record of a stream: {"t":"nodes","i0":0, columns...}; `t` is first. */
 static int see_record_member(struct json_checker *c, void *context)
 {
 	const char *type = context;
@@ -332,7 +332,7 @@ static int see_record(struct json_checker *c)
 	return read_members(c, see_record_member, type);
 }
 
-/* A stream may hold one interval after another, each whole in itself. */
+/* A stream may contain several intervals, each complete in itself. */
 static int check_json_next_interval(struct json_checker *c)
 {
 	int error = json_checker_end(c);

@@ -18,9 +18,9 @@ struct json_findings {
 
 /* Is this the start of JSON rather than of a profile file? gzip-compressed JSON included. */
 bool json_check_looks_like(struct bytes start);
-#define JSON_CHECK_START 2 /* bytes are enough to tell */
-/* 0, or -EBADMSG with what is wrong and where in the diag. Reads a file or pipe from where it is, and unpacks
- * it on the way if it is packed. */
+#define JSON_CHECK_START 2 /* bytes that are enough to decide */
+/* 0, or -EBADMSG with the error and its position in the diag. Reads a file or pipe from its current position,
+ * and decompresses it if necessary. */
 int json_check_file(FILE *from, const char *path, struct json_findings *ret, struct diag *diag);
-/* The same of what is in memory, unpacked. */
+/* The same for uncompressed data in memory. */
 int json_check(struct bytes bytes, const char *path, struct json_findings *ret, struct diag *diag);

@@ -79,7 +79,7 @@ static void write_place(struct callgrind_writer *w, const struct callgrind_entry
 		uint32_t callee = place->callee - 1;
 		uint64_t calls = columns[w->graph.n_columns - 1];
 		callgrind_file_write_function(w, callee, callee_keys);
-		/* Readers drop a call that was made no time at all. */
+		/* Readers drop a call with a count of 0. */
 		fprintf(w->to, "calls=%llu %u\n", (unsigned long long)(calls ? calls : 1),
 			w->graph.document->frames.at[w->graph.functions[callee].frame].line);
 	}
@@ -115,7 +115,7 @@ static void write_body(struct callgrind_writer *w)
 	free(columns);
 }
 
-/* Event names are words. */
+/* Event names must be single words. */
 static void write_event_name(FILE *to, const char *name)
 {
 	for (; *name; name++)

@@ -15,7 +15,7 @@ struct export_document {
 	struct derived derived;
 };
 
-/* -errno if a formula cannot be evaluated; there is nothing to be released then. */
+/* -errno if a formula cannot be evaluated; then there is nothing to release. */
 int export_document_open(struct export_document *it, const struct export_input *input,
 			 const struct export_options *options, struct diag *diag);
 void export_document_done(struct export_document *it);

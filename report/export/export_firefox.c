@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * firefox: the Firefox Profiler's processed format. Always version 60: newer viewers read older files,
- * older viewers refuse newer ones.
+ * firefox: the Firefox Profiler's processed format. Always version 60: newer viewers read older files, older
+ * viewers refuse newer ones.
  *
- * The profile is a sum over time, the viewer wants samples in time: the samples of a thread are laid end
- * to end, in depth-first order, as long as they weigh. The file says so. A frame stands at the address of
- * the sample or the call; the functions inlined at it stand at the same address, one depth further in.
+ * The profile is a sum over time, but the viewer expects samples in time: the samples of a thread are placed
+ * end to end, in depth-first order, each as long as its weight. The file says so. A frame has the address of
+ * the sample or the call; functions inlined there have the same address, one level further in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static uint32_t firefox_string(struct firefox *f, const char *text)
 	return intern_add(&f->strings, text);
 }
 
-/* Position of a value in a list of each once. */
+/* Position of a value in a list of distinct values. */
 static uint32_t number_in(struct map *index, uint32_t value, uint32_t next)
 {
 	uint32_t at = map_find(index, value);
@@ -256,7 +256,7 @@ static void cell_string(struct firefox *f, size_t row)
 	json_text(&f->json, f->strings.strings.at[row]);
 }
 
-/* The strings come last: the tables before them are what names them. */
+/* The strings come last: they are collected while the tables are written. */
 static void write_shared(struct firefox *f)
 {
 	json_name(&f->json, "shared");
@@ -279,7 +279,7 @@ static double firefox_weight_of(const struct firefox *f, uint64_t value)
 	return f->is_time ? (double)value / 1e6 : (double)value;
 }
 
-/* Without a time of its own a sample takes as long as there are of it. */
+/* Without a time unit, a sample is as long as its count. */
 static void write_samples(struct firefox *f, size_t first, size_t end)
 {
 	uint64_t now = 0;
@@ -314,7 +314,7 @@ static void begin_column(struct firefox *f, const char *name)
 	json_array(&f->json);
 }
 
-/* It is not known when samples were lost: the marker spans the whole recording. */
+/* It is not known when samples were lost: the marker covers the whole recording. */
 static void write_markers(struct firefox *f, bool is_first)
 {
 	const struct profile *profile = f->document->profile;

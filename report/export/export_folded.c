@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folded: "root;frame;leaf count", one line a path: what flame graph scripts read. The first frame is
- * the process. Semicolons and control characters in names become other characters, as the format has
- * no escape.
+ * folded: "root;frame;leaf count", one line per path: the input of flame graph scripts. The first frame is
+ * the process. Semicolons and control characters in names are replaced, because the format has no escapes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static const char *process_name(const struct profile *profile, uint32_t thread)
 	return *comm ? comm : "unknown";
 }
 
-/* Values come sorted by node and thread: those of one process and node make one line. */
+/* Values are sorted by node and thread: those of one process and node become one line. */
 static int write_folded(const struct export_input *input, const struct export_options *options, FILE *to,
 			struct diag *diag)
 {

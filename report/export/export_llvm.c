@@ -2,10 +2,10 @@
 /*
  * llvm-sample: a sample profile as text, for clang -fprofile-sample-use and llvm-profdata.
  *
- * A function knows its costs by line, counted from its first one, with the functions inlined into it
- * nested below the line of the call; who called it does not matter. Names are the linker's. Functions
- * without lines or with names the format cannot hold are left out. There are no discriminators and no
- * branch counts, so a line has one number, the sum of what was seen in it.
+ * The costs of a function are listed by line, relative to its first one, with the functions inlined into it
+ * nested below the line of the call; callers do not matter. Names are linkage names. Functions without lines,
+ * or with names that the format cannot represent, are left out. There are no discriminators and no branch
+ * counts, so a line has one number, the sum of its samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,14 +41,14 @@ struct llvm {
 	struct intern strings;
 	struct map index;
 	uint32_t *node_of;  /* of each scope */
-	uint32_t *function; /* of each scope: the function or inlined function it lies in, as a scope */
+	uint32_t *function; /* by scope: the function or inlined function that contains it, as a scope */
 	VEC(struct node) nodes;
 	VEC(uint32_t) parents;
 	VEC(struct line) lines;
-	uint64_t *totals; /* of each node, with all that is inlined into it */
+	uint64_t *totals; /* by node, including everything inlined into it */
 };
 
-/* The linker's name up to the first dot: clones of a function share its profile. 0 if it is not one. */
+/* The linkage name up to the first dot: clones of a function share its profile. 0 if it is not valid. */
 static uint32_t llvm_name_of(struct llvm *l, const struct scope *scope)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$";
@@ -60,7 +60,7 @@ static uint32_t llvm_name_of(struct llvm *l, const struct scope *scope)
 	return intern_add_n(&l->strings, name, len);
 }
 
-/* As the compiler counts: 16 bits, and around the corner for lines before the first. */
+/* As the compiler counts: 16 bits, with wrap-around for lines before the first. */
 static uint32_t offset_of(const struct llvm *l, uint32_t function, uint32_t line)
 {
 	return (line - scope_frame(l->tree, function)->line) & 0xffff;
@@ -136,7 +136,7 @@ static void llvm_add_lines(struct llvm *l)
 		qsort(l->lines.at, l->lines.n, sizeof(*l->lines.at), by_offset);
 }
 
-/* Each line of a node once; the node knows where its lines are. */
+/* Each line of a node once; the node gets the range of its lines. */
 static void merge_lines(struct llvm *l)
 {
 	size_t n = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ndjson: the same parts as the document, one record a line, so that it can be read as it arrives. A
- * stream without its "end" record was cut off.
+ * ndjson: the same parts as the document, one record per line, so that it can be read while it is written. A
+ * stream without its "end" record was truncated.
  */
 #include "report/export/exporter.h"
 #include "report/export/json_sections.h"
 
-#define BATCH 4096 /* rows a record */
+#define BATCH 4096 /* rows per record */
 
 static void ndjson_begin(struct json *json, const char *type, const struct export_options *options)
 {
@@ -82,7 +82,7 @@ static void ndjson_write_costs(struct json *json, struct document_cursor *cursor
 	json_end_object(json);
 }
 
-/* One line a node with everything resolved: nothing to join. */
+/* One line per node with everything resolved: no joins are needed. */
 static void write_wide_node(struct json *json, struct document_cursor *cursor, struct derived_nodes *derived,
 			    const struct export_options *options, size_t node, uint32_t depth)
 {

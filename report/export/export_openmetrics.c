@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openmetrics: the heaviest functions as gauges, for Prometheus and node_exporter's textfile collector.
+ * openmetrics: the most expensive functions as gauges, for Prometheus and node_exporter's textfile collector.
  *
- * The number of series is bounded: the top functions and one "other"; no addresses, threads or lines in
- * labels. What would be counters elsewhere are gauges here, as the next recording starts them anew. The
- * text keeps to what the Prometheus format and OpenMetrics have in common.
+ * The number of series is limited: the top functions and one "other"; no addresses, threads or lines in
+ * labels. Values that could be counters are gauges, because the next recording starts again from 0. The text
+ * is valid both in the Prometheus format and in OpenMetrics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +21,16 @@
 #include "report/quality.h"
 #include "report/tree/flatten.h"
 
-#define TOP 20       /* functions, unless told */
+#define TOP 20       /* functions, by default */
 #define MAX_NAME 200 /* bytes of a label's value */
 
 struct openmetrics {
 	FILE *to;
 	const struct document *document;
-	struct intern
-		labels;  /* function, module and kind as they are written: what they agree in is one series */
-	uint32_t *group; /* of each frame: its labels */
+	struct intern labels; /* function, module and kind as written: equal ones are one series */
+	uint32_t *group;      /* of each frame: its labels */
 	struct flat_table table;
-	struct text run; /* labels of every series: two services of one host must not be one */
+	struct text run; /* labels of every series: two services on one host must be distinguishable */
 	size_t n_listed;
 };
 
@@ -65,7 +64,7 @@ static void add_label(struct text *ret, const char *name, const char *value)
 	text_printf(ret, "\"");
 }
 
-/* What tells this recording from others, then what the user adds. */
+/* Labels that identify this recording, then those that the user adds. */
 static void label_every_series(struct openmetrics *o, const struct export_options *options)
 {
 	const struct profile *profile = o->document->profile;
@@ -114,7 +113,7 @@ static bool openmetrics_is_listed(const struct openmetrics *o, const struct flat
 	return kind != SCOPE_ROOT && kind != SCOPE_INCOMPLETE && kind != SCOPE_LOOP && row->total[metric] > 0;
 }
 
-/* The heaviest to the front, nothing but them. */
+/* The most expensive first, and only those. */
 static void openmetrics_choose_rows(struct openmetrics *o, const struct export_options *options)
 {
 	size_t limit = options->limit ? options->limit : TOP;
@@ -165,7 +164,7 @@ static void write_series(struct openmetrics *o, const char *name, uint32_t metri
 	text_done(&event);
 }
 
-/* Metrics in ns as seconds, or all others but the samples as they are. */
+/* Metrics in ns as seconds, or all others except samples as they are. */
 static void openmetrics_write_costs(struct openmetrics *o, bool is_time, bool is_self, const char *name,
 				    const char *help)
 {

@@ -2,13 +2,12 @@
 /*
  * otlp: the profiles signal of OpenTelemetry, as one message ProfilesData, not compressed.
  *
- * The signal is not stable yet. What is written is the revision that OTLP_REVISION names, which the message
- * says of itself (an attribute of its scope); report/export/otlp.proto describes that part of it that is
- * used.
+ * The signal is not stable yet. The revision that is written is OTLP_REVISION, which is also in the message
+ * (an attribute of its scope); report/export/otlp.proto describes the part of it that is used.
  *
- * One resource (the machine), one scope (cpprof), and a profile for each metric; a sample is a stack and a
- * thread. Everything is in tables of a dictionary, whose first rows are empty. A length stands before each
- * part, so all parts are put together in memory first.
+ * There is one resource (the machine), one scope (cpprof), and a profile for each metric; a sample is a stack
+ * and a thread. Everything is in tables of a dictionary, whose first rows are empty. A length precedes each
+ * part, so all parts are first built in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,13 +36,13 @@ enum otlp_value { VALUE_STRING = 1, VALUE_INT = 3, VALUE_ARRAY = 5 };
 struct otlp {
 	const struct profile *profile;
 	struct proto_tables tables;
-	struct text rows[TABLE_N]; /* of the dictionary, but for strings */
+	struct text rows[TABLE_N]; /* of the dictionary, except strings */
 	struct text *profiles;     /* samples, by metric */
 	struct text message, inner, value, packed;
 	struct map attributes, stacks; /* hash of the row -> its number */
 	uint32_t n_attributes, n_stacks;
 	VEC(uint32_t) of_thread; /* attributes of each thread, OTLP_THREAD_ATTRIBUTES each; 0 = not yet */
-	VEC(uint64_t) limits;    /* of each image: behind its last address */
+	VEC(uint64_t) limits;    /* by image: the end of its highest address */
 };
 #define OTLP_THREAD_ATTRIBUTES 4
 
@@ -61,7 +60,7 @@ static void otlp_put_text(struct otlp *o, struct text *to, unsigned field, const
 
 /* ---- attributes ------------------------------------------------------------------------------------- */
 
-/* A row of a table that has each row once; takes what stands in `row`. Returns its number. */
+/* A row of a table without duplicates; takes the contents of `row`. Returns its number. */
 static uint32_t otlp_row(struct otlp *o, enum otlp_table table, struct map *known, uint32_t *n,
 			 struct text *row)
 {
@@ -78,7 +77,7 @@ static uint32_t otlp_row(struct otlp *o, enum otlp_table table, struct map *know
 	return id;
 }
 
-/* An attribute whose value, an AnyValue, stands in o->value. */
+/* An attribute whose value, an AnyValue, is in o->value. */
 static uint32_t otlp_attribute(struct otlp *o, const char *key)
 {
 	proto_uint(&o->message, 1, proto_string(&o->tables, key));
@@ -94,7 +93,7 @@ static uint32_t otlp_text_attribute(struct otlp *o, const char *key, const char 
 
 static uint32_t otlp_number_attribute(struct otlp *o, const char *key, int64_t number)
 {
-	proto_varint(&o->value, VALUE_INT << 3); /* 0 is a value here */
+	proto_varint(&o->value, VALUE_INT << 3); /* 0 must be written here */
 	proto_varint(&o->value, (uint64_t)number);
 	return otlp_attribute(o, key);
 }
@@ -121,7 +120,7 @@ static void otlp_add_function(void *context, const struct proto_function *functi
 	proto_message(&o->rows[TABLE_FUNCTION], TABLE_FUNCTION, &o->message);
 }
 
-/* The loops that the location lies in, innermost first: "file.c:12-15". */
+/* The loops that contain the location, innermost first: "file.c:12-15". */
 static uint32_t otlp_loops(struct otlp *o, const struct proto_location *location)
 {
 	for (size_t i = 0; i < location->n_loops; i++) {
@@ -240,7 +239,7 @@ static void otlp_put_type(struct otlp *o, struct text *to, unsigned field, uint3
 	proto_message(to, field, &o->inner);
 }
 
-/* What a Profile says besides its samples. */
+/* The fields of a Profile other than its samples. */
 static void otlp_put_head(struct otlp *o, uint32_t m, struct text *to)
 {
 	const struct profile *profile = o->profile;
@@ -261,7 +260,7 @@ static void otlp_put_head(struct otlp *o, uint32_t m, struct text *to)
 	otlp_put_id(o, to, m);
 }
 
-/* A KeyValue: the attributes of resources and scopes are in no table. */
+/* A KeyValue: the attributes of resources and scopes are not in a table. */
 static void otlp_put_pair(struct otlp *o, struct text *to, unsigned field, const char *key, size_t key_len,
 			  const char *text)
 {
@@ -295,7 +294,7 @@ static void otlp_put_scope(struct otlp *o, struct text *to)
 	proto_message(to, 1, &o->message);
 }
 
-/* What stands before a part of that length. */
+/* The tag and length before a part. */
 static void otlp_put_length(struct text *to, unsigned field, size_t len)
 {
 	proto_varint(to, field << 3 | 2);
@@ -346,7 +345,7 @@ static bool otlp_write_dictionary(struct otlp *o, FILE *to)
 		proto_bytes(&o->rows[TABLE_STRING], TABLE_STRING, strings->strings.at[i],
 			    strings->lengths.at[i]);
 	for (unsigned table = 1; table < TABLE_N; table++) {
-		if (table != TABLE_STRING) /* the first string is empty as it is */
+		if (table != TABLE_STRING) /* the first string is empty anyway */
 			proto_bytes(&first[table], table, "", 0);
 		len += first[table].len + o->rows[table].len;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pprof: profile.proto, gzip-compressed: for the pprof tool, Pyroscope, Parca and whatever else reads it.
+ * pprof: profile.proto, gzip-compressed: for the pprof tool, Pyroscope, Parca and others.
  *
  * A sample is a context of one thread with a value for each metric.
  */
@@ -23,7 +23,7 @@ struct pprof {
 	VEC(uint64_t) max_vaddr; /* per image */
 };
 
-/* Hands on what is finished, so that it need not be kept: the profile is a sequence of messages. */
+/* Writes what is complete, so that it need not be kept: the profile is a sequence of messages. */
 static void pprof_flush(struct pprof *p)
 {
 	if (p->out.len < FLUSH_AT)
@@ -138,7 +138,7 @@ static void put_mappings(struct pprof *p)
 		proto_uint(&p->message, 5, proto_string(&p->tables, pprof_text_of(p, image->path)));
 		proto_uint(&p->message, 6, proto_string(&p->tables, build_id));
 		for (unsigned field = 7; field <= 10;
-		     field++) /* has_functions ... has_inline_frames: nothing to look up again */
+		     field++) /* has_functions ... has_inline_frames: nothing needs to be looked up again */
 			proto_uint(&p->message, field, 1);
 		proto_message(&p->out, 3, &p->message);
 	}

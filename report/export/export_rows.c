@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rows: the tree as a plain array of flat objects in depth-first order (a "nested set"): what Grafana's
- * flame graph panel, its Infinity data source and pandas read without any configuration.
+ * rows: the tree as an array of flat objects in depth-first order (a "nested set"): Grafana's flame graph
+ * panel, its Infinity data source and pandas can read it without configuration.
  *
- * There is exactly one root row, first; siblings are sorted by value, as the panel lays them out.
+ * There is exactly one root row, first; siblings are sorted by value, as in the panel.
  */
 #include "base/json.h"
 #include "report/derived.h"
@@ -19,7 +19,7 @@ struct rows {
 	uint32_t metric;
 	struct derived derived;
 	struct derived_nodes costs;
-	struct text note; /* on what was folded, told by the root */
+	struct text note; /* about folded contexts, in the root row */
 };
 
 static void rows_write_row(void *context, uint32_t node, uint32_t depth)
@@ -84,6 +84,6 @@ const struct exporter exporter_rows = {
 	.summary = "flat rows in depth-first order, for Grafana and pandas",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_LINES | CARRIES_CONTEXT | CARRIES_FORMULAS,
 	.loops_by_default = true,
-	.max_nodes = 5000, /* about 150 bytes a row: more is too much for a panel */
+	.max_nodes = 5000, /* about 150 bytes per row: more is too much for a panel */
 	.write = rows_write,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screen: how a trace stands, in the place of how it stood before. No format of files.
+ * screen: the current state of a trace, which replaces the previous one on the screen. Not a file format.
  */
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedscope: one "sampled" profile per metric for all threads together, then one per thread for the
- * default metric. Frames are shared: the viewer knows a frame by its index alone.
+ * speedscope: one "sampled" profile per metric for all threads together, then one per thread for the default
+ * metric. Frames are shared: the viewer identifies a frame only by its index.
  *
- * Stacks are spelled out root first, so the size grows with leaves times depth; for deep trees the
+ * Stacks are written in full, root first, so the size grows with leaves times depth; for deep trees the
  * evented form (open and close events in depth-first order) is smaller and is used instead.
  */
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "report/tree/children.h"
 #include "report/tree/document.h"
 
-#define MAX_THREADS 48 /* the viewer's list of profiles gets unusable beyond that */
+#define MAX_THREADS 48 /* the viewer's list of profiles becomes unusable beyond that */
 #define DEEP 20        /* mean depth at which the evented form is smaller */
 
 struct speedscope {
@@ -115,7 +115,7 @@ struct evented {
 	uint64_t now;
 };
 
-/* Closes what is deeper than the node about to open; depth 1 is below the root. */
+/* Closes everything that is deeper than the node about to be opened; depth 1 is below the root. */
 static void open_node(void *context, uint32_t node, uint32_t depth)
 {
 	struct evented *e = context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * svg: a static flame graph for documents: the root on top, colours by module, loops hatched, inlined
- * calls dashed. Nothing in it runs; pointing at a frame shows its name and cost. To look around in a
- * profile there is html.
+ * svg: a static flame graph for documents: the root at the top, colours by module, loops hatched, inlined
+ * calls dashed. It contains no scripts; pointing at a frame shows its name and cost. For interactive use
+ * there is html.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 #define WIDTH 1200
 #define MARGIN 10
 #define ROW 17
-#define TOP 34        /* room for the title */
-#define MIN_WIDTH 0.1 /* pixels: nothing narrower is drawn, nor what is below it */
+#define TOP 34        /* space for the title */
+#define MIN_WIDTH 0.1 /* pixels: narrower frames, and those below them, are not drawn */
 #define COLUMN 7.25   /* pixels of a letter: 12 px of a monospaced font */
 #define MIN_COLUMNS 3 /* no label is better than one of two letters */
 
@@ -32,7 +32,7 @@ struct svg {
 	double scale;           /* pixels of one unit */
 	VEC(uint64_t) cursor;   /* by depth: where the next frame begins */
 	uint32_t depth;         /* deepest row drawn */
-	struct text body, safe; /* safe: the current name without what would hurt */
+	struct text body, safe; /* safe: the current name, escaped */
 };
 
 /* ---- text and colour -------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static void make_safe(struct svg *s, const char *name)
 	style_safe(&s->safe, &plain, *name ? name : "?");
 }
 
-/* Bytes of the first so many letters. */
+/* Bytes of the first n letters. */
 static size_t prefix_of(const char *text, size_t letters)
 {
 	size_t i = 0;
@@ -89,7 +89,7 @@ static unsigned channel(double hue, double saturation, double light, double offs
 	return (unsigned)(255 * (light - a * part) + 0.5);
 }
 
-/* One hue a module, a slightly different shade a function. */
+/* One hue per module, a slightly different shade per function. */
 static unsigned color_of(const struct svg *s, const struct scope_frame *frame, const char *name)
 {
 	const char *module = profile_image_name(s->document->profile, frame->image);
@@ -160,7 +160,7 @@ static void draw(void *context, uint32_t node, uint32_t depth)
 	if (width < MIN_WIDTH)
 		return;
 	s->depth = depth > s->depth ? depth : s->depth;
-	width -= width > 2 ? 0.5 : 0; /* a gap, or neighbours of one colour look like one */
+	width -= width > 2 ? 0.5 : 0; /* a gap, so that neighbours of one colour can be distinguished */
 	make_safe(s, document_frame_label(document, index, label, sizeof(label)));
 	text_printf(&s->body, "<g>");
 	draw_title(s, frame, value);

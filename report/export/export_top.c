@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top: functions, inlined functions, loops and lines as peers, heaviest first, as an array of flat
+ * top: functions, inlined functions, loops and lines side by side, most expensive first, as an array of flat
  * objects: for a table in a dashboard or a trend over runs.
  */
 #include <math.h>
@@ -103,7 +103,7 @@ static void top_write_table(struct top *top, struct flat_table *table, uint32_t 
 	flat_table_done(table);
 }
 
-/* Each frame is a row of its own, but all that was folded is one. */
+/* Each frame is a separate row, but everything folded is one. */
 static void flatten_things(const struct document *document, struct flat_table *ret)
 {
 	uint32_t n = 0, other = UINT32_MAX, *group = alloc_resize(NULL, document->frames.n, sizeof(uint32_t));

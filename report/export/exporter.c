@@ -79,7 +79,7 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 		scope_tree_limit(input->tree, options->metric, max_nodes);
 	errno = 0;
 	int error = exporter->write(input, options, to, diag);
-	if (fflush(to) != 0 || ferror(to)) /* a writer that gives up on its stream need not say why */
+	if (fflush(to) != 0 || ferror(to)) /* a writer that stops because of its stream need not say why */
 		error = diag_set(diag, errno ? -errno : -EIO, "cannot write the %s export", exporter->name);
 	return error;
 }

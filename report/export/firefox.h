@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * firefox: what the parts of the Firefox Profiler export share: the samples as that format wants them.
+ * firefox: shared by the parts of the Firefox Profiler export: the samples in the form of that format.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 /* Position in the list that firefox_head.c writes. */
 enum firefox_category { CATEGORY_OTHER, CATEGORY_USER, CATEGORY_KERNEL };
 
-/* A function as seen at one place. The function is a document frame. */
+/* A function at one place. The function is a document frame. */
 struct firefox_place {
-	uint32_t function, native; /* native: document frame of the function around what was inlined */
+	uint32_t function, native; /* native: document frame of the function that contains the inlined code */
 	uint32_t line, depth;
 	uint64_t vaddr;
 };

@@ -43,7 +43,7 @@ static void write_marker_schema(struct json *json)
 	json_end_array(json);
 }
 
-/* Milliseconds between samples, as asked for. */
+/* Milliseconds between samples, as requested. */
 static double firefox_head_interval(const struct profile *profile)
 {
 	const struct profile_event *event = profile->events.n ? &profile->events.at[0] : NULL;
@@ -72,7 +72,7 @@ static void write_lists(struct json *json)
 	json_end_object(json);
 }
 
-/* What the viewer says of where the profile is from is the place for what must be known of it. */
+/* The viewer's description of the origin is used for what users must know about the profile. */
 static void write_origin(struct json *json, const struct document *document)
 {
 	CLEANUP(text_done) struct text origin = { 0 }, note = { 0 };
@@ -108,7 +108,7 @@ static void write_meta(struct json *json, const struct document *document)
 	json_end_object(json);
 }
 
-/* The build-id as a GUID, whose first three fields are stored the other way round, and an age of 0. */
+/* The build-id as a GUID, whose first three fields have the opposite byte order, and an age of 0. */
 static void format_breakpad(const struct build_id *id, char text[34])
 {
 	static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };

@@ -5,8 +5,7 @@
 #include "report/export/firefox.h"
 #include "report/tree/children.h"
 
-/* Everything that stands at one address: the function around it and what was inlined. Returns the caller's
- * scope. */
+/* Everything at one address: the function and what was inlined into it. Returns the caller's scope. */
 static uint32_t add_physical_frame(struct firefox *f, uint32_t scope, uint32_t line, uint64_t vaddr,
 				   struct scope *ret_function)
 {

@@ -96,12 +96,12 @@ static int check_ranges(struct json_checker *c)
 	return 0;
 }
 
-/* Every stack ended somehow. */
+/* Every stack has a reason why it ended. */
 static int check_quality(struct json_checker *c)
 {
 	if (c->has_quality && c->complete + c->incomplete != c->samples)
 		return json_checker_refuse(c, "%llu stacks ended, of %llu samples",
-					   (unsigned long long)(c->complete + c->incomplete),
+					   (unsigned long long)c->complete + c->incomplete,
 					   (unsigned long long)c->samples);
 	if (c->has_truncated && c->truncated != c->snapshot_ended)
 		return json_checker_refuse(c, "%llu stacks are truncated, but %llu ended so",
@@ -112,7 +112,7 @@ static int check_quality(struct json_checker *c)
 	return 0;
 }
 
-/* The same costs, told again by thread, and the same samples by time. */
+/* The same costs by thread, and the same samples by time. */
 static int check_other_sums(struct json_checker *c)
 {
 	uint64_t all = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_checker: what check_json has seen of a document, and what must hold of it at the end. Private to them.
+ * json_checker: what check_json has read of a document, and the checks at the end. Private to them.
  */
 #pragma once
 
@@ -11,8 +11,7 @@
 
 #define MAX_METRICS 64
 
-/* Every column we know: how long it is and the greatest number in it. Others are skipped: minor versions add.
- */
+/* Every known column: its length and its greatest number. Others are skipped: minor versions add columns. */
 enum column_id {
 	FILE_PATH,
 	FILE_DIR,
@@ -55,8 +54,8 @@ enum thing { NOTHING, STRINGS, MODULES, FRAMES, NODES, PROCESSES, THREADS, METRI
 
 struct json_column {
 	const char *section, *name;
-	enum thing refers; /* what its numbers count */
-	bool is_later;     /* than 1.0: may not be there */
+	enum thing refers; /* what its numbers refer to */
+	bool is_later;     /* than 1.0: may be missing */
 };
 extern const struct json_column json_columns[N_COLUMNS];
 
@@ -75,8 +74,8 @@ struct json_checker {
 	bool has_truncated, has_inclusive, has_end, has_quality, has_schema, has_version;
 };
 
-/* Says what is wrong and where; returns -EBADMSG. */
+/* Reports the error and its position; returns -EBADMSG. */
 __attribute__((format(printf, 2, 3))) int json_checker_refuse(struct json_checker *checker, const char *why,
 							      ...);
-/* All of it was read: lengths, references and sums. 0, or refused. */
+/* To be called when everything was read: checks lengths, references and sums. 0 or -EBADMSG. */
 int json_checker_end(struct json_checker *checker);

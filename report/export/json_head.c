@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_sections, what has no rows: the run, its events and metrics, and how good the profile is.
+ * json_sections, the parts without rows: the run, its events and metrics, and the quality of the profile.
  */
 #include "report/export/json_sections.h"
 
@@ -150,7 +150,7 @@ static double json_head_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* The ends that occurred, other than complete. */
+/* The reasons that occurred, other than complete. */
 static void write_stacks(struct json *json, const struct profile_quality *quality)
 {
 	json_name(json, "by_witness");
@@ -166,14 +166,14 @@ static void write_stacks(struct json *json, const struct profile_quality *qualit
 	json_end_object(json);
 }
 
-/* Files of which something was sampled and no function has a line. */
+/* Files that were sampled, but in which no function has a line. */
 static void write_modules_without_debug(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
 	CLEANUP(freep) bool *is_sampled = alloc_zero(profile->images.n + 1, sizeof(bool));
 	CLEANUP(freep) bool *has_lines = alloc_zero(profile->images.n + 1, sizeof(bool));
 
-	/* Functions are those that were sampled; what has none may still be in the tree. */
+	/* Only sampled functions are listed; others may still be in the tree. */
 	for (size_t i = 0; i < document->frames.n; i++)
 		if (document->frames.at[i].image < profile->images.n)
 			is_sampled[document->frames.at[i].image] = true;

@@ -64,7 +64,7 @@ static void put_nothing(struct json *json, size_t row)
 	json_null(json);
 }
 
-/* Paths are whole, as the debug information has them; the files themselves were not opened. */
+/* Whole paths, as in the debug information; the files themselves were not opened. */
 static void write_files(struct json *json, const struct document *document, size_t from, size_t to)
 {
 	COLUMN("path", json_uint, document->files.at[i]);
@@ -72,7 +72,7 @@ static void write_files(struct json *json, const struct document *document, size
 	COLUMN("digest", put_nothing, i);
 }
 
-/* Of a function, as far as it is in one piece; 0 is unknown. */
+/* Of a function, if it is contiguous; 0 is unknown. */
 static uint64_t size_of(const struct document *document, const struct scope_frame *frame)
 {
 	const struct function_map *map = NULL;
@@ -111,7 +111,7 @@ static size_t json_section_count_nodes(const struct document *document)
 	return document->n_nodes;
 }
 
-/* 0 is none. Of the kernel they do not fit a signed number. */
+/* 0 is none. Kernel addresses do not fit into a signed number. */
 static void put_address(struct json *json, uint64_t vaddr)
 {
 	if (vaddr)
@@ -132,7 +132,7 @@ static void write_nodes(struct json *json, const struct document *document, size
 		COLUMN("activations", json_uint, document->seen->by_scope.at[i]);
 }
 
-/* By name; null where there is no value. */
+/* By name; null if there is no value. */
 static void json_section_write_derived(struct json *json, const struct document *document, size_t from,
 				       size_t to, const struct derived *derived)
 {

@@ -146,9 +146,9 @@ static bool tables_is_call(const struct proto_tables *t, uint32_t scope)
 }
 
 /*
- * The physical frame that `scope` lies in, from it outwards to the function, into lines and loops. `line` is
- * where the innermost of them stands; each one further out stands where the one inside it is inlined. Returns
- * the scope around it, and the hash of what it consists of.
+ * Collects the physical frame that contains `scope`, from it outwards to the function, into lines and loops.
+ * `line` is the position of the innermost; each outer one is at the call site of the one inside it. Returns
+ * the scope around it, and the hash of its contents.
  */
 static uint32_t tables_collect(struct proto_tables *t, uint32_t scope, uint32_t line, uint64_t *ret_hash)
 {
@@ -212,7 +212,7 @@ void proto_tables_stack(struct proto_tables *t, uint32_t scope)
 	if (leaf->kind == SCOPE_LINE)
 		scope = t->tree->scopes.at[scope].parent;
 	while (scope != 0) {
-		/* The function at the bottom of this physical frame says where it was called from. */
+		/* The function of this physical frame has the call site. */
 		uint32_t bottom = scope, outer;
 		while (!tables_is_call(t, bottom))
 			bottom = t->tree->scopes.at[bottom].parent;
@@ -245,7 +245,7 @@ void proto_tables_samples(struct proto_tables *t,
 	free(values);
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- creation and destruction ----------------------------------------------------------------- */
 
 void proto_tables_init(struct proto_tables *t)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html: the report that most people look at: one file, no network, opens from disk.
+ * html: the interactive report: one file, no network, opens from disk.
  *
- * The page (report/html/) is embedded at build time. The profile travels in it as blocks of columns
- * (html_columns.c), a JSON object for what is not a column (html_meta.c) and texts (html_texts.c), all
- * deflated and in base64.
+ * The page (report/html/) is embedded at build time. The profile is in it as blocks of columns
+ * (html_columns.c), a JSON object for everything that is not a column (html_meta.c) and texts (html_texts.c),
+ * all compressed (deflate) and in base64.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,7 +46,7 @@ EMBED(html_view_threads, "report/html/page/view_threads.js");
 EMBED(html_view_summary, "report/html/page/view_summary.js");
 EMBED(html_app, "report/html/page/app.js");
 
-/* In the order in which they need each other. */
+/* In the order of their dependencies. */
 static const char *const scripts[] = {
 	html_data,         html_tree,         html_model,        html_dom,         html_state,
 	html_formula,      html_diff,         html_ranks,        html_grid,        html_columns,
@@ -55,7 +55,7 @@ static const char *const scripts[] = {
 	html_view_threads, html_view_summary, html_app,
 };
 
-/* For mail previews and pagers: the heaviest functions as a plain table. */
+/* For mail previews and pagers: the most expensive functions as a plain table. */
 static void write_plain_table(FILE *to, const struct document *d, uint32_t metric)
 {
 	struct flat_table table;
@@ -134,7 +134,7 @@ static void write_part(const struct page *page, const char *name, size_t len)
 			fputs(scripts[i], page->to);
 }
 
-/* The page with each line "@name@" replaced by what it names. */
+/* The page with each line "@name@" replaced by the named part. */
 static void html_write_page(const struct page *page)
 {
 	const char *at = html_index;

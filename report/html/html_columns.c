@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_columns: the profile as the page reads it: blocks of u32 columns. Each column is split into its byte
- * planes so that it deflates well; its high planes are left out where they are zero. The page unpacks a block
+ * html_columns: the profile in the form that the page reads: blocks of u32 columns. Each column is split into
+ * its byte planes so that it compresses well; high planes that are zero are omitted. The page unpacks a block
  * when a view first needs it.
  */
 #include <stdlib.h>
@@ -46,7 +46,7 @@ GET(time_thread, d->profile->timeline.at[i].thread)
 GET(time_bin, d->profile->timeline.at[i].bin)
 GET(time_value, d->profile->timeline.at[i].samples)
 
-/* Where a point stands, from the start of its function; what was split off the function is far from it. */
+/* The offset of a point from the start of its function; parts that were split off are far away from it. */
 static uint32_t point_offset(struct document_cursor *cursor, size_t i)
 {
 	const struct document *d = cursor->document;
@@ -129,7 +129,7 @@ static const struct column time_columns[] = {
 	{ "time.value", count_bins, time_value },
 };
 
-/* What every view needs, where calls stand, what single lines cost, when. */
+/* What every view needs, call sites, costs of single lines, times. */
 static const struct block {
 	const char *name;
 	const struct column *columns;
@@ -161,7 +161,7 @@ static void put_number(FILE *to, uint32_t value)
 		fputc((int)(value >> shift & 0xff), to);
 }
 
-/* How many values, how many planes, the planes from the lowest on. */
+/* The number of values, the number of planes, the planes from the lowest on. */
 static void html_columns_write_column(FILE *to, struct document_cursor *cursor, const struct column *column)
 {
 	size_t n = column->count(cursor->document);

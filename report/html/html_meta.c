@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_meta: what of the profile is not a column: the run, its quality, names.
+ * html_meta: the parts of the profile that are not columns: the run, its quality, names.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "report/text/text_loops.h"
 #include "report/tree/ranks.h"
 
-#define SHORT_NAME 64 /* columns of a name that is shown whole */
+#define SHORT_NAME 64 /* columns of a name that is shown in full */
 
 static void html_meta_write_run(struct json *json, const struct profile *profile)
 {
@@ -45,7 +45,7 @@ static void html_meta_write_run(struct json *json, const struct profile *profile
 	json_end_object(json);
 }
 
-/* The object of the JSON export, and beside it what the page shows as text. */
+/* The object of the JSON export, plus what the page shows as text. */
 static void write_quality(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
@@ -107,8 +107,7 @@ static void write_names(struct json *json, const struct profile *profile)
 	json_uint_of(json, "bin_ns", profile->bin_ns);
 }
 
-/* "short": string id -> a name that fits into a row, of those that do not. Two of them never look the same.
- */
+/* "short": string id -> a name that fits into a row, for those that do not. No two of them look the same. */
 static void write_short_names(struct json *json, const struct document *document)
 {
 	const struct profile *profile = document->profile;
@@ -172,8 +171,7 @@ static void write_remark(struct json *json, const struct loop_teller *teller, ui
 	json_end_array(json);
 }
 
-/* By frame: what it is called if not by its name, and what is known of it; only those of which something is.
- */
+/* By frame: a label other than its name, and remarks; only for frames that have them. */
 static void write_remarks(struct json *json, const struct document *document,
 			  const struct export_options *options)
 {
@@ -215,8 +213,8 @@ static void write_ranks(struct json *json, const struct ranks *ranks)
 #define T_STEPS 16 /* of a degree of freedom */
 #define T_LAST 20  /* degrees of freedom */
 
-/* What the page needs to work out intervals of changes as diff.c does: the weight of a sample, by run, and
- * the quantiles of Student's t by degrees of freedom, in steps from one on and at last without limit. */
+/* What the page needs to compute intervals of changes as in diff.c: the weight of a sample, by run, and the
+ * quantiles of Student's t by degrees of freedom, in steps from one on, and finally for infinity. */
 static void write_runs(struct json *json, const struct diff *diff)
 {
 	json_name(json, "runs");
@@ -240,7 +238,7 @@ static void write_runs(struct json *json, const struct diff *diff)
 	json_end_object(json);
 }
 
-/* Columns that are there at once. */
+/* Columns that are shown from the start. */
 static void write_formulas(struct json *json, const struct derived *derived)
 {
 	json_name(json, "formulas");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_texts: source text and instructions of the functions that cost most. Each file and each function is a
- * part of its own, which the page unpacks when it is first shown.
+ * html_texts: source text and instructions of the most expensive functions. Each file and each function is a
+ * separate part, which the page unpacks when it is first shown.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 #define SOURCE_LIMIT (8u << 20) /* bytes of source text in one report */
 #define SHORT_FILE 1500         /* lines: such a file is embedded whole */
 #define NEAR 5                  /* lines around one that is shown */
-#define SOURCE_SHARE 0.99       /* of the cost whose source is embedded */
-#define MOST_WAYS 8             /* of a function, that stand in the margin */
+#define SOURCE_SHARE 0.99       /* share of the cost whose source is embedded */
+#define MOST_WAYS 8             /* of a function, shown in the margin */
 
 /* A part of JSON text, named by a number. */
 struct text_part {
@@ -57,14 +57,14 @@ static void write_piece(struct json *json, const struct source_text *text, size_
 	json_end_object(json);
 }
 
-/* Lines are counted from 1; what lies outside the text is left out. */
+/* Lines are counted from 1; those outside the text are ignored. */
 static void want(bool *wanted, size_t n, uint64_t first, uint64_t last)
 {
 	for (uint64_t line = first > NEAR ? first - NEAR : 1; line <= last + NEAR && line <= n; line++)
 		wanted[line - 1] = true;
 }
 
-/* Of a long file, the functions and loops of the tree and the lines that cost something. */
+/* For a long file: the functions and loops of the tree and the lines with costs. */
 static bool *wanted_lines(const struct document *d, uint32_t file, size_t n)
 {
 	bool *wanted = alloc_zero(n + 1, sizeof(bool));
@@ -102,7 +102,7 @@ static void write_lines(struct json *json, const struct document *d, uint32_t fi
 	free(wanted);
 }
 
-/* The files of the functions that make up most of the cost, heaviest first. */
+/* The files of the functions that make up most of the cost, most expensive first. */
 static void write_sources(FILE *to, const struct document *d, const struct export_options *options)
 {
 	struct flat_table table;
@@ -147,8 +147,8 @@ struct code {
 	struct insn_loops loops;
 };
 
-/* "insns": offset, text, file, line, innermost scope, innermost loop that goes round there, of each. Returns
- * how many bytes that is, about. */
+/* "insns": offset, text, file, line, innermost scope, innermost machine loop of each. Returns the approximate
+ * size in bytes. */
 static size_t write_insns(struct json *json, const struct code *code)
 {
 	CLEANUP(text_done) struct text text = { 0 };
@@ -179,7 +179,7 @@ static size_t write_insns(struct json *json, const struct code *code)
 	return used;
 }
 
-/* "scopes": parent, kind, name of each; a loop's name is that of the function it is written in. */
+/* "scopes": parent, kind, name of each; the name of a loop is that of the function it is written in. */
 static void write_scopes(struct json *json, const struct structure *structure)
 {
 	json_name(json, "scopes");
@@ -252,7 +252,7 @@ static void write_ways(FILE *to, uint32_t frame, const struct code *code, const 
 	html_part_close(&part.part);
 }
 
-/* Of the functions that make up most of the cost, as far as the profile holds their code. */
+/* Of the functions that make up most of the cost, as far as the profile contains their code. */
 static void html_texts_write_code(FILE *to, const struct document *d, const struct export_options *options)
 {
 	struct flat_table table;

@@ -31,15 +31,15 @@ enum column_kind {
 	COLUMN_PER_ACTIVATION,
 	COLUMN_FACTS,
 	COLUMN_N,
-	COLUMN_FORMULA, /* has no name of its own */
+	COLUMN_FORMULA, /* has no fixed name */
 };
 
-/* In the order in which CSV and JSON have them. */
+/* In the order of CSV and JSON. */
 static const struct {
 	const char *name;
 	bool is_of_csv, is_of_json;
 } kinds[COLUMN_N] = {
-	[COLUMN_ROW] = { "row", true, false }, /* in JSON it is the position in the array */
+	[COLUMN_ROW] = { "row", true, false }, /* in JSON it is the index in the array */
 	[COLUMN_PARENT] = { "parent", true, true },
 	[COLUMN_DEPTH] = { "depth", true, true },
 	[COLUMN_KIND] = { "kind", true, true },
@@ -55,14 +55,14 @@ static const struct {
 	[COLUMN_TOTAL_PERCENT] = { "total_percent", true, true },
 	[COLUMN_TOTAL_CI95] = { "total_ci95", false, true },
 	[COLUMN_TOTAL_SAMPLES] = { "total_samples", true, true },
-	[COLUMN_MIN] = { "min", false, false }, /* of threads, with what is called */
+	[COLUMN_MIN] = { "min", false, false }, /* over threads, including callees */
 	[COLUMN_MEAN] = { "mean", false, false },
 	[COLUMN_MAX] = { "max", false, false },
 	[COLUMN_IMBALANCE] = { "imbalance", false, false }, /* of threads, or of ranks of a reduced profile */
 	[COLUMN_SLOWEST] = { "slowest_rank", false, false },
-	[COLUMN_ACTIVATIONS] = { "activations", false, false }, /* when they are asked for */
+	[COLUMN_ACTIVATIONS] = { "activations", false, false }, /* only if requested */
 	[COLUMN_PER_ACTIVATION] = { "per_activation", false, false },
-	[COLUMN_FACTS] = { "facts", true, false }, /* of a loop; in JSON it has fields of its own for them */
+	[COLUMN_FACTS] = { "facts", true, false }, /* of a loop; JSON has separate fields for them */
 };
 
 void columns_names(struct text *ret)
@@ -233,8 +233,8 @@ static struct cell cost_cell(const struct text_report *report, const struct colu
 }
 
 /*
- * Calls are of functions; one that only others jump to has had one, at least. Where nearly every sample shows
- * a new one, all that is known is that they are shorter than the time between samples.
+ * Only functions have calls; one that is only reached by jumps had at least one. If nearly every sample shows
+ * a new one, it is only known that they are shorter than the sampling interval.
  */
 static struct cell calls_cell(const struct text_report *report, const struct column *column,
 			      const struct row_facts *facts)
@@ -247,7 +247,7 @@ static struct cell calls_cell(const struct text_report *report, const struct col
 	if (is_function && !calls && scope.kind == SCOPE_FUNCTION && !(scope.flags & SCOPE_KERNEL))
 		calls = 1;
 	if (!is_function || !calls)
-		return (struct cell){ .type = CELL_REAL, .real = NAN }; /* nothing; null in JSON */
+		return (struct cell){ .type = CELL_REAL, .real = NAN }; /* empty; null in JSON */
 	struct cell cell = { .type = CELL_CALLS,
 			     .number = calls,
 			     .is_every = calls >= facts->total_samples - facts->total_samples / 10 };
@@ -278,7 +278,7 @@ static struct cell column_formula_cell(const struct text_report *report, const s
 	return (struct cell){ .type = CELL_REAL, .real = value };
 }
 
-/* Of ranks, where the profile has no threads any more. */
+/* Over ranks, if the profile has no threads any more. */
 static struct cell column_thread_cell(const struct text_report *report, const struct column *column,
 				      const struct row_facts *facts)
 {

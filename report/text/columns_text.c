@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 
 #define NUMBER_COLUMNS 12
-#define TEXT_COLUMNS 20 /* longer texts are cut */
+#define TEXT_COLUMNS 20 /* longer texts are truncated */
 #define CALLS_COLUMNS 19
 
 const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
@@ -47,7 +47,7 @@ const char *column_number(const struct cell *cell, char text[NUMBER_MAX])
 	return "";
 }
 
-/* The title may be wider than what stands below it. */
+/* The title may be wider than the values. */
 static int columns_text_width_of(const struct column *column, bool is_text)
 {
 	int least = is_text ? TEXT_COLUMNS : column_is_calls(column) ? CALLS_COLUMNS : NUMBER_COLUMNS;

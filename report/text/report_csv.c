@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report as comma-separated values, RFC 4180: a header line, then a line for every row.
+ * A report as comma-separated values, RFC 4180: a header line, then one line per row.
  */
 #include <math.h>
 #include <string.h>

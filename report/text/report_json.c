@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report as JSON: what was measured, the rows of one view, the quality. For programs that want an
- * answer; those that want the profile take `cpprof export --format json`.
+ * A report as JSON: what was measured, the rows of one view, the quality. For programs that need one view;
+ * those that need the whole profile use `cpprof export --format json`.
  */
 #include <math.h>
 
@@ -57,7 +57,7 @@ struct row_writer {
 	struct json *json;
 };
 
-/* What its machine code says. */
+/* Properties of its machine code. */
 static void json_rows_put_code(const struct row_writer *writer, const struct scope *loop)
 {
 	struct loop_code code;
@@ -109,7 +109,7 @@ static void json_rows_put_measured(const struct row_writer *writer, const struct
 	json_end_array(json);
 }
 
-/* What a loop has besides. */
+/* Additional fields of a loop. */
 static void json_rows_put_loop(const struct row_writer *writer, const struct scope *loop)
 {
 	const struct intern *strings = &writer->report->profile->strings;
@@ -238,7 +238,7 @@ static void json_rows_put_calls(const struct text_report *report, struct json *j
 	vec_done(&rows);
 }
 
-/* Of each estimate the value and the half width of its 95 % interval. */
+/* For each estimate: the value and half the width of its 95 % interval. */
 static void json_rows_put_allocations(const struct text_report *report, struct json *json)
 {
 	static const char *const names[ALLOCATION_N][2] = { { "bytes", "bytes_margin" },
@@ -315,7 +315,7 @@ static void json_rows_put_change(void *context, const char *name, uint64_t value
 	json_uint_of(context, name, value);
 }
 
-/* What the view of quality tells beyond what every report does. */
+/* Additional data of the quality view. */
 static void json_rows_put_trust(const struct text_report *report, struct json *json)
 {
 	const struct profile *profile = report->profile;
@@ -349,7 +349,7 @@ static void put_quality(const struct text_report *report, struct json *json)
 	json_number_of(json, "complete_percent", quality_percent(quality));
 	json_uint_of(json, "lost", quality->lost);
 	json_uint_of(json, "throttled", quality->throttled);
-	if (quality_missing(profile)) { /* and why */
+	if (quality_missing(profile)) { /* and the reason */
 		json_number_of(json, "between_samples_percent", quality_between(profile));
 		json_text_of(json, "between_samples", quality_missing(profile));
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report as markdown, fit for a pull-request comment: sentences, a table, trees as text.
+ * A report as markdown, for a comment on a pull request: sentences, a table, trees as text.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "report/text/text_rows.h"
 
 #define MAX_LINE 160    /* columns of a line of a tree */
-#define DEFAULT_ROWS 20 /* of a table, unless another number is asked for */
+#define DEFAULT_ROWS 20 /* of a table, by default */
 
 struct row_writer {
 	const struct text_report *report;
@@ -90,7 +90,7 @@ static void put_table(const struct text_report *report)
 	row_facts_each(report, &view, markdown_put_row, &(struct row_writer){ report, NULL });
 }
 
-/* Every line starts with numbers, so that no name can end the fence. */
+/* Every line starts with numbers, so that a name cannot end the fence. */
 static void put_tree(const struct text_report *report)
 {
 	CLEANUP(view_done) struct view view;
@@ -164,7 +164,7 @@ static void markdown_put_view(const struct text_report *report)
 	}
 }
 
-/* Sentences hold names; what markdown would take for its own is escaped. */
+/* Sentences contain names; markdown syntax is escaped. */
 static void put_sentences(const struct text_report *report, const char *filter)
 {
 	CLEANUP(text_done) struct text text = { 0 };

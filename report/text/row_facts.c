@@ -45,7 +45,7 @@ static void fill_place(const struct text_report *report, const struct scope *sco
 	facts->kind = kind_of(scope);
 	if (is_flat && scope->kind == SCOPE_INLINE)
 		facts->kind =
-			kind_of(&(struct scope){ .kind = SCOPE_FUNCTION }); /* it stands for all copies */
+			kind_of(&(struct scope){ .kind = SCOPE_FUNCTION }); /* it represents all copies */
 	facts->module = scope->image < profile->images.n ? label_image(profile, scope->image) : "";
 	facts->file = intern_text(&profile->strings, scope->file);
 	facts->line = scope->line;

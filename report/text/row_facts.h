@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * row_facts: what a row of a view is, field by field.
+ * row_facts: the fields of a row of a view.
  */
 #pragma once
 
@@ -12,28 +12,28 @@ struct row_facts {
 	const char *kind; /* "function", "inline", "loop", "line", "module", "file", "unknown", "incomplete",
 			     "all" */
 	struct text name;
-	struct text told;   /* of a loop: what is known of it */
-	const char *module; /* "" where it makes no sense */
+	struct text told;   /* for a loop: what is known about it */
+	const char *module; /* "" if not applicable */
 	const char *file;   /* whole path, "" = unknown */
 	uint32_t line;
 	uint64_t self, total, self_samples, total_samples;
 	double self_percent, total_percent; /* of the whole */
-	double imbalance;                   /* of a reduced profile, in percent; negative = none is known */
-	uint32_t slowest;                   /* the rank that has most of it; RANK_NONE = not known */
+	double imbalance;                   /* of a reduced profile, in percent; negative = not known */
+	uint32_t slowest;                   /* the rank with the highest cost; RANK_NONE = not known */
 	const struct view *view;            /* where the costs of other metrics are ... */
 	uint32_t view_row;                  /* ... and its row there */
 };
 
-/* Where a loop stands in its function. */
+/* The position of a loop in its function. */
 struct loop_place {
 	uint32_t nesting;              /* loops around it in the same function, itself included */
-	uint32_t host;                 /* name of the function that it is machine code of */
-	uint32_t call_file, call_line; /* of the call that brought it in; 0 = unknown */
+	uint32_t host;                 /* name of the function that contains its machine code */
+	uint32_t call_file, call_line; /* of the inlined call that contains it; 0 = unknown */
 	bool is_inlined;
 };
 struct loop_place loop_place_of(const struct scope_tree *tree, const struct scope *loop);
 
-/* All but its number, parent and depth among the rows shown. */
+/* Fills everything except number, parent and depth among the rows shown. */
 void row_facts_fill(const struct text_report *report, const struct view *view, uint32_t row,
 		    struct row_facts *ret);
 void row_facts_done(struct row_facts *facts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who allocates, by call path: bytes and calls, how far they may be off, and what is held.
+ * Allocations by call path: bytes and calls, with their confidence intervals, and memory that was not freed.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long calls of traced functions took: the path on which most time passed first.
+ * Durations of calls of traced functions: the path with most time first.
  */
 #include "base/cleanup.h"
 #include "report/calls.h"

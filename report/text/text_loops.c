@@ -9,12 +9,12 @@
 #include "report/label.h"
 #include "report/number.h"
 
-#define HOT_LOOP 5        /* per cent: so much in its own code, and it is worth a remark */
+#define HOT_LOOP 5        /* per cent: a loop with at least this self cost is worth a remark */
 #define UNEVEN 20         /* per cent above the mean */
 #define DETAIL_INDENT 4   /* columns */
-#define SOURCE_COLUMNS 60 /* of a line of source behind other words */
-#define REMARK_ROOM 16    /* columns: with fewer left in a row, none is begun */
-#define HOT_LINE 1        /* per cent: a row says nothing of a line that costs less */
+#define SOURCE_COLUMNS 60 /* of a source line after other text */
+#define REMARK_ROOM 16    /* columns: with fewer left in a row, no remark is started */
+#define HOT_LINE 1        /* per cent: cheaper lines are not mentioned in a row */
 
 unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total)
 {
@@ -37,7 +37,7 @@ const char *loop_doubt_name(enum loop_doubt doubt)
 					 : "imbalance";
 }
 
-/* Which of the loops on its line it is: it tells rows apart that look alike. */
+/* Which of the loops on its line it is: distinguishes rows that look the same. */
 static void text_loops_tell_index(const struct loop_code *code, struct text *ret)
 {
 	if (code->n_on_line > 1)
@@ -84,7 +84,7 @@ void text_loop_tags(const struct text_report *report, struct line *line, uint32_
 		line_printf(line, TINT_DIM, "%s", tags.at);
 }
 
-/* A line of its own, as far in as the name it belongs to. */
+/* A separate line, indented like the name it belongs to. */
 static struct line detail_start(const struct text_report *report, size_t column)
 {
 	struct line line = line_start(report->to, &report->options->style);
@@ -115,7 +115,7 @@ const char *loop_hot_text(const struct loop_teller *teller, const struct loop_fa
 	return text && *text ? text : NULL;
 }
 
-/* As much of the line as is needed to know it again; safe to show. */
+/* As much of the line as is needed to recognise it; escaped. */
 static void tell_hot_text(const struct loop_teller *teller, const struct loop_facts *facts, bool is_utf8,
 			  struct text *ret)
 {
@@ -207,7 +207,7 @@ static bool has_room(const struct line *line)
 	return !line->style->width || line->used + REMARK_ROOM <= line->style->width;
 }
 
-/* Is its hottest line worth a remark? Its name has the first line; more than that is the text. */
+/* Is its hottest line worth a remark? The loop's name already has the first line. */
 static bool text_loops_has_hot_line(const struct text_report *report, const struct loop_teller *teller,
 				    const struct loop_facts *facts, uint32_t scope)
 {

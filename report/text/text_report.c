@@ -6,7 +6,7 @@
 #include "report/quality.h"
 #include "report/spread.h"
 
-#define NARROW 64 /* columns: below that names are worth more than sample counts and modules */
+#define NARROW 64 /* columns: below that, names are more important than sample counts and modules */
 
 uint32_t text_default_metric(const struct profile *profile, const struct scope_tree *tree,
 			     const bool *is_kept)
@@ -58,7 +58,7 @@ struct text_report text_report_of(const struct text_input *input, const struct t
 	return report;
 }
 
-/* The interval of what is sampled: all of it, or CPU time beside waits. */
+/* The interval for what is sampled: everything, or CPU time besides waits. */
 static struct interval text_sampled_interval(const struct text_report *report, const uint64_t *costs,
 					     uint32_t metric, uint64_t total)
 {
@@ -85,7 +85,7 @@ static struct interval text_wait_interval(const struct text_report *report, cons
 				       1);
 }
 
-/* Waits are measured, not sampled; of wall time, the part on a CPU is. */
+/* Waits are measured, not sampled; of wall time, only the part on a CPU is sampled. */
 struct interval text_interval(const struct text_report *report, const uint64_t *costs)
 {
 	const struct wait_metrics *waits = &report->waits;

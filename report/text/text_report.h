@@ -30,31 +30,30 @@ enum text_view {
 struct columns;
 struct loop_table;
 
-/* Lines of source files, for those who may read them. */
+/* Lines of source files, if they may be read. */
 struct text_source {
 	void *context;
-	/* NULL if it is not there; valid until the next call. */
+	/* NULL if it does not exist; valid until the next call. */
 	const char *(*line)(void *context, const char *path, uint32_t line);
 };
 
-/* Instead of places in the code. */
+/* Rows by thread or process instead of places in the code. */
 enum text_tasks { TASKS_NOT, TASKS_BY_THREAD, TASKS_BY_PROCESS };
 
 struct text_options {
 	enum text_view view;
-	uint32_t metric;        /* whose shares are shown; see text_default_metric */
-	enum view_key sort;     /* rows with the same parent: the largest first */
-	enum group_by group;    /* rows of the flat view ... */
-	enum text_tasks tasks;  /* ... or these */
-	double percent_limit;   /* rows below that share of the whole are left out */
-	size_t limit;           /* most rows of a view; 0 = all */
-	size_t max_depth;       /* of trees: so many levels below the top; 0 = all */
-	const bool *callers_of; /* of the callers view: only these top rows, by scope; NULL = all */
-	bool percent_of_parent; /* in trees: shares of the row above, not of the whole */
-	const struct columns
-		*columns; /* which facts of a row, report/text/columns.h; NULL = the usual ones */
+	uint32_t metric;               /* the metric that is shown; see text_default_metric */
+	enum view_key sort;            /* rows with the same parent: the largest first */
+	enum group_by group;           /* rows of the flat view ... */
+	enum text_tasks tasks;         /* ... or these */
+	double percent_limit;          /* rows below this share of the whole are left out */
+	size_t limit;                  /* maximum number of rows of a view; 0 = all */
+	size_t max_depth;              /* of trees: maximum number of levels below the top; 0 = all */
+	const bool *callers_of;        /* of the callers view: only these top rows, by scope; NULL = all */
+	bool percent_of_parent;        /* in trees: shares of the parent row, not of the whole */
+	const struct columns *columns; /* the columns, report/text/columns.h; NULL = the usual ones */
 	const struct thread_spreads *spreads; /* for columns that need it; NULL = not known */
-	const struct ranks *ranks;            /* of a reduced profile; NULL = it is none */
+	const struct ranks *ranks;            /* of a reduced profile; NULL = not reduced */
 	const struct text_source *source;     /* of the lines of loops; NULL = none is shown */
 	struct style style;
 };
@@ -62,25 +61,25 @@ struct text_options {
 struct text_input {
 	const struct profile *profile;
 	const struct scope_tree *tree;
-	const struct costs *costs; /* of the threads asked about */
-	const bool *threads;       /* which those are, by index; NULL = all */
-	const char *filter;        /* the same in words; NULL = all */
-	const char *remedy;        /* what would give names to code that has none; NULL = nothing to say */
-	const struct loop_table *loops;   /* what was measured of loops; NULL = nothing */
-	const struct loop_counts *counts; /* how often loops went round; NULL = not known */
+	const struct costs *costs;        /* of the selected threads */
+	const bool *threads;              /* the selected threads, by index; NULL = all */
+	const char *filter;               /* the selection as text; NULL = all */
+	const char *remedy;               /* how to get names for code without them; NULL = none */
+	const struct loop_table *loops;   /* measured facts about loops; NULL = none */
+	const struct loop_counts *counts; /* iteration counts of loops; NULL = not known */
 };
 
-/* The first event's weight, or samples where there is none. Threads: NULL = all. */
+/* The first event's weight, or samples if it has no values. is_kept: by thread; NULL = all. */
 uint32_t text_default_metric(const struct profile *profile, const struct scope_tree *tree,
 			     const bool *is_kept);
-/* Flat and callers by self, the others and loops by inclusive cost: the outer loops of a nest have none of
- * their own. */
+/* Flat and callers by self, others and loops by inclusive cost: the outer loops of a nest have no self cost.
+ */
 enum view_key text_default_sort(enum text_view view, enum group_by group);
 
-/* Trees have many small rows; one in a hundred is enough at first sight. */
+/* Trees have many small rows, so their default limit is higher. */
 double text_default_percent_limit(enum text_view view);
 
-/* What every part of a text report works from. */
+/* The input of every part of a text report. */
 struct text_report {
 	const struct profile *profile;
 	const struct scope_tree *tree;
@@ -92,23 +91,23 @@ struct text_report {
 	uint32_t metric;
 	struct wait_metrics waits;
 	uint64_t total, samples;     /* of everything that is reported on */
-	uint64_t sampled;            /* of the samples, those that are no waits */
+	uint64_t sampled;            /* samples that are not waits */
 	uint64_t rounds[CCT_ROUNDS]; /* samples of everything, by round */
 	struct text *to;
-	struct names *names; /* how long names are shortened; NULL = each by itself */
+	struct names *names; /* for shortening long names; NULL = each name separately */
 };
 
 struct text_report text_report_of(const struct text_input *input, const struct text_options *options,
 				  struct text *to);
 
-/* Of what costs that, by metric and round, as a view and struct costs have it. */
+/* The confidence interval for costs by metric and round, as in a view and struct costs. */
 struct interval text_interval(const struct text_report *report, const uint64_t *costs);
 
-/* The root, where a view has a row for it, is shown only if it cost something itself. */
+/* The root, if a view has a row for it, is shown only if it has a self cost. */
 bool text_is_shown(const struct text_report *report, const struct view *view, uint32_t row);
 /* Smallest cost that reaches the percent limit. */
 uint64_t text_min_cost(const struct text_report *report);
-/* A screen on which there is no room for all columns. */
+/* Is the screen too narrow for all columns? */
 bool text_is_narrow(const struct text_report *report);
 /* A heading and its line end. */
 void text_heading(const struct text_report *report, const char *text);

@@ -13,7 +13,7 @@
 #include "report/text/columns_text.h"
 #include "report/text/text_loops.h"
 
-#define MODULE_COLUMNS 24 /* longer module names are cut */
+#define MODULE_COLUMNS 24 /* longer module names are truncated */
 #define HOT_PERCENT 20
 #define WARM_PERCENT 5
 
@@ -32,7 +32,7 @@ static int count_columns(const struct text_report *report)
 	return n < 7 ? 7 : n; /* as wide as its heading */
 }
 
-/* Nothing is shown as nothing: a table full of zeroes hides what is not zero. */
+/* Zero is shown as nothing: a table full of zeroes hides what is not zero. */
 static void put_percent(struct line *line, double percent, uint64_t samples, bool is_key)
 {
 	enum tint tint = !is_key                   ? TINT_PLAIN
@@ -59,7 +59,7 @@ static void put_cost(const struct text_report *report, struct line *line, double
 			    percent == 0 && samples == 0 ? "" : number_count(samples, number));
 }
 
-/* Of a reduced profile: how much more the slowest rank spent than all do on average. */
+/* For a reduced profile: how much more the slowest rank spent than the average. */
 static void put_imbalance(const struct text_report *report, struct line *line, const struct view *view,
 			  uint32_t row)
 {
@@ -122,7 +122,7 @@ static void text_rows_put_header(const struct text_report *report, struct line *
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
-/* As much of a name as there is room for on the line. */
+/* As much of a name as fits on the line. */
 static void put_name(const struct text_report *report, struct line *line, enum tint tint, const char *name)
 {
 	CLEANUP(text_done) struct text shown = { 0 };
@@ -135,7 +135,7 @@ static void put_name(const struct text_report *report, struct line *line, enum t
 	line_name(line, tint, shown.at ? shown.at : "");
 }
 
-/* Said once, not of everything that it calls for that. */
+/* Shown once, not for everything that it calls while waiting. */
 static bool is_waiting(const struct text_report *report, const struct scope *scope)
 {
 	return (scope->flags & SCOPE_WAITING) &&
@@ -178,7 +178,8 @@ static void put_place(const struct text_report *report, struct line *line, const
 	line_name(line, TINT_DIM, place.at);
 }
 
-/* A loop of a function that was inlined: into which, and where. It tells rows apart that look alike. */
+/* For a loop of an inlined function: into which function it was inlined, and where. Distinguishes rows that
+ * look the same. */
 static void put_host(const struct text_report *report, struct line *line, const struct scope *scope)
 {
 	CLEANUP(text_done) struct text place = { 0 };
@@ -201,7 +202,7 @@ static enum group_by text_rows_group(const struct text_report *report)
 	return report->options->view == TEXT_FLAT ? report->options->group : GROUP_FUNCTION;
 }
 
-/* What a row of a flat view is, by what it was grouped by. */
+/* What a row of a flat view is, depending on the grouping. */
 static void text_rows_put_group(const struct text_report *report, struct line *line,
 				const struct scope *scope)
 {
@@ -229,7 +230,7 @@ static void text_rows_put_group(const struct text_report *report, struct line *l
 	case GROUP_FUNCTION:
 		break;
 	}
-	/* A group may be of inlined and other copies: it is no property of the row. */
+	/* A group may have inlined and other copies: this is not a property of the row. */
 	struct scope plain = *scope;
 	if (plain.kind == SCOPE_INLINE)
 		plain.kind = SCOPE_FUNCTION;
@@ -297,14 +298,14 @@ void text_table(const struct text_report *report, const struct view *view, const
 
 /* ---- trees -------------------------------------------------------------------------------------- */
 
-/* How a row hangs below its parent. */
+/* The position of a row among its siblings. */
 enum hang { HANG_ONLY, HANG_MIDDLE, HANG_LAST };
 
 struct tree_lines {
 	uint32_t *depth;     /* by row */
 	uint8_t *hang;       /* by row */
-	VEC(uint8_t) levels; /* how the rows above the current one hang */
-	struct map told;     /* loops of which a row has said everything */
+	VEC(uint8_t) levels; /* positions of the rows above the current one */
+	struct map told;     /* loops that have been described in a row */
 };
 
 static bool is_hidden_root(const struct text_report *report, const struct view *view)
@@ -312,7 +313,7 @@ static bool is_hidden_root(const struct text_report *report, const struct view *
 	return view->rows.n > 0 && !text_is_shown(report, view, 0);
 }
 
-/* Rows are in preorder, so that a row's last child is the last one that names it. */
+/* Rows are in preorder, so a row's last child is the last one that refers to it. */
 static void text_rows_find_lines(const struct text_report *report, const struct view *view,
 				 struct tree_lines *lines)
 {
@@ -333,7 +334,7 @@ static void text_rows_find_lines(const struct text_report *report, const struct 
 	}
 	for (uint32_t row = 0; row < n; row++) {
 		uint32_t parent = view->rows.at[row].parent;
-		/* Right below a top row of many, a line shows that it is no top row itself. */
+		/* Directly below one of several top rows, a line shows that it is not a top row itself. */
 		bool may_be_only = parent == VIEW_NONE || top_is_one || lines->depth[row] > 1;
 		if (parent == VIEW_NONE || (n_children[parent] == 1 && may_be_only))
 			lines->hang[row] = HANG_ONLY;
@@ -361,7 +362,7 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 	lines->levels.at[depth] = lines->hang[row];
 	for (uint32_t i = 0; i <= depth; i++)
 		n_marks += lines->levels.at[i] != HANG_ONLY;
-	/* On a narrow screen deep rows keep their innermost lines, behind a sign that some are missing. */
+	/* On a narrow screen, deep rows keep their innermost lines, after a sign that some are missing. */
 	if (line->style->width && n_marks > room) {
 		line_printf(line, TINT_DIM, is_utf8 ? "… " : "~ ");
 		n_skipped = n_marks - room;
@@ -377,7 +378,7 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 	}
 }
 
-/* The module is shown where it differs from that of the row above. */
+/* The module is shown if it differs from that of the parent row. */
 static bool module_changes(const struct text_report *report, const struct view *view, uint32_t row)
 {
 	uint32_t parent = view->rows.at[row].parent;
@@ -398,7 +399,7 @@ static void put_bracketed(struct line *line, const char *name)
 	line_name(line, TINT_DIM, text);
 }
 
-/* The loops around it that are no rows of their own. */
+/* The loops around it that are not shown as rows. */
 static void put_folded(struct line *line, const struct view_row *row)
 {
 	if (row->n_loops && row->has_schedule)
@@ -411,8 +412,8 @@ static void put_folded(struct line *line, const struct view_row *row)
 		line_printf(line, TINT_DIM, " (and its schedule)");
 }
 
-/* Was all that there is to say of a loop said in a row above? In recursion, and below many callers, a loop
- * has many rows. */
+/* Was the loop already described in a row above? With recursion, and below many callers, a loop has many
+ * rows. */
 static bool text_rows_was_told(const struct text_report *report, struct tree_lines *lines, uint32_t scope)
 {
 	const struct scope_frame *frame = scope_frame(report->tree, scope);
@@ -453,7 +454,7 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 		text_loop_details(report, view->rows.at[row].scope, column);
 }
 
-/* Are top rows things of their own? */
+/* Are top rows separate things? */
 static bool is_of_blocks(const struct text_report *report)
 {
 	return report->options->view == TEXT_CALLERS || report->options->view == TEXT_LOOPS;

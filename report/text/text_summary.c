@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paragraph that stands in front of every view: what was measured, what dominates, on which
- * path, and how sure that is.
+ * The paragraph before every view: what was measured, what dominates, on which path, and the confidence
+ * intervals.
  */
 #include <ctype.h>
 #include <string.h>
@@ -12,16 +12,16 @@
 #include "report/quality.h"
 #include "report/text/text_rows.h"
 
-#define PATH_NAMES 5    /* more of a path is left out in the middle */
-#define NAME_COLUMNS 60 /* a template's name must not be the paragraph */
-#define MOST_COLUMNS 80 /* unless it takes a little more to tell it from another */
+#define PATH_NAMES 5    /* longer paths are shortened in the middle */
+#define NAME_COLUMNS 60 /* a template's name must not fill the paragraph */
+#define MOST_COLUMNS 80 /* unless it needs more to be distinguished from another */
 
 static const char *text_summary_string(const struct text_report *report, uint32_t id)
 {
 	return intern_text(&report->profile->strings, id);
 }
 
-/* Safe, and short enough for a sentence. */
+/* Escaped, and short enough for a sentence. */
 static void text_summary_add_name(const struct text_report *report, const char *name, struct text *ret)
 {
 	struct style style = { .width = NAME_COLUMNS, .utf8 = report->options->style.utf8 };
@@ -44,14 +44,14 @@ static void text_summary_add_scope(const struct text_report *report, uint32_t sc
 		text_summary_add_name(report, shown.at, ret);
 }
 
-/* "30.0% (22.0-39.6%)": the interval in which the true share lies, 95 times of 100. */
+/* "30.0% (22.0-39.6%)": with the 95 % confidence interval. */
 static void add_share(const struct text_report *report, const uint64_t *costs, struct text *ret)
 {
 	struct interval interval = text_interval(report, costs);
 	char number[NUMBER_MAX];
 
 	text_printf(ret, "%s", number_percent(number_share(costs[report->metric], report->total), number));
-	if (interval.low < interval.high) /* else it is measured, not sampled */
+	if (interval.low < interval.high) /* otherwise it is measured, not sampled */
 		text_printf(ret, " (%.1f%s%.1f%%)", interval.low, report->options->style.utf8 ? "–" : "-",
 			    interval.high);
 }
@@ -113,7 +113,7 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 	text_printf(ret, ".");
 }
 
-/* The row with the highest own cost that is a place in code. */
+/* The row with the highest self cost that is a place in code. */
 static uint32_t hottest_row(const struct text_report *report, const struct view *flat)
 {
 	uint32_t best = VIEW_NONE;
@@ -179,7 +179,7 @@ static void keep_functions(const struct text_report *report, view_path *path)
 	path->n = n;
 }
 
-/* "main > ... > solve > dot": the start and the end of a long path are enough to know it by. */
+/* "main > ... > solve > dot": the start and the end of a long path are enough to recognise it. */
 static void text_summary_add_path(const struct text_report *report, const view_path *path, struct text *ret)
 {
 	const char *arrow = report->options->style.utf8 ? " → " : " > ";

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From what was asked for to rows in print order; how they look is decided elsewhere.
+ * From the options to rows in print order; their appearance is decided elsewhere.
  */
 #include "base/cleanup.h"
 #include "report/text/text_rows.h"
 
-#define CALLERS_DEPTH 64 /* callers followed at most: recursion is thousands deep */
-#define HOT_CHILDREN 8   /* what the hot path splits into */
+#define CALLERS_DEPTH 64 /* maximum number of callers followed: recursion is thousands of levels deep */
+#define HOT_CHILDREN 8   /* number of children shown at the end of the hot path */
 
 static struct view_cut cut_of(const struct text_report *report, enum view_key prune)
 {
@@ -27,8 +27,8 @@ static size_t text_view_count_rows(const struct text_report *report, const struc
 	return n;
 }
 
-/* The limit counts rows that are shown: not those that loops were folded into, nor a root that is hidden. To
- * be called for a view that is arranged, and folded where it is to be. Returns how many were left out. */
+/* The limit applies to rows that are shown: not to those that loops were folded into, nor to a hidden root.
+ * For a view that is arranged and, if required, folded. Returns how many were left out. */
 static size_t limit_rows(const struct text_report *report, struct view *view, enum view_key prune)
 {
 	struct view_cut cut = cut_of(report, prune);
@@ -55,7 +55,7 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 }
 
-/* Other functions cost nothing here, so that they are dropped with their callers. */
+/* Other functions have no cost here, so they are dropped with their callers. */
 static void keep_callers_of(struct view *view, const bool *callers_of)
 {
 	CLEANUP(freep) bool *is_kept = alloc_zero(view->rows.n + 1, sizeof(*is_kept));
@@ -106,7 +106,7 @@ static void add_path_row(const struct text_report *report, struct view *view, ui
 	}
 }
 
-/* The hot path as a tree of its own: its scopes below each other, then what its end splits into. */
+/* The hot path as a separate tree: its scopes below each other, then the children of its end. */
 static void build_hot(const struct text_report *report, struct view *ret)
 {
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
@@ -119,7 +119,7 @@ static void build_hot(const struct text_report *report, struct view *ret)
 	for (uint32_t scope = 1; scope < report->tree->scopes.n; scope++)
 		if (report->tree->scopes.at[scope].parent == path.at[path.n - 1])
 			add_path_row(report, ret, (uint32_t)path.n - 1, scope);
-	/* Rows of the path cost most, so that the limit is on what comes after them. */
+	/* Rows of the path cost most, so the limit applies to what comes after them. */
 	cut.limit = path.n + HOT_CHILDREN;
 	view_arrange(ret, &cut);
 	view_fold_loops(ret, report->tree, report->metric);
@@ -127,7 +127,7 @@ static void build_hot(const struct text_report *report, struct view *ret)
 	vec_done(&path);
 }
 
-/* Nests of loops: each loop once, wherever it is called from, below the loop around it in its function. */
+/* Loop nests: each loop once for all callers, below the loop around it in its function. */
 static size_t build_loops(const struct text_report *report, struct view *ret)
 {
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);

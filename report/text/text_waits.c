@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where threads wait: the heaviest first, by place and kind.
+ * Where threads wait: the longest first, by place and kind.
  */
 #include "base/cleanup.h"
 #include "report/label.h"
@@ -8,7 +8,7 @@
 #include "report/text/text_rows.h"
 #include "report/waits.h"
 
-/* "main > serve > lock", the innermost last; of a waker from its own outermost on. */
+/* "main > serve > lock", the innermost last; for a waker, from its own outermost function on. */
 void text_path(const struct text_report *report, uint32_t scope, size_t max, struct text *ret)
 {
 	VEC(uint32_t) path = { 0 };
@@ -32,7 +32,7 @@ void text_path(const struct text_report *report, uint32_t scope, size_t max, str
 	vec_done(&path);
 }
 
-/* Of the column of kinds. */
+/* The width of the column of kinds. */
 static int text_waits_width(const struct text_report *report)
 {
 	return report->waits.runnable || report->waits.is_near ? 11 : 22;

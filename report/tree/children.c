@@ -46,7 +46,7 @@ void children_init(struct children *children, const struct children_of *tree)
 
 	children->first = alloc_zero(n + 2, sizeof(uint32_t));
 	children->order = alloc_zero(n, sizeof(uint32_t));
-	/* Counted one place further on, so that filling in leaves first[] where it belongs. */
+	/* Counted one position further, so that filling moves first[] to its final values. */
 	for (uint32_t i = 1; i < n; i++)
 		children->first[tree->parent(tree->context, i) + 2]++;
 	for (size_t i = 1; i < n + 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * children: the nodes of a tree below each other, heaviest first. The tree itself only knows parents.
+ * children: the children of each node of a tree, heaviest first. The tree itself only has parents.
  */
 #pragma once
 
@@ -20,13 +20,13 @@ struct children_of {
 	const void *context;
 	uint32_t (*parent)(const void *context, uint32_t node);
 	uint64_t (*weight)(const void *context, uint32_t node,
-			   uint32_t metric); /* NULL = siblings in order of their numbers */
+			   uint32_t metric); /* NULL = siblings in the order of their numbers */
 	uint32_t metric;
 };
 
-/* The weight decides the order of siblings, then the node number. */
+/* Siblings are sorted by weight, then by node number. */
 void children_init(struct children *children, const struct children_of *tree);
-/* The nodes of a document, siblings by their inclusive values of a metric, or (NO_METRIC) as they come. */
+/* The nodes of a document, siblings sorted by inclusive values of a metric, or (NO_METRIC) in their order. */
 #define NO_METRIC UINT32_MAX
 void children_of_document(struct children *children, const struct document *document, uint32_t metric);
 void children_done(struct children *children);

@@ -46,7 +46,7 @@ const char *document_frame_label(const struct document *document, uint32_t frame
 	case SCOPE_INCOMPLETE:
 		return "<incomplete>";
 	case SCOPE_UNKNOWN:
-		/* What --max-nodes folds is nowhere; code in no image has an address at least. */
+		/* What --max-nodes folds has no place; code in no image at least has an address. */
 		return f->name ? profile_text(profile, f->name) : f->vaddr ? "<unknown>" : "<other>";
 	case SCOPE_LOOP:
 		if (f->line)
@@ -113,7 +113,7 @@ static void take_values(const struct document *document, struct document_node_va
 	}
 }
 
-/* The values of a node, where own and line are the first that are not of one before it. */
+/* Collects the values of a node; own and line are the first that do not belong to an earlier node. */
 static void collect_values(const struct document *document, struct document_node_values *of, uint32_t node)
 {
 	size_t n = 0;
@@ -142,7 +142,7 @@ static void seek_node(const struct document *document, struct document_node_valu
 	collect_values(document, of, node);
 }
 
-/* On to the next node that has values; false at the end. */
+/* Moves to the next node that has values; false at the end. */
 static bool next_node(const struct document *document, struct document_node_values *of)
 {
 	uint32_t own = of->own < document->first_point ? node_of(document, of->own) : NO_NODE;
@@ -204,7 +204,7 @@ struct scope_value document_value(struct document_cursor *cursor, size_t i)
 	return value->values.at[i - cursor->first];
 }
 
-/* Counts the values, and notes where to find them. */
+/* Counts the values, and builds the index. */
 static void mark_values(struct document *document)
 {
 	struct document_cursor cursor;
@@ -276,7 +276,7 @@ static void index_files(struct document *document)
 			vec_push(&document->files, i);
 }
 
-/* Parents come first, so the loop around a loop is known when it is seen. */
+/* Parents come first, so the loop around a loop is already known. */
 static void index_loops(struct document *document)
 {
 	vec_reserve(&document->loops, document->frames.n);

@@ -3,12 +3,11 @@
  * document: the profile as the exporters see it: static frames, each once, contexts (nodes) that refer
  * to them, and the costs of single lines (points).
  *
- * Nodes are the scopes that are no lines; node i is scope i, its parent is a node before it. The values of a
- * line belong to the node around it and are listed a second time as a point.
+ * Nodes are the scopes that are not lines; node i is scope i, and parents precede children. The values of a
+ * line belong to the node around it and are also listed as a point.
  *
- * Nothing here is a copy of the tree: beside it there is one number of 32 bits for each node and metric.
- * Values are read through a cursor: in order of nodes or values they are found at once, else it takes a
- * search.
+ * The tree is not copied: in addition to it there is one 32-bit number for each node and metric. Values are
+ * read through a cursor: sequential access is direct, random access takes a search.
  */
 #pragma once
 
@@ -27,7 +26,7 @@ struct document_point {
 	uint64_t value;
 };
 
-/* Where a frame that is a loop stands among the others of its function. */
+/* The position of a frame that is a loop among the loops of its function. */
 struct document_loop {
 	uint32_t parent; /* frame of the loop around it, NO_NODE = none */
 	uint32_t depth;  /* 1 = outermost; 0 = not a loop */
@@ -39,17 +38,17 @@ struct document {
 	struct {
 		const struct scope_frame *at;
 		size_t n;
-	} frames; /* those of nodes; 0 is the root's */
+	} frames; /* of nodes; 0 is that of the root */
 	size_t n_nodes, n_values, n_points;
-	size_t first_point; /* the tree's values from here on are those of lines */
+	size_t first_point; /* from here on, the tree's values are those of lines */
 	struct totals totals;
 	uint32_t n_metrics;
-	const struct scope_calls *seen; /* calls of functions; NULL = nobody has asked. Set by whoever has */
-	/* Where values are, every so many of them: the node, and the number of that node's first value. */
+	const struct scope_calls *seen; /* calls of functions; NULL = not requested. Set by the caller */
+	/* An index of the values, at intervals: the node, and the number of that node's first value. */
 	VEC(uint32_t) marks;
 	VEC(size_t) starts;
 	/* By document_index: */
-	VEC(uint32_t) files;             /* every path that a frame, line or call names, by its number */
+	VEC(uint32_t) files;             /* every path that a frame, line or call refers to, by its number */
 	VEC(struct document_loop) loops; /* by frame */
 };
 
@@ -76,13 +75,13 @@ static inline uint64_t document_inclusive(const struct document *document, size_
 	return totals_of(&document->totals, node, metric);
 }
 
-/* The values of one node. Those of its lines come from another part of the tree's values than its own. */
+/* The values of one node. Those of its lines are in another part of the tree's values than its own. */
 struct document_node_values {
 	size_t own, line; /* the tree's values after those of the node */
 	uint32_t node;
 	VEC(struct scope_value) values; /* its own and its lines', sorted by thread and metric, each once */
 };
-/* Reads values, and knows where the last ones were. Each reader has one of its own. */
+/* Reads values, and remembers the last position. Each reader has its own. */
 struct document_cursor {
 	const struct document *document;
 	struct document_node_values self, value;
@@ -103,7 +102,7 @@ struct document_point document_point(const struct document *document, size_t poi
 void document_own_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
 void document_line_values(const struct document *document, uint32_t node, size_t *ret_from, size_t *ret_to);
 
-/* What a frame is called in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>".
+/* The label of a frame in formats that have only names: "f", "[loop file.c:12]", "<unknown>", "<other>".
  * Valid until the next call. */
 const char *document_frame_label(const struct document *document, uint32_t frame, char *text, size_t size);
 /* "root", "function", ... and "none", "call", "inline", "lexical". */

@@ -8,7 +8,7 @@
 #include "report/label.h"
 #include "report/tree/numbering.h"
 
-/* Scopes of the new tree that agree in this become one. */
+/* Scopes of the new tree with the same key are merged. */
 struct key {
 	uint64_t vaddr;
 	uint32_t parent, kind, name, linkage, image, file, line, zero;
@@ -31,11 +31,11 @@ struct filtering {
 	const struct filter *filter;
 	/* By scope: */
 	uint32_t *moved_to; /* what it becomes, or becomes part of */
-	bool *is_kept;      /* it or a scope above is in focus */
+	bool *is_kept;      /* it or one of its ancestors is in focus */
 	bool *is_hidden;
 };
 
-/* Where the scope stands in the new tree; added if need be. */
+/* The position of the scope in the new tree; added if necessary. */
 static uint32_t filter_add_scope(struct numbering *numbering, struct scope_maker *maker, struct scope scope,
 				 uint32_t parent)
 {

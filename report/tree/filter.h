@@ -15,16 +15,16 @@
 
 struct filter {
 	const bool *is_focus;  /* by scope; NULL = everything */
-	const bool *is_hidden; /* by scope; NULL = nothing. A function's loops and lines go with it */
-	const bool *is_place;  /* by scope: costs of its own count; NULL = all do */
+	const bool *is_hidden; /* by scope; NULL = nothing. Includes a function's loops and lines */
+	const bool *is_place;  /* by scope: whether its self costs are kept; NULL = all */
 };
 
-/* ret is filled; scope_tree_done it. Scopes 0 and 1 stay what they are. */
+/* Fills ret; scope_tree_done it. Scopes 0 and 1 are unchanged. */
 void scope_tree_filter(const struct scope_tree *tree, const struct filter *filter, struct scope_tree *ret);
 
 /*
  * Which functions and inlined calls have a name that the extended regular expression matches: by scope,
- * free() it. -EINVAL for an expression that is none.
+ * free() it. -EINVAL if the expression is not valid.
  */
 int scope_tree_match(const struct scope_tree *tree, const struct profile *profile, const char *regex,
 		     bool **ret, struct diag *diag);

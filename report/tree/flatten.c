@@ -38,7 +38,7 @@ static void count_total(void *context, uint32_t node, uint32_t group)
 		f->table->rows.at[group].total[k] += document_inclusive(f->document, node, k);
 }
 
-/* What is spent in a loop is spent in the loops and the function around it, too. */
+/* The self cost of a loop is also that of the loops and the function around it. */
 static void count_self(struct flattener *f)
 {
 	const struct document *document = f->document;

@@ -29,7 +29,7 @@ static void frame_spread_count(void *context, uint32_t scope, uint32_t frame)
 	of->total[frame * of->tree->n_rounds + of->round] += totals_of(&of->totals, scope, 0);
 }
 
-/* What is spent in a line is spent in the scope around it. */
+/* The cost of a line is that of the scope around it. */
 static void frame_spread_add_self(struct frame_rounds *of, size_t n_nodes)
 {
 	const struct scope_tree *tree = of->tree;

@@ -15,7 +15,7 @@ const char *group_name(enum group_by by)
 	return names[by];
 }
 
-/* What makes two scopes one group; padding-free, so that it can be hashed and compared as bytes. */
+/* What identifies a group; without padding, so that it can be hashed and compared as bytes. */
 struct key {
 	uint64_t vaddr;
 	uint32_t what, name, image, file, line, zero;
@@ -44,7 +44,7 @@ static struct key function_key(const struct scope *scope)
 	return key;
 }
 
-/* False for scopes that are in no group of their own. */
+/* False for scopes without a group of their own. */
 static bool group_key_of(const struct scope *scope, enum group_by by, struct key *ret)
 {
 	bool is_place = scope->kind != SCOPE_ROOT && scope->kind != SCOPE_INCOMPLETE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group: which scopes are the same thing, seen apart from where they were called.
+ * group: which scopes are the same thing, independent of their calling contexts.
  *
- * A function and its inlined copies are one function; its loops and lines belong to it. Functions
- * of the same name are told apart by their declaration, or by their address where that is unknown.
+ * A function and its inlined copies are one function; its loops and lines belong to it. Functions of the same
+ * name are distinguished by their declaration, or by their address if that is unknown.
  */
 #pragma once
 
@@ -23,8 +23,8 @@ struct groups {
 void groups_init(struct groups *groups, const struct scope_tree *tree, enum group_by by);
 void groups_done(struct groups *groups);
 /*
- * What a scope without a group of its own is part of: of the same function, at most. To a loop, what was
- * inlined into it is its own code. The group of its parent is known already.
+ * The group that a scope without its own group belongs to, within the same function. Code that was inlined
+ * into a loop belongs to the loop. The group of its parent must be known.
  */
 uint32_t groups_inherited(const struct groups *groups, const struct scope_tree *tree, uint32_t scope,
 			  enum group_by by);

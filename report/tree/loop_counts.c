@@ -49,7 +49,7 @@ static const struct header_count *loop_counts_header(const struct loop_counts *c
 	return NULL;
 }
 
-/* Does a loop around it go back to a block of its own? If not, both may go back to one. */
+/* Does a loop around it have a different header? If not, both may jump back to the same block. */
 static bool loop_counts_is_apart(const struct loop_counts *counts, const char *module,
 				 const struct loop_code *loop)
 {
@@ -95,7 +95,7 @@ void loop_rounds_tell(const struct loop_rounds *rounds, const struct loop_code *
 {
 	unsigned flags = rounds->rounds < 0 ? 0 : loop->structure->scopes.at[loop->scope].flags;
 	bool is_plain = loop->n_copies == 1 && !(flags & (SCOPE_VECTOR | SCOPE_UNROLLED));
-	const char *what = is_plain ? "iterations" : "times round";
+	const char *what = is_plain ? "iterations" : "passes";
 	char text[NUMBER_MAX];
 
 	if (rounds->rounds < 0 || (rounds->is_relative && rounds->each < 0))

@@ -48,17 +48,17 @@ struct loop_counts {
 };
 
 struct loop_rounds {
-	double rounds; /* of all copies; negative = not known */
-	double each;   /* each time the loop is entered; negative = not known */
+	double rounds; /* iterations of all copies; negative = not known */
+	double each;   /* per entry of the loop; negative = not known */
 	bool is_relative;
 };
 
 void loop_counts_done(struct loop_counts *counts);
-/* The function of that file at this address, if its ways were counted; NULL if not, or there are no counts.
+/* The function of that file at this address, if its paths were counted; NULL if not, or there are no counts.
  */
 const struct counted_function *counted_function_find(const struct loop_counts *counts, const char *module,
 						     uint64_t vaddr);
-/* Of a loop in that file. No counts at all (NULL) are allowed. */
+/* For a loop in that file. counts may be NULL. */
 struct loop_rounds loop_counts_find(const struct loop_counts *counts, const char *module,
 				    const struct loop_code *loop);
 /* " [1,000 iterations, 10.0 each time]", or nothing. */

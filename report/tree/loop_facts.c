@@ -40,8 +40,8 @@ struct collector {
 	struct map line_numbers;   /* file << 32 | line -> number */
 	VEC(uint64_t) line_of;     /* by number */
 	uint32_t *stamp, last;     /* by group: the value it was last counted for */
-	bool *is_team;             /* by thread: it has been in a parallel region, or waited for one */
-	bool *is_parallel;         /* by group: the loop is in a region */
+	bool *is_team;             /* by thread: it has executed a parallel region, or waited for one */
+	bool *is_parallel;         /* by group: the loop is in a parallel region */
 };
 
 static uint32_t line_number(struct collector *c, const struct scope_frame *line)
@@ -56,7 +56,7 @@ static uint32_t line_number(struct collector *c, const struct scope_frame *line)
 	return number;
 }
 
-/* The loops of the function that the value was spent in. */
+/* The loops of the function in which the value was measured. */
 static void count_in_function(struct collector *c, const struct scope_value *value)
 {
 	const struct scope_frame *line = scope_frame(c->tree, value->scope);
@@ -120,7 +120,7 @@ static void find_hot_lines(struct collector *c)
 	}
 }
 
-/* In a region, threads of the team that had no part in a loop count, too. */
+/* In a parallel region, threads of the team that did not execute a loop are included. */
 static void find_sharing(struct collector *c)
 {
 	CLEANUP(freep) uint32_t *n_team = alloc_zero(c->profile->processes.n + 1, sizeof(*n_team));
@@ -146,7 +146,7 @@ static void find_sharing(struct collector *c)
 	map_done(&seen);
 }
 
-/* The least is nothing where a thread of the team had no part. */
+/* The minimum is 0 if a thread of the team did not take part. */
 static void find_idle(struct collector *c)
 {
 	CLEANUP(freep) uint32_t *n_busy = alloc_zero(c->table->groups.scopes.n + 1, sizeof(*n_busy));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * numbering: a number for each distinct key, in order of first sight. Keys are structs without
- * padding, compared byte by byte.
+ * numbering: a number for each distinct key, in the order of first use. Keys are structs without padding,
+ * compared byte by byte.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct numbering {
 
 void numbering_init(struct numbering *numbering, size_t key_size);
 void numbering_done(struct numbering *numbering);
-/* numbering->n before the call means: it is new. */
+/* If it returns the previous numbering->n, the key is new. */
 uint32_t numbering_add(struct numbering *numbering, const void *key);
-/* UINT32_MAX if it has none. */
+/* UINT32_MAX if there is none. */
 uint32_t numbering_find(const struct numbering *numbering, const void *key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preorder: a number for every scope such that a subtree is a range of numbers. Whether one scope
- * lies below another, and so whether a recursive call was counted already, is then a comparison.
+ * preorder: a number for every scope such that a subtree is a range of numbers. Whether one scope is below
+ * another, and so whether a recursive call was already counted, is then a comparison.
  */
 #pragma once
 
@@ -13,6 +13,6 @@ struct preorder {
 	uint32_t *scope;  /* by number */
 };
 
-/* Of the first n scopes: all of them, or those that are no lines. */
+/* For the first n scopes: all of them, or those that are not lines. */
 void preorder_init(struct preorder *preorder, const struct scope_tree *tree, size_t n);
 void preorder_done(struct preorder *preorder);

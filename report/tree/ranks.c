@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-/* One metric of the whole profile; by node. */
+/* One metric of the whole profile, by node. */
 struct ranks_sums {
 	const struct profile *profile;
 	uint32_t metric;
@@ -69,7 +69,7 @@ static int ranks_compare(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Those that are above the average by the most, over all contexts in which they are the slowest. */
+/* Those that exceed the average most, summed over all contexts in which they are the slowest. */
 static void ranks_choose(const struct ranks_sums *sums, struct ranks *ranks)
 {
 	CLEANUP(map_done) struct map index_of = { 0 };
@@ -94,9 +94,9 @@ static void ranks_choose(const struct ranks_sums *sums, struct ranks *ranks)
 	vec_done(&scores);
 }
 
-/* ---- what they spent ---------------------------------------------------------------------------- */
+/* ---- their costs -------------------------------------------------------------------------------- */
 
-/* What the rank has there, if that is known; else negative. */
+/* The value of the rank, if it is known; otherwise negative. */
 static double ranks_known(const struct profile_spread *row, uint32_t rank)
 {
 	if (row && row->max_rank == rank)
@@ -117,7 +117,7 @@ static void ranks_add_part(struct ranks_below *below, double known, double mean)
 		below->unknown += mean;
 }
 
-/* By node: what the rank spent there itself, and with all below. */
+/* By node: the estimated self and inclusive cost of the rank. */
 static void ranks_estimate(const struct ranks_sums *sums, double n_ranks, uint32_t rank, double *ret_self)
 {
 	const struct cct *cct = &sums->profile->cct;

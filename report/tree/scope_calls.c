@@ -22,7 +22,7 @@ void scope_calls_take(struct scope_tree *tree, struct scope_calls *ret)
 		ret->by_scope.at[value->scope] += value->value;
 		ret->by_frame.at[tree->scopes.at[value->scope].frame] += value->value;
 	}
-	if (n == tree->values.n) /* a profile in which nobody has counted them */
+	if (n == tree->values.n) /* a profile in which calls were not counted */
 		scope_calls_done(ret);
 	tree->values.n = n;
 	tree->n_metrics--;

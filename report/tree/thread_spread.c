@@ -10,7 +10,7 @@ struct spreading {
 	struct map at; /* row << 32 | thread -> costs */
 	VEC(uint64_t) keys;
 	VEC(uint64_t) costs;
-	uint32_t *stamp, last; /* by row: the value that it was last counted for */
+	uint32_t *stamp, last; /* by row: the value for which it was last counted */
 };
 
 static void spread_add(struct spreading *s, uint32_t row, uint32_t thread, uint64_t cost)
@@ -26,7 +26,7 @@ static void spread_add(struct spreading *s, uint32_t row, uint32_t thread, uint6
 	s->costs.at[at] += cost;
 }
 
-/* Every row on the way to the root, each once: recursion does not count twice. */
+/* Every row on the way to the root, each once: recursion is not counted twice. */
 static void spread_value(struct spreading *s, const struct scope_value *value)
 {
 	s->last++;
@@ -41,7 +41,7 @@ static void spread_value(struct spreading *s, const struct scope_value *value)
 	}
 }
 
-/* Threads that spent nothing in a row have no pair of their own. */
+/* Threads without cost in a row have no pair. */
 static void spread_finish(struct spreading *s, size_t n_rows, struct thread_spreads *ret)
 {
 	CLEANUP(freep) uint32_t *n_threads = alloc_zero(n_rows + 1, sizeof(*n_threads));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * totals: what each scope of a tree costs with all below it, in 32 bits a number. Few are larger than that:
- * those near the root.
+ * totals: the inclusive cost of each scope of a tree, in 32 bits each. Only few are larger: those near the
+ * root.
  */
 #pragma once
 
@@ -13,19 +13,19 @@
 #define TOTALS_ALL UINT32_MAX
 
 struct totals_options {
-	size_t n_scopes;     /* only of the first so many: all, or those that are no lines */
+	size_t n_scopes;     /* the number of scopes: all, or those that are not lines */
 	const bool *is_kept; /* by thread index; NULL = all threads */
-	uint32_t metric;     /* only of this one, which is number 0 then; or TOTALS_ALL */
+	uint32_t metric;     /* only this one, which is then number 0; or TOTALS_ALL */
 };
 
 struct totals {
-	uint32_t *low; /* [scope * n_metrics + metric]; UINT32_MAX = among the large */
+	uint32_t *low; /* [scope * n_metrics + metric]; UINT32_MAX = in `large` */
 	struct map where;
 	VEC(uint64_t) large;
 	uint32_t n_metrics;
 };
 
-/* What is spent in lines is spent in the scopes around them, also where lines have no totals. */
+/* The costs of lines are included in the scopes around them, even if lines have no totals. */
 void totals_init(struct totals *totals, const struct scope_tree *tree, const struct totals_options *options);
 void totals_done(struct totals *totals);
 

@@ -104,7 +104,7 @@ void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uin
 {
 	uint32_t here = 0;
 
-	/* Children follow their parents: one pass finds each scope's most costly child. */
+	/* Children follow their parents: one pass finds each scope's most expensive child. */
 	CLEANUP(freep) uint32_t *hottest = alloc_zero(tree->scopes.n, sizeof(*hottest));
 	for (uint32_t i = 1; i < tree->scopes.n; i++) {
 		uint32_t parent = tree->scopes.at[i].parent;
@@ -140,8 +140,8 @@ static int compare_sortables(const void *a, const void *b)
 }
 
 /*
- * The rows to keep, the largest first. By the key that prunes, a row is never larger than its parent,
- * and comes after it where they are equal: so the first so many of them are a forest again.
+ * The rows to keep, the largest first. By the key used for pruning, a row is never larger than its parent,
+ * and comes after it if they are equal: so the first ones form a forest again.
  */
 static struct sortable *view_choose_rows(const struct view *view, const struct view_cut *cut, size_t *ret_n)
 {
@@ -200,7 +200,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 	}
 }
 
-/* Rows that cost nothing are dropped by view_arrange. */
+/* Rows without cost are removed by view_arrange. */
 void view_flatten(struct view *view, size_t max_depth)
 {
 	CLEANUP(freep) size_t *depth = alloc_zero(view->rows.n + 1, sizeof(*depth));
@@ -246,7 +246,7 @@ void view_arrange(struct view *view, const struct view_cut *cut)
 
 /* ---- nested loops ------------------------------------------------------------------------------- */
 
-#define FOLD_PERCENT 95 /* of a loop must be in the loop inside it */
+#define FOLD_PERCENT 95 /* of a loop's cost must be in the loop inside it */
 
 /* By row: its child if it has only one, VIEW_NONE otherwise. */
 static uint32_t *only_children(const struct view *view)
@@ -288,7 +288,7 @@ void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t 
 			copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &folded);
 			continue;
 		}
-		/* The outer row stays, with its costs; it goes by the inner one's name. */
+		/* The outer row is kept, with its costs, under the name of the inner one. */
 		uint32_t outer = moved_to[row] = moved_to[parent];
 		bool is_schedule = scope_frame(tree, folded.rows.at[outer].scope)->flags & SCOPE_SCHEDULE;
 		folded.rows.at[outer].scope = view->rows.at[row].scope;

@@ -14,9 +14,9 @@
 
 struct view_row {
 	uint32_t parent;   /* VIEW_NONE at the top */
-	uint32_t scope;    /* stands for the row: its name, kind and place */
-	uint32_t n_loops;  /* of a loop: how many were folded into it, */
-	bool has_schedule; /* and one more that hands out its iterations */
+	uint32_t scope;    /* represents the row: its name, kind and position */
+	uint32_t n_loops;  /* for a loop: how many were folded into it, */
+	bool has_schedule; /* and another one that distributes its iterations */
 };
 
 struct view {
@@ -25,50 +25,51 @@ struct view {
 	VEC(uint64_t) self, inclusive; /* [row * n_metrics + metric] */
 };
 
-/* Which rows are too small, and in which order the others come. */
+/* Which rows are left out, and the order of the others. */
 enum view_key { VIEW_BY_INCLUSIVE, VIEW_BY_SELF };
 struct view_cut {
 	uint32_t metric;
 	enum view_key sort;  /* rows with the same parent: the largest first */
-	enum view_key prune; /* what min and limit go by; must be inclusive for view_tree, where a child's own
-				cost may be more than its parent's */
-	uint64_t min; /* rows below it, and those that cost nothing, are left out with all below them */
-	size_t limit; /* at most that many rows, the most costly ones; 0 = no limit */
+	enum view_key prune; /* what min and limit apply to; must be inclusive for view_tree, where a child's
+				self cost may exceed its parent's */
+	uint64_t min; /* rows below it, and those without cost, are left out with all their descendants */
+	size_t limit; /* maximum number of rows, the most expensive ones; 0 = no limit */
 };
 
 /* Top-down: the calling contexts. The root is the only row at the top. */
 void view_tree(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
 /* Flat: a row for every group. */
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret);
-/* Flat by loop, but loops of one function below each other as they nest. */
+/* Flat by loop, but with the loops of one function nested. */
 void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret);
-/* The same for groups that were found in another way. */
+/* The same for given groups. */
 void view_groups(const struct scope_tree *tree, const struct costs *costs, const struct groups *groups,
 		 struct view *ret);
 /*
- * Bottom-up: a row for every function, below it its callers, below them theirs. Only rows that cut keeps
- * for their size are followed further, max_depth callers up.
+ * Bottom-up: a row for every function, below it its callers, below them theirs. Only rows that are large
+ * enough for cut are followed further, up to max_depth callers.
  */
 void view_callers(const struct scope_tree *tree, const struct costs *costs, const struct view_cut *cut,
 		  size_t max_depth, struct view *ret);
 void view_done(struct view *view);
 
-/* Leaves out rows more than so many levels below the top. */
+/* Removes rows more than max_depth levels below the top. */
 void view_flatten(struct view *view, size_t max_depth);
-/* Leaves out what is too small and puts the rest into print order: preorder, the most costly child first. */
+/* Removes rows that are too small and puts the rest into print order: preorder, the most expensive child
+ * first. */
 void view_arrange(struct view *view, const struct view_cut *cut);
 
 /*
- * Loops that hold nothing but one more loop become one row, the innermost: an interpreter's dispatch is
- * dozens of them. For an arranged view.
+ * Combines loops that only contain another loop into one row, the innermost: an interpreter's dispatch
+ * consists of dozens of them. For an arranged view.
  */
 void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric);
 
-/* The scopes from the root down, each the most costly child and at least half of the one before. */
+/* The scopes from the root down, each the most expensive child and at least half of the previous one. */
 typedef VEC(uint32_t) view_path;
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret);
 
-/* Appends a row with no costs yet. */
+/* Appends a row without costs. */
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope);
 static inline uint64_t view_self(const struct view *view, uint32_t row, uint32_t metric)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bottom-up view. A row stands for "f, called by g, called by h": all instances of f with these
- * callers above them. It keeps, for each instance, how far up its callers have been followed; to
- * expand a row is to follow each one caller further and to group them by who that is.
+ * The bottom-up view. A row represents "f, called by g, called by h": all instances of f with these callers.
+ * For each instance it stores how far its callers have been followed; expanding a row means to follow each
+ * instance one caller further and to group them by that caller.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 struct instance {
 	uint32_t frame; /* the scope of f */
-	uint32_t at;    /* the scope of its outermost caller followed so far */
+	uint32_t at;    /* the scope of its outermost caller so far */
 };
 
 struct callers {
@@ -21,12 +21,12 @@ struct callers {
 	struct groups groups;
 	struct preorder preorder;
 	uint32_t *frame_of;   /* by scope: the function or inlined call it is part of */
-	uint64_t *frame_self; /* [frame * n_metrics + metric]: its own cost, loops and lines included */
+	uint64_t *frame_self; /* [frame * n_metrics + metric]: its self cost, including loops and lines */
 	uint32_t *row_of;     /* by group, while one row is expanded */
 	struct view *view;
 };
 
-/* Instances of one row, in preorder, and how many callers it is away from f. */
+/* Instances of one row, in preorder, and the number of callers between it and f. */
 struct row_set {
 	uint32_t row, depth;
 	VEC(struct instance) instances;
@@ -47,7 +47,7 @@ static void find_frames(struct callers *c)
 	}
 }
 
-/* Adds up a row's instances. Those below another one of the same row are inside its inclusive cost. */
+/* Adds up a row's instances. Those below another one of the same row are included in its inclusive cost. */
 static void sum_row(const struct callers *c, const struct row_set *set)
 {
 	size_t n = c->costs->n_metrics;
@@ -69,7 +69,7 @@ static void sum_row(const struct callers *c, const struct row_set *set)
 
 typedef VEC(struct row_set) row_sets;
 
-/* The set of the row for a group below `parent`; made if need be. */
+/* The set of the row for a group below `parent`; created if necessary. */
 static struct row_set *set_for(struct callers *c, row_sets *sets, uint32_t group, uint32_t parent,
 			       uint32_t depth)
 {
@@ -82,7 +82,7 @@ static struct row_set *set_for(struct callers *c, row_sets *sets, uint32_t group
 	return &sets->at[c->row_of[group]];
 }
 
-/* The rows of one round are complete: add them up and forget which group went where. */
+/* The rows of one round are complete: adds them up and clears the map. */
 static void close_round(struct callers *c, row_sets *sets, size_t from)
 {
 	for (size_t i = from; i < sets->n; i++) {

@@ -56,7 +56,7 @@ bool aranges_next(struct aranges *a, struct arange *ret)
 
 /* ---- how much of .debug_info is needed ------------------------------------------------------- */
 
-#define OVERLAPS_MAX 16 /* ranges an address lies in; a table with more is not worth the time */
+#define OVERLAPS_MAX 16 /* ranges that contain an address; a table with more is not worth the time */
 
 static size_t first_from(const uint64_t *vaddrs, size_t n, uint64_t vaddr)
 {

@@ -23,10 +23,10 @@ struct aranges aranges_open(struct bytes section);
 bool aranges_next(struct aranges *aranges, struct arange *ret);
 
 /*
- * Where in .debug_info the last unit ends that is needed for these addresses, sorted: no more must be read.
- * UINT64_MAX if the table does not tell for all of them. file: where the debug information is; image: the
- * code.
+ * The offset in .debug_info up to which it must be read for these addresses (sorted): the end of the last
+ * unit that is needed. UINT64_MAX if the table does not cover all of them. file: contains the debug
+ * information; image: contains the code.
  */
 uint64_t aranges_reach(struct image *file, const struct image *image, const uint64_t *vaddrs, size_t n);
-/* Is it in a stub of the linker's or a helper of the compiler's, which no unit has? */
+/* Is the address in a linker stub or a compiler helper, which no unit describes? */
 bool aranges_is_stub(const struct image *image, uint64_t vaddr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dwarf: sections and units. Only the header and the root entry of each unit are read here; the
- * rest of a unit is read when an address falls into it.
+ * dwarf: sections and units. Only the header and the root entry of each unit are read here; the rest of a
+ * unit is read when an address is in it.
  */
 #include "symbolize/dwarf/dwarf.h"
 
@@ -11,8 +11,8 @@
 #include "symbolize/dwarf/dwarf_names.h"
 
 #define MAX_UNITS (4u << 20)
-#define MAX_ABBREV_BYTES \
-	(4ull << 30) /* looked through for the roots of all units; they may name one long table */
+/* Read in search of the roots of all units; many units may use one long table. */
+#define MAX_ABBREV_BYTES (4ull << 30)
 
 static const char *const section_names[DWARF_SECTION_N] = {
 	[DWARF_INFO] = "info",       [DWARF_ABBREV] = "abbrev",     [DWARF_STR] = "str",
@@ -124,7 +124,7 @@ static bool seek_abbrev(const struct unit *unit, uint64_t code, struct reader *r
 	return false;
 }
 
-/* Attributes whose meaning depends on others; looked at when all are read. */
+/* Attributes whose meaning depends on others; evaluated when all have been read. */
 struct root {
 	struct attribute name, directory, producer, split_name, low_pc;
 };
@@ -188,7 +188,7 @@ static bool read_root(struct unit *unit, struct reader *r, uint64_t *n_looked)
 	struct reader specs;
 	bool is_wide = unit->offset_size == 8;
 
-	/* Behind the header of the one table that a file without these attributes has. */
+	/* After the header of the only table that a file without these attributes has. */
 	if (unit->version >= 5) {
 		unit->str_offsets_base = is_wide ? 16 : 8;
 		unit->addr_base = is_wide ? 16 : 8;
@@ -215,7 +215,7 @@ static bool read_root(struct unit *unit, struct reader *r, uint64_t *n_looked)
 	return !r->failed && !specs.failed;
 }
 
-/* What a split unit leaves to its skeleton. */
+/* What a split unit takes from its skeleton. */
 static void complete_split(struct unit *unit, const struct unit *skeleton)
 {
 	unit->skeleton = skeleton;

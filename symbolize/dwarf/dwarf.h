@@ -35,7 +35,7 @@ enum dwarf_section {
 struct attribute {
 	uint16_t form;        /* enum dw_form, 0 = absent */
 	uint64_t value;       /* number, offset or index, as the form says */
-	struct bytes inlined; /* of DW_FORM_string: the text with its end */
+	struct bytes inlined; /* of DW_FORM_string: the text with its terminator */
 };
 
 struct unit {
@@ -49,7 +49,7 @@ struct unit {
 	/* What its root entry says. */
 	const char *name, *directory; /* "" if unknown */
 	const char *producer;         /* the compiler; "" if unknown */
-	const char *split_name;       /* file with the rest of it; NULL = all is here */
+	const char *split_name;       /* file with the rest of the unit; NULL = it is complete */
 	uint64_t split_id;
 	uint64_t low_pc, line_offset;
 	uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
@@ -59,15 +59,15 @@ struct unit {
 };
 
 struct dwarf {
-	uint32_t id; /* tells the files of one symbolizer apart */
+	uint32_t id; /* distinguishes the files of one symbolizer */
 	struct bytes section[DWARF_SECTION_N];
 	VEC(struct unit) units;  /* by offset */
 	const struct dwarf *alt; /* dwz: what DW_FORM_GNU_*_alt and *_sup refer to; NULL = none */
-	struct dwarf_rest *rest; /* .debug_info goes on behind the section; NULL = it does not */
+	struct dwarf_rest *rest; /* the part of .debug_info that was not read; NULL = none */
 	uint64_t n_damaged;      /* units that could not be read */
 };
 
-/* What lies behind the part of .debug_info that was read: opened when a reference leads there. */
+/* The part of .debug_info that was not read at first: opened when a reference leads there. */
 struct dwarf_rest {
 	struct image *image;
 	pthread_mutex_t lock;
@@ -86,7 +86,7 @@ void dwarf_rest_done(struct dwarf_rest *rest);
 /* Finds the units of the sections already set. skeleton: of split units, else NULL. */
 void dwarf_index(struct dwarf *dwarf, const struct unit *skeleton);
 void dwarf_done(struct dwarf *dwarf);
-/* The unit that holds an offset of .debug_info; NULL if none does. */
+/* The unit that contains an offset of .debug_info; NULL if there is none. */
 const struct unit *dwarf_unit_at(const struct dwarf *dwarf, uint64_t offset);
 
 /* ---- abbreviations: the shapes of entries ---- */
@@ -101,13 +101,13 @@ struct abbrev {
 	uint16_t tag;
 	bool has_children;
 	uint32_t first_spec, n_specs;
-	uint32_t first_step, n_steps; /* how to get past it */
+	uint32_t first_step, n_steps; /* how to skip it */
 };
 
-/* One step over attributes nobody asks for. */
+/* One step over attributes that are not needed. */
 struct skip_step {
 	uint16_t form;  /* 0: fixed bytes only */
-	uint16_t bytes; /* to jump before the form is looked at */
+	uint16_t bytes; /* to skip before a value of this form */
 };
 
 struct abbrevs {
@@ -121,21 +121,21 @@ void abbrevs_read(const struct unit *unit, struct abbrevs *ret);
 void abbrevs_done(struct abbrevs *abbrevs);
 /* NULL if there is no such code. */
 const struct abbrev *abbrevs_find(const struct abbrevs *abbrevs, uint64_t code);
-/* Over the attributes of an entry. */
+/* Skips the attributes of an entry. */
 void abbrev_skip(const struct abbrevs *abbrevs, const struct abbrev *abbrev, const struct unit *unit,
 		 struct reader *r);
 
 /* ---- attributes ---- */
 
-/* Where an entry of a unit starts, ready to read its code. */
+/* A reader at the start of an entry, to read its abbreviation code. */
 struct reader unit_reader(const struct unit *unit, uint64_t offset);
 struct attribute attribute_read(struct reader *r, const struct unit *unit, const struct attribute_spec *spec);
 void attribute_skip(struct reader *r, const struct unit *unit, uint16_t form);
 /* Bytes of a form whose size does not depend on its contents; -1 if it does. */
 int form_size(const struct unit *unit, uint16_t form);
-/* "" if the attribute is absent, damaged or no string. */
+/* "" if the attribute is absent, damaged or not a string. */
 const char *attribute_text(const struct attribute *attribute, const struct unit *unit);
-/* False if it is no address or the address table does not have it. */
+/* False if it is not an address, or not in the address table. */
 bool attribute_address(const struct attribute *attribute, const struct unit *unit, uint64_t *ret);
 bool attribute_is_address(const struct attribute *attribute);
 /* The entry it refers to; false if it refers to none that we can read. */
@@ -150,8 +150,8 @@ struct vaddr_range {
 typedef VEC(struct vaddr_range) vaddr_ranges;
 
 #define RANGES_MAX (1u << 20) /* of one entry; a program of many million lines has some ten thousand */
-/* Appends what DW_AT_low_pc, high_pc and ranges of an entry say; empty ranges are left out. Returns how many
- * were looked at. */
+/* Appends the ranges given by DW_AT_low_pc, high_pc and ranges of an entry, except empty ones. Returns how
+ * many were read. */
 unsigned ranges_read(const struct unit *unit, const struct attribute *low_pc, const struct attribute *high_pc,
 		     const struct attribute *ranges, vaddr_ranges *ret);
 /* Those of the unit's root entry. */

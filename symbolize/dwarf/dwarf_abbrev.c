@@ -2,8 +2,8 @@
 /*
  * dwarf_abbrev: the table of entry shapes that a unit uses.
  *
- * Most entries of a debug file are types and variables, read only to get past them. So each
- * shape carries a short list of steps in which attributes of fixed size are joined.
+ * Most entries of a debug file are types and variables, which are only skipped. So each shape has a short
+ * list of skip steps, in which attributes of fixed size are combined.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #define MAX_ABBREVS (1u << 20)
 #define MAX_SPECS (8u << 20)
-#define MAX_SPECS_EACH 512 /* compilers stay below 40; each entry of this shape costs that much */
+#define MAX_SPECS_EACH 512 /* compilers use fewer than 40; each entry of this shape costs that much time */
 
 static void add_step(struct abbrevs *abbrevs, struct abbrev *abbrev, uint32_t *bytes, uint16_t form)
 {

@@ -5,9 +5,9 @@
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-#define MAX_TABLES 512 /* kept of each kind before all are dropped; some 10 MB */
+#define MAX_TABLES 512 /* of each kind, before all are dropped; about 10 MB */
 #define MAX_NAME 65536
-#define MAX_HOPS 16 /* concrete -> abstract -> specification; the rest is a circle */
+#define MAX_HOPS 16 /* concrete -> abstract -> specification; more is a cycle */
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles)
 {
@@ -84,13 +84,13 @@ uint32_t dwarf_cache_file(struct dwarf_cache *cache, const struct unit *unit, ui
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* What is known so far, and where to look next. */
+/* What is known so far, and where to continue. */
 struct chase {
 	const struct dwarf *dwarf;
 	uint64_t entry;
 	const char *name, *linkage; /* "" = not found yet */
 	uint32_t decl_file, decl_line;
-	uint32_t lambda; /* index; MAP_NONE = it is none */
+	uint32_t lambda; /* index; MAP_NONE = it is not a lambda */
 	const struct dwarf *lambda_dwarf;
 	bool has_next;
 };
@@ -209,7 +209,7 @@ static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 				.decl_line = chase->decl_line };
 }
 
-/* GCC says of a lambda's class where it is written, not of its function. */
+/* GCC gives the position of a lambda's class, but not of its function. */
 static void place_lambda(struct dwarf_cache *cache, struct chase *chase)
 {
 	if (chase->lambda == MAP_NONE || chase->decl_file)

@@ -152,7 +152,7 @@ void attribute_skip(struct reader *r, const struct unit *unit, uint16_t form)
 		attribute_read(r, unit, &(struct attribute_spec){ .form = DW_FORM_indirect });
 		break;
 	default:
-		/* A form of fixed size behind an indirection, or one we do not know and cannot step over. */
+		/* A form of fixed size after an indirection, or an unknown one that cannot be skipped. */
 		if (form_size(unit, form) < 0)
 			reader_fail(r);
 		else

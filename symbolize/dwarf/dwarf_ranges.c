@@ -102,7 +102,7 @@ static unsigned read_lists(const struct unit *unit, const struct attribute *rang
 	while (n < RANGES_MAX && ranges_read_entry(&r, unit, &base, ret))
 		n++;
 	if (r.failed)
-		ret->n = before; /* half a list is worse than none: it would name the wrong function */
+		ret->n = before; /* half a list is worse than none: it would give the wrong function */
 	return n;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inlines: one walk over the entries of a unit.
+ * inlines: one pass over the entries of a unit.
  *
- * A function that covers none of the addresses is stepped through all the same: procedures and
- * methods of local classes are nested in it and have code of their own elsewhere.
+ * The children of a function that covers none of the addresses are also visited: nested procedures and
+ * methods of local classes are inside it, but their code is elsewhere.
  */
 #include "symbolize/dwarf/inlines.h"
 
@@ -12,19 +12,19 @@
 #include "base/search.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-#define MAX_DEPTH 4096         /* of entries; compilers stay below 200 */
+#define MAX_DEPTH 4096         /* of entries; compilers use fewer than 200 */
 #define MAX_CALLS (1u << 20)   /* inlined into one function */
-#define MAX_RANGES (64u << 20) /* read in one unit: many entries may name one long list */
+#define MAX_RANGES (64u << 20) /* read in one unit: many entries may refer to one long list */
 #define NO_FUNCTION UINT32_MAX
 
-/* Where the children of an entry belong. */
+/* What the children of an entry belong to. */
 struct level {
-	uint32_t function;  /* index, NO_FUNCTION = in none that was asked for */
+	uint32_t function;  /* index, NO_FUNCTION = none that was requested */
 	uint32_t call;      /* index in it, INLINE_NONE = in the function itself */
 	uint64_t procedure; /* nearest enclosing subprogram's entry, 0 = none */
 	uint64_t class;     /* the entry itself, if it is a class in a procedure */
-	bool is_nameless;   /* the entry itself is a class in a procedure, and has no name */
-	uint32_t number;    /* of those with functions in the procedure, from 1; 0 = not numbered yet */
+	bool is_nameless;   /* the entry itself is a class in a procedure, without a name */
+	uint32_t number;    /* among those with functions in the procedure, from 1; 0 = not numbered yet */
 };
 
 struct walk {
@@ -49,7 +49,7 @@ static bool covers_any(const struct walk *walk, const vaddr_ranges *ranges)
 {
 	for (size_t i = 0; i < ranges->n; i++) {
 		size_t first = search_first(k, walk->n_vaddrs, walk->vaddrs[k] >= ranges->at[i].start);
-		/* Functions that the linker threw away often start at 0, where no code is. */
+		/* Functions that the linker removed often start at 0, where there is no code. */
 		if (first < walk->n_vaddrs && walk->vaddrs[first] < ranges->at[i].end &&
 		    image_is_executable(walk->image, ranges->at[i].start))
 			return true;
@@ -153,7 +153,7 @@ static void take_call_attribute(struct raw_call *call, const struct unit *unit, 
 	}
 }
 
-/* DW_TAG_inlined_subroutine inside a function that was asked for. */
+/* DW_TAG_inlined_subroutine inside a requested function. */
 static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct reader *r,
 			  struct level *level)
 {
@@ -180,7 +180,7 @@ static void enter_inlined(struct walk *walk, const struct abbrev *abbrev, struct
 								     walk->scratch.at[i].end, level->call });
 }
 
-/* One entry with its attributes. False at the end of the unit or where it cannot be read. */
+/* One entry with its attributes. False at the end of the unit, or if it cannot be read. */
 static bool inlines_step(struct walk *walk, struct reader *r)
 {
 	uint64_t entry = reader_offset(r);
@@ -218,7 +218,7 @@ static bool inlines_step(struct walk *walk, struct reader *r)
 	return walk->levels.n > 1 && reader_left(r) > 0;
 }
 
-/* Compilers known to state every call they inline. Others are believed once they use the entry for it at all.
+/* Compilers known to describe every call they inline. Others are trusted if they use the entry for it at all.
  */
 static bool states_calls(const struct unit *unit, const struct abbrevs *abbrevs)
 {
@@ -280,7 +280,7 @@ static int compare_edges(const void *left, const void *right)
 	if (a->vaddr != b->vaddr)
 		return a->vaddr < b->vaddr ? -1 : 1;
 	if (a->is_start != b->is_start)
-		return a->is_start ? 1 : -1; /* what ends here makes room first */
+		return a->is_start ? 1 : -1; /* ranges that end here come first */
 	return a->range < b->range ? -1 : a->range > b->range;
 }
 
@@ -296,7 +296,7 @@ static void add_piece(struct function_map *map, uint64_t from, uint64_t to, uint
 		vec_push(&map->ranges, (struct inline_range){ (uint32_t)from, (uint32_t)to, call });
 }
 
-/* The ranges in force, outermost first; the deepest, and among equals the latest, is innermost. */
+/* The active ranges, outermost first; the deepest, and among equals the latest, is innermost. */
 struct active {
 	uint32_t range[LOCATION_MAX_DEPTH];
 	size_t n;

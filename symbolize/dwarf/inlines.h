@@ -11,8 +11,8 @@
 #include "symbolize/function_map.h"
 
 struct raw_call {
-	uint32_t parent;           /* index, INLINE_NONE = straight into the function */
-	uint32_t depth;            /* 1 = straight into the function */
+	uint32_t parent;           /* index, INLINE_NONE = directly into the function */
+	uint32_t depth;            /* 1 = directly into the function */
 	const struct dwarf *dwarf; /* where the inlined function is described; NULL = nowhere */
 	uint64_t origin;
 	uint64_t call_file;
@@ -36,7 +36,7 @@ struct raw_function {
 struct raw_functions {
 	VEC(struct raw_function) list; /* in file order */
 	bool is_damaged;               /* the unit could not be read to its end */
-	bool describes_calls;          /* inlined calls are stated: where there is none, there is none */
+	bool describes_calls;          /* all inlined calls are described */
 };
 
 /* vaddrs are sorted. */

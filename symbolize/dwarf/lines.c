@@ -8,9 +8,8 @@
 #define MAX_FILES (1u << 20)
 #define MAX_FORMATS 256     /* a count stored in one byte */
 #define MAX_PATH_PART 16384 /* of a directory or file; longer ones are damage */
-#define MAX_WORK                                                                                         \
-	(256u << 20) /* pairs of row and part looked at in one program: rows that go back and forth cost \
-			more than others */
+/* Pairs of row and part processed in one program: rows that go back and forth cost more than others. */
+#define MAX_WORK (256u << 20)
 
 /* ---- header -------------------------------------------------------------------------------- */
 
@@ -34,8 +33,8 @@ static void read_old_tables(struct line_table *table, struct reader *r)
 }
 
 /*
- * DWARF 5: a list of (content, form) pairs, then entries of that shape. Offsets are as wide as the table
- * says: the assembler writes it, and may do so with 4 bytes where the compiler's unit has 8.
+ * DWARF 5: a list of (content, form) pairs, then entries of that shape. The width of offsets is that of the
+ * table: the assembler writes it, and may use 4 bytes although the compiler's unit has 8.
  */
 static void read_entries(struct line_table *table, struct reader *r, uint8_t offset_size, bool is_files)
 {
@@ -77,7 +76,7 @@ static void lines_read_header(struct line_table *table, struct reader *r, uint8_
 
 	table->min_insn = read_u8(r);
 	if (table->version >= 4)
-		reader_skip(r, 1); /* operations per instruction: 1 on every machine we know */
+		reader_skip(r, 1); /* operations per instruction: 1 on all supported machines */
 	table->is_statement = read_u8(r) != 0;
 	table->line_base = (int8_t)read_u8(r);
 	table->line_range = read_u8(r);
@@ -129,7 +128,7 @@ void lines_done(struct line_table *table)
 
 /* ---- source paths -------------------------------------------------------------------------- */
 
-/* Takes the last component off; false if there is none that "..", read literally, would undo. */
+/* Removes the last component; false if there is none that a literal ".." would undo. */
 static bool drop_component(struct text *text)
 {
 	const char *slash = text->len ? memrchr(text->at, '/', text->len) : NULL;
@@ -180,7 +179,7 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 	struct text path = { 0 };
 
 	if (table->version < 5)
-		index--; /* 0 becomes no file */
+		index--; /* 0 means no file */
 	if (index >= table->files.n)
 		return 0;
 	struct line_file *file = &table->files.at[index];
@@ -202,10 +201,10 @@ struct machine {
 	struct intern *strings;
 	struct line_part *parts;
 	size_t n_parts;
-	size_t part;       /* the first that ends behind the pending row */
+	size_t part;       /* the first that ends after the pending row */
 	uint64_t sequence; /* counts from 1 */
 	uint64_t work;
-	bool is_dead; /* this sequence describes code the linker threw away */
+	bool is_dead; /* this sequence describes code that the linker removed */
 	bool has_pending;
 	uint64_t vaddr; /* registers */
 	uint64_t file;
@@ -238,7 +237,7 @@ static bool is_same_row(const struct line_row *a, const struct line_row *b)
 	       a->is_statement == b->is_statement && a->block == b->block;
 }
 
-/* The pending row holds up to `end`: give it to every part it reaches into. */
+/* The pending row is valid up to `end`: adds it to every part that it overlaps. */
 static void keep_pending(struct machine *m, uint64_t end)
 {
 	for (size_t i = m->part; i < m->n_parts && m->parts[i].start < end && m->work < MAX_WORK;
@@ -270,7 +269,7 @@ static void emit_row(struct machine *m, bool is_end)
 			keep_pending(m, m->vaddr);
 	} else if (m->vaddr < m->pending_vaddr) {
 		m->part = first_part_behind(
-			m, m->vaddr); /* not allowed, but then the row is still where it says */
+			m, m->vaddr); /* not allowed, but then the row is still at this address */
 	}
 	m->has_pending = !is_end;
 	m->pending_vaddr = m->vaddr;

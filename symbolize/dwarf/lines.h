@@ -14,7 +14,7 @@
 struct line_file {
 	const char *name;
 	uint64_t directory;
-	uint32_t id; /* string id of the whole path; 0 = not asked for yet */
+	uint32_t id; /* string id of the whole path; 0 = not requested yet */
 };
 
 struct line_table {
@@ -23,7 +23,7 @@ struct line_table {
 	int8_t line_base;
 	bool is_statement;     /* at the start of each sequence */
 	bool has_blocks;       /* gfortran gives a statement one column, and numbers its blocks */
-	uint8_t operands[256]; /* how many LEB128 operands each standard opcode has */
+	uint8_t operands[256]; /* number of LEB128 operands of each standard opcode */
 	VEC(const char *) directories;
 	VEC(struct line_file) files;
 	struct bytes program;
@@ -39,12 +39,12 @@ struct line_part {
 /* False if the unit has no line table or one we cannot read. */
 bool lines_open(const struct unit *unit, struct line_table *ret);
 void lines_done(struct line_table *table);
-/* String id of a file's whole path, "." and ".." folded; 0 if there is no such file. */
+/* String id of a file's whole path, "." and ".." resolved; 0 if there is no such file. */
 uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings);
-/* Appends the components of a path, "." and ".." folded; nothing is above the root. An absolute one replaces
- * the text. */
+/* Appends the components of a path and resolves "." and "..", which never leads above the root. An absolute
+ * path replaces the text. */
 void lines_add_path(struct text *text, const char *path);
 /* Runs the program. parts are sorted and do not overlap. Sequences that start outside the image's code are
- * dead. */
+ * ignored: they belong to functions that the linker removed. */
 void lines_run(struct line_table *table, const struct image *image, struct intern *strings,
 	       struct line_part *parts, size_t n_parts);

@@ -7,7 +7,7 @@
 #include "symbolize/dwarf/aranges.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-#define MAX_RANGES_READ (64u << 20) /* by all units: many may name one long list */
+#define MAX_RANGES_READ (64u << 20) /* by all units: many may refer to one long list */
 
 static int unit_index_compare(const void *left, const void *right)
 {
@@ -25,7 +25,7 @@ static void unit_index_add(struct unit_index *index, const struct image *image, 
 		vec_push(&index->extents, (struct unit_extent){ start, end, unit });
 }
 
-/* Of units that do not say themselves what they cover. */
+/* For units that do not say themselves what they cover. */
 static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, const struct image *image,
 			const bool *is_known)
 {
@@ -34,7 +34,7 @@ static void add_aranges(struct unit_index *index, const struct dwarf *dwarf, con
 
 	for (struct arange arange; aranges_next(&aranges, &arange);) {
 		if (arange.unit >= dwarf->section[DWARF_INFO].len)
-			continue; /* of that part nothing is asked */
+			continue; /* nothing in that part was requested */
 		if (!unit || unit->offset != arange.unit)
 			unit = dwarf_unit_at(dwarf, arange.unit);
 		uint32_t number = unit ? (uint32_t)(unit - dwarf->units.at) : 0;
@@ -60,7 +60,7 @@ void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const
 			continue;
 		vec_clear(&ranges);
 		n_read += ranges_of_unit(&dwarf->units.at[i], &ranges);
-		/* Without a list of ranges the bounds may be those of the first section alone. */
+		/* Without a list of ranges the bounds may be only those of the first section. */
 		is_known[i] = dwarf->units.at[i].ranges.form && ranges.n > 0;
 		for (size_t j = 0; j < ranges.n; j++)
 			unit_index_add(index, image, ranges.at[j].start, ranges.at[j].end, (uint32_t)i);

@@ -2,8 +2,8 @@
 /*
  * unit_index: which units of a debug file describe the code at an address.
  *
- * The root entry of a unit says what it covers; where it does not, .debug_aranges may. If no unit
- * of a file says anything, every unit may cover anything.
+ * The root entry of a unit says which code it covers; if it does not, .debug_aranges may. If no unit of a
+ * file says what it covers, any unit may cover any address.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct unit_index {
 	bool is_blind;                   /* no unit says what it covers */
 };
 
-/* image: extents that do not start in its code are those of functions the linker threw away. */
+/* image: extents that do not start in its code belong to functions that the linker removed. */
 void unit_index_build(struct unit_index *index, const struct dwarf *dwarf, const struct image *image);
 void unit_index_done(struct unit_index *index);
 

@@ -38,11 +38,11 @@ __attribute__((format(printf, 3, 4))) static void say(const struct debug_search 
 
 /* ---- one candidate ------------------------------------------------------------------------- */
 
-/* What a separate file must be to be believed. */
+/* What a separate file must match to be accepted. */
 struct wanted {
 	struct debugfile *file;
 	const struct build_id *build_id; /* len 0 = unknown: the checksum decides */
-	bool is_sup;                     /* what must be equal is the id in its .debug_sup */
+	bool is_sup;                     /* the id in its .debug_sup must be equal */
 	uint32_t crc;
 	bool has_crc;
 	const char *what; /* "debug file", "dwz file" */
@@ -58,8 +58,8 @@ static void read_id(struct reader *r, uint64_t len, struct build_id *ret)
 }
 
 /*
- * .debug_sup of DWARF 5, which the file that leans has as well as the one it leans on: whether this is the
- * latter, the path of the latter, and an id that both state. "" if there is none.
+ * .debug_sup of DWARF 5, which both the referring file and the supplementary file have: whether this is the
+ * latter, the path of the latter, and an id that is the same in both. "" if there is none.
  */
 static const char *read_sup(struct image *image, bool is_supplementary, struct build_id *ret)
 {
@@ -101,14 +101,14 @@ static bool is_the_one(const struct wanted *wanted, struct image *candidate, con
 	return false;
 }
 
-/* NULL unless path is a regular file, ELF, and the one that is wanted. */
+/* NULL unless path is a regular file, an ELF file, and the one that is wanted. */
 static struct image *try_file(const struct wanted *wanted, const char *path)
 {
 	struct debugfile *file = wanted->file;
 	struct stat st;
 	image_id id;
 
-	/* Paths come out of foreign files: never open a device. */
+	/* Paths come from foreign files: never open a device. */
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		say(file->search, false, "no '%s'", path);
 		return NULL;
@@ -151,8 +151,8 @@ static struct image *try_build_id(const struct wanted *wanted, const char *direc
 	return try_printf(wanted, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* The debug link's name beside the image's place under a directory; under a directory, a place is absolute.
- */
+/* The debug link's name next to the image, and under a directory with the image's path; under a directory, a
+ * path is absolute. */
 static struct image *try_link(const struct wanted *wanted, const char *directory, const char *link)
 {
 	const char *path = wanted->file->image->path;
@@ -165,7 +165,7 @@ static struct image *try_link(const struct wanted *wanted, const char *directory
 
 typedef struct image *(*try_place)(const struct wanted *wanted, const char *directory, const char *link);
 
-/* Every debug directory in turn, with and without the prefixes that stand for the target's root. */
+/* Every debug directory in turn, with and without the prefixes for the target's root. */
 static struct image *try_directories(const struct wanted *wanted, try_place try, const char *link)
 {
 	const struct debug_search *search = wanted->file->search;
@@ -241,7 +241,7 @@ static void say_not_asked(const struct wanted *wanted, int error)
 		say(search, false, "debuginfod does not have '%s'", path);
 	else if (error != -ENOPKG)
 		say(search, true, "debuginfod failed for '%s': %s", path, strerror(-error));
-	else if (!atomic_flag_test_and_set(&is_said)) /* once, not for each file */
+	else if (!atomic_flag_test_and_set(&is_said)) /* only once, not for each file */
 		say(search, true,
 		    "DEBUGINFOD_URLS is set, but debuginfod-find is not installed: try installing the "
 		    "package "
@@ -288,7 +288,7 @@ static struct image *find_separate(struct debugfile *file)
 	return image ? image : ask_debuginfod(&wanted);
 }
 
-/* ---- the file it leans on ------------------------------------------------------------------ */
+/* ---- the supplementary file ------------------------------------------------------------------ */
 
 /* .gnu_debugaltlink (dwz) or .debug_sup (DWARF 5): a path and an id. */
 static const char *read_alt_link(struct image *debug, struct build_id *ret, bool *ret_is_sup)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debuginfod_command: what debuginfod-find prints: the path of the file, or why there is none, and lines of
- * progress.
+ * debuginfod_command: runs debuginfod-find and reads its output: the path of the file, or why there is none,
+ * and lines of progress.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #define COMMAND "debuginfod-find"
 #define FAILURE "Server query failed: "
 #define MAX_ERRNO 133
-#define NOT_STARTED 127 /* a child of posix_spawn that could not start the program */
+#define NOT_STARTED 127 /* the exit code of a child of posix_spawn that could not start the program */
 
 extern char **environ;
 
-/* It runs, and writes to these. */
+/* The running command, and its output. */
 struct command {
 	pid_t pid;
 	FILE *out, *err;
@@ -36,7 +36,7 @@ static void command_fill_hex(const struct build_id *build_id, char ret[2 * BUILD
 		snprintf(ret + 2 * i, 3, "%02x", build_id->bytes[i]);
 }
 
-/* Signals are blocked in us while a recording runs; the command is to end with Ctrl-C all the same. */
+/* Signals are blocked in this process during a recording; but the command must end with Ctrl-C. */
 static int command_spawn(char **argv, int out, int err, pid_t *ret)
 {
 	posix_spawn_file_actions_t actions;
@@ -79,7 +79,7 @@ static int command_start(struct command *command, char **argv)
 	return error;
 }
 
-/* Where a child cannot tell its parent why it failed to start (qemu-user), only its exit code says so. */
+/* If a child cannot report why it failed to start (qemu-user), only its exit code shows it. */
 static int command_end(struct command *command)
 {
 	int status;
@@ -92,7 +92,7 @@ static int command_end(struct command *command)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }
 
-/* The command prints what strerror says, and sets no locale. */
+/* The command prints the text of strerror, and does not set a locale. */
 static int command_errno_of(const char *text)
 {
 	for (int error = 1; error <= MAX_ERRNO; error++)
@@ -101,7 +101,24 @@ static int command_errno_of(const char *text)
 	return -EIO;
 }
 
-/* Until the command closes it. The negative errno it tells of; 0 if none. */
+/* "Progress 12 / 34" */
+static bool command_read_progress(const char *line, long *ret_done, long *ret_total)
+{
+	static const char start[] = "Progress ", between[] = " / ";
+	const char *at = line + strlen(start);
+	char *end;
+
+	if (strncmp(line, start, strlen(start)) != 0)
+		return false;
+	*ret_done = strtol(at, &end, 10);
+	if (end == at || strncmp(end, between, strlen(between)) != 0)
+		return false;
+	at = end + strlen(between);
+	*ret_total = strtol(at, &end, 10);
+	return end != at;
+}
+
+/* Reads until the command closes it. Returns the negative errno that it reports; 0 if none. */
 static int command_listen(FILE *err, const struct debuginfod_watch *watch)
 {
 	CLEANUP(freep) char *line = NULL;
@@ -114,7 +131,7 @@ static int command_listen(FILE *err, const struct debuginfod_watch *watch)
 		line[strcspn(line, "\n")] = '\0';
 		if (strncmp(line, FAILURE, strlen(FAILURE)) == 0)
 			error = command_errno_of(line + strlen(FAILURE));
-		else if (watch->progress && sscanf(line, "Progress %ld / %ld", &done, &total) == 2)
+		else if (watch->progress && command_read_progress(line, &done, &total))
 			watch->progress(watch->context, done > 0 ? (uint64_t)done : 0,
 					total > 0 ? (uint64_t)total : 0);
 	}

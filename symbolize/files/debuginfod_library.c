@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debuginfod_library: the functions we call, by their documented types; no header is needed to build.
+ * debuginfod_library: the functions we call, with their documented types; no header is needed to build.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static int library_load(struct library *library)
 	return -ENOSYS;
 }
 
-/* All it is given is the client, and only the library knows what belongs to that. */
+/* The callback only gets the client; only the library knows what belongs to that. */
 static int library_tell(void *client, long done, long total)
 {
 	void *(*get_data)(void *);
@@ -50,8 +50,8 @@ static int library_tell(void *client, long done, long total)
 		watch->progress(watch->context, done > 0 ? (uint64_t)done : 0,
 				total > 0 ? (uint64_t)total : 0);
 	if (handle)
-		dlclose(handle); /* one reference of many */
-	return 0;                /* go on */
+		dlclose(handle); /* drops one of several references */
+	return 0;                /* continue */
 }
 
 static void library_watch(const struct library *library, void *client, const struct debuginfod_watch *watch)
@@ -75,7 +75,7 @@ int debuginfod_library_find(const struct build_id *build_id, const struct debugi
 	int fd = client ? library.find(client, build_id->bytes, build_id->len, ret) : -ENOMEM;
 	if (client)
 		library.end(client);
-	/* The library stays loaded: it may have started threads. */
+	/* The library remains loaded: it may have started threads. */
 	if (fd < 0)
 		return fd;
 	close(fd);

@@ -12,19 +12,19 @@
 
 #define DEBUGINFOD_TIMEOUT_SECONDS "20" /* without progress; the library's own default is 90 */
 
-/* Bytes that have come, of how many; total 0 = not known yet. */
+/* Bytes received, and in total; total 0 = not known yet. */
 typedef void (*debuginfod_progress)(void *context, uint64_t done, uint64_t total);
 
 struct debuginfod_watch {
-	debuginfod_progress progress; /* NULL = nobody watches */
+	debuginfod_progress progress; /* may be NULL */
 	void *context;
 };
 
-/* Each as debuginfod_find; -ENOPKG: this way is not installed. */
+/* Both like debuginfod_find; -ENOPKG: this way is not installed. */
 
-/* By libdebuginfod, loaded into the process. */
+/* With libdebuginfod, loaded into the process. */
 int debuginfod_library_find(const struct build_id *build_id, const struct debuginfod_watch *watch,
 			    char **ret);
-/* By debuginfod-find, run as a child. */
+/* With debuginfod-find, run as a child process. */
 int debuginfod_command_find(const struct build_id *build_id, const struct debuginfod_watch *watch,
 			    char **ret);

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "symbolize/dwarf/dwarf_names.h"
 
-#define MAX_CODE_SECTIONS 16 /* of a .dwo file; compilers make one */
+#define MAX_CODE_SECTIONS 16 /* of a .dwo file; compilers create one */
 
 static struct image *split_open_regular(struct images *images, const char *path)
 {
@@ -23,7 +23,7 @@ static struct image *split_open_regular(struct images *images, const char *path)
 
 /* ---- packages ------------------------------------------------------------------------------ */
 
-/* Columns of a package's index, by its version; a section we do not need has none of ours. */
+/* Columns of a package's index, by its version; -1 for sections that are not needed. */
 static int section_of_column(uint32_t version, uint32_t column)
 {
 	switch (column) {
@@ -51,7 +51,7 @@ static bool read_index(struct image *package, struct package_index *ret)
 {
 	struct reader r = reader_of(image_named_bytes(package, ".debug_cu_index"));
 
-	ret->version = read_u16(&r); /* the old format has 32 bits, of which the upper are 0 */
+	ret->version = read_u16(&r); /* the old format has 32 bits, the upper half of which is 0 */
 	reader_skip(&r, 2);
 	ret->n_columns = read_u32(&r);
 	ret->n_units = read_u32(&r);
@@ -78,7 +78,7 @@ static uint32_t split_find_row(const struct package_index *index, uint64_t id)
 {
 	struct reader r = reader_of(index->signatures);
 
-	/* A scan: packages are asked once per unit, and this needs no trust in their hash table. */
+	/* A linear search: packages are queried once per unit, and their hash table need not be trusted. */
 	for (uint32_t slot = 0; slot < index->n_slots; slot++)
 		if (read_u64(&r) == id && split_word_at(index->rows, slot) != 0)
 			return split_word_at(index->rows, slot);
@@ -132,7 +132,7 @@ static struct image *open_under(const struct debugfile *file, const char *prefix
 	return split_open_regular(file->images, path);
 }
 
-/* Where the compiler left it, under the roots we know of, or beside the image. */
+/* Where the compiler left it, under the known roots, or next to the image. */
 static struct image *split_find_file(const struct debugfile *file, const struct unit *skeleton)
 {
 	const struct debug_search *search = file->search;
@@ -157,7 +157,7 @@ static struct image *split_find_file(const struct debugfile *file, const struct 
 
 /* ---- both ---------------------------------------------------------------------------------- */
 
-/* The unit that answers to the skeleton. DWARF 4 states the id in the root entry, 5 in the header. */
+/* The unit that belongs to the skeleton. DWARF 4 has the id in the root entry, DWARF 5 in the header. */
 static const struct unit *matching_unit(const struct dwarf *dwarf, uint64_t id)
 {
 	for (size_t i = 0; i < dwarf->units.n; i++) {
@@ -179,8 +179,8 @@ static bool has_types(struct bytes section)
 }
 
 /*
- * A file in which each type has a section of its own (DWARF 5 with -fdebug-types-section), and all of them
- * have one name. References do not leave a unit, so that one with code can be read without the others.
+ * A file in which each type has its own section (DWARF 5 with -fdebug-types-section), all with the same name.
+ * References do not leave a unit, so the one with code can be read without the others.
  */
 static void find_code_section(struct image *image, struct split_file *split)
 {
@@ -221,7 +221,7 @@ static struct split_file *open_split(struct debugfile *file, const struct unit *
 		split->unit = matching_unit(&split->dwarf, skeleton->split_id);
 		if (!split->unit && !is_packaged)
 			find_code_section(image, split);
-		if (image->foreign) /* what it says is then kept for nobody */
+		if (image->foreign) /* results from it are then not cached */
 			file->identity = hash_u64(file->identity ^ image_identity(image));
 	}
 	return split;

@@ -8,9 +8,9 @@
 #include "base/store.h"
 #include "binary/elf/image.h"
 
-/* Gives the image the section as the store has it; false if it has none, or the file says that it is another.
- */
+/* Gives the image the decompressed section from the store; false if the store has none, or it does not match
+ * the file. */
 bool unpacked_store_recall(struct store *store, struct image *file, const struct section *section);
-/* Unpacks what is left of it and keeps all, unless it is so small that this gains nothing, or so large that
- * much else would have to go. */
+/* Decompresses the rest of the section and stores all of it, unless it is so small that this gains nothing,
+ * or so large that it would displace much else. */
 void unpacked_store_keep(struct store *store, struct image *file, const struct section *section);

@@ -14,8 +14,8 @@
 #include "base/writer.h"
 
 #define MAX_TEXT (256u << 20)
-#define CHUNK (8u << 10)        /* the kernel gives about half of that at a time */
-#define MAX_FUNCTION (1u << 20) /* behind the last symbol, or before a gap, nothing is known */
+#define CHUNK (8u << 10)        /* the kernel returns about half of that at a time */
+#define MAX_FUNCTION (1u << 20) /* after the last symbol, or before a gap, the end is not known */
 
 static int kallsyms_compare(const void *left, const void *right)
 {
@@ -23,7 +23,8 @@ static int kallsyms_compare(const void *left, const void *right)
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
-	return (a->name > b->name) - (a->name < b->name); /* as they are listed: their text is one */
+	return (a->name > b->name) -
+	       (a->name < b->name); /* in the order in which they are listed: their text is contiguous */
 }
 
 /* Hexadecimal digits up to a space, as many as fit; NULL if there are none. Each line starts with some. */
@@ -44,8 +45,8 @@ static const char *read_address(const char *at, uint64_t *ret)
 	return at > start && *at == ' ' ? at : NULL;
 }
 
-/* "ffffffff81000000 T name" or "... t name\t[module]"; the line ends with a zero and becomes the name. Data
- * ends functions. */
+/* "ffffffff81000000 T name" or "... t name\t[module]"; the line is terminated by a zero and becomes the name.
+ * Data ends functions. */
 static bool kallsyms_parse_line(char *line, char *end, struct kernel_symbol *ret)
 {
 	uint64_t start;
@@ -65,7 +66,7 @@ static bool kallsyms_parse_line(char *line, char *end, struct kernel_symbol *ret
 	return start && start <= UINT64_MAX - MAX_FUNCTION && name[0] && name[0] != ' ' && name[0] != '$';
 }
 
-/* Of several at one address the first is kept; of data only where it begins. */
+/* Of several at one address, keeps the first; of data, only where it begins. */
 static void kallsyms_add(struct kallsyms *ret, struct kernel_symbol symbol)
 {
 	struct kernel_symbol *last = ret->symbols.n ? &ret->symbols.at[ret->symbols.n - 1] : NULL;
@@ -77,7 +78,7 @@ static void kallsyms_add(struct kallsyms *ret, struct kernel_symbol symbol)
 		vec_push(&ret->symbols, symbol);
 }
 
-/* The kernel's own come in order, and what was loaded later, wherever that is, behind them. */
+/* The kernel's own symbols are in order; those of what was loaded later follow, wherever that is. */
 static void kallsyms_sort(struct kallsyms *kallsyms)
 {
 	struct kernel_symbol *at = kallsyms->symbols.at;
@@ -101,7 +102,7 @@ static void kallsyms_sort(struct kallsyms *kallsyms)
 	kallsyms->symbols.cap = sorted.symbols.cap;
 }
 
-/* Text that ends with a zero becomes the table's. */
+/* Text that ends with a zero becomes part of the table. */
 static void kallsyms_take_text(char *text, size_t len, struct kallsyms *ret)
 {
 	*ret = (struct kallsyms){ .text = text };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kallsyms: names of kernel functions, modules included, from /proc/kallsyms. The kernel shows its
- * addresses to privileged readers only; to others every address is zero, and there are no names. Of several
- * names at one address it lists first what it would call it itself, and so do we.
+ * kallsyms: names of kernel functions, modules included, from /proc/kallsyms. The kernel shows its addresses
+ * to privileged readers only; for others every address is zero, and there are no names. If an address has
+ * several names, the kernel lists the one that it uses itself first, and so do we.
  */
 #pragma once
 
@@ -10,17 +10,17 @@
 #include "base/vec.h"
 
 struct kernel_symbol {
-	uint64_t start;   /* it reaches up to the next one */
-	const char *name; /* "nf_hook_slow [nf_tables]" for that of a module; "" where there is no function */
+	uint64_t start;   /* it ends where the next one starts */
+	const char *name; /* "nf_hook_slow [nf_tables]" for one of a module; "" if there is no function */
 };
 
 struct kallsyms {
 	VEC(struct kernel_symbol) symbols; /* sorted, one per address */
-	char *text;                        /* what the names are in */
-	struct bytes entry;                /* of the store, if they are in that */
+	char *text;                        /* contains the names */
+	struct bytes entry;                /* of the store, if the names are there */
 };
 
-/* Lines that make no sense are left out. */
+/* Malformed lines are skipped. */
 void kallsyms_parse(struct bytes text, struct kallsyms *ret);
 /* 0, or a negative errno: -EPERM if the addresses are hidden. */
 int kallsyms_open(const char *path, struct kallsyms *ret);

@@ -36,7 +36,7 @@ bool kernel_answer_parse(const char *answer, uint64_t vaddr, uint64_t *ret_start
 	return true;
 }
 
-/* Where names are while their text still grows: offsets into it. */
+/* Names while their text still grows: as offsets. */
 struct answers {
 	struct writer text;
 	VEC(uint64_t) starts;
@@ -52,7 +52,7 @@ static void kernel_ask_add(struct answers *answers, uint64_t start, const char *
 	write_u8(&answers->text, 0);
 }
 
-/* False if it is none that we know to read. */
+/* False if the format is not known. */
 static bool kernel_ask_take(struct answers *answers, const struct symbol_question *question)
 {
 	const char *answer = (const char *)question->answer;

@@ -11,12 +11,12 @@
 #include "symbolize/kernel/kallsyms.h"
 
 /*
- * The functions at these addresses, sorted, and no others. False if the kernel cannot be asked, or if one
- * lies in a module, of whose last function kallsyms says something else; ret is then empty.
+ * Only the functions at these addresses (sorted). False if the kernel cannot be asked, or if one of them is
+ * in a module, for whose last function kallsyms has a different end; ret is then empty.
  */
 bool kernel_ask(const uint64_t *vaddrs, size_t n, struct kallsyms *ret);
 
-/* What the kernel says of an address: "name+0x12/0x80"; false for anything else, "0xffff800080010010" of what
- * it does not know. */
+/* Parses the kernel's answer for an address: "name+0x12/0x80". False for anything else, such as
+ * "0xffff800080010010" if it knows no name. */
 bool kernel_answer_parse(const char *answer, uint64_t vaddr, uint64_t *ret_start, uint64_t *ret_end,
 			 size_t *ret_name_len);

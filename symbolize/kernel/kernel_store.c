@@ -33,7 +33,7 @@ char *kernel_boot(void)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The names are read where they lie. False if the entry makes no sense. */
+/* The names are used in place. False if the entry is not valid. */
 static bool kernel_store_unpack(struct bytes entry, struct kallsyms *ret)
 {
 	struct reader r = reader_of(entry);
@@ -88,13 +88,13 @@ static bool is_stranger(const struct kernel_symbol *symbol)
 	return strchr(symbol->name, '['); /* "name [module]" */
 }
 
-/* A function; whose data it is is not told. */
+/* A built-in function; the origin of data is not shown. */
 static bool is_own(const struct kernel_symbol *symbol)
 {
 	return symbol->name[0] && !is_stranger(symbol);
 }
 
-/* Those without strangers among them; none if there are some. */
+/* Those without symbols of modules between them; none if there are some. */
 static size_t own_symbols(const struct kallsyms *kallsyms, size_t *ret_first)
 {
 	size_t first = 0, end = kallsyms->symbols.n;

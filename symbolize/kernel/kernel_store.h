@@ -11,9 +11,10 @@
 #include "symbolize/kernel/kallsyms.h"
 
 struct store_key kernel_store_key(const char *boot);
-/* False if the store has no names for all of the addresses, sorted; kallsyms must then be read. */
+/* False if the store does not have the names for all of the addresses (sorted); kallsyms must then be read.
+ */
 bool kernel_store_get(struct store *store, const char *boot, const uint64_t *vaddrs, size_t n,
 		      struct kallsyms *ret);
 void kernel_store_put(struct store *store, const char *boot, const struct kallsyms *kallsyms);
-/* What tells this boot from every other; "" if that is unknown. free() it. */
+/* An identifier of the current boot; "" if it is unknown. free() it. */
 char *kernel_boot(void);

@@ -75,7 +75,7 @@ static int witness_run(void *context, int result)
 	return write(result, &end, 1) == 1 ? 0 : 1;
 }
 
-/* ---- what it said: foreign input ------------------------------------------------------------------ */
+/* ---- its output: foreign input ------------------------------------------------------------------ */
 
 static void witness_take_answer(struct testimony *testimony, struct reader *r)
 {
@@ -97,12 +97,12 @@ static void witness_take_answer(struct testimony *testimony, struct reader *r)
 	}
 	if (r->failed)
 		return;
-	/* The unit that has a function there goes before one that has only a line. */
+	/* A unit that has a function there is preferred to one that has only a line. */
 	if (!answer->n || !testimony->frames.at[answer->first].function)
 		*answer = (struct witness_answer){ first, n };
 }
 
-/* Strings may be alike here, for they were cut at a zero: ids are given as they come. */
+/* Strings may be equal here, because they were cut at a zero: ids are assigned in the order of arrival. */
 static void witness_take_string(struct testimony *testimony, uint32_t *n_strings, struct reader *r)
 {
 	struct bytes text = read_bytes(r, read_u32(r));
@@ -114,7 +114,7 @@ static void witness_take_string(struct testimony *testimony, uint32_t *n_strings
 		reader_fail(r); /* each is sent once */
 }
 
-/* Was it all? */
+/* Was it complete? */
 static bool witness_read(struct testimony *testimony, struct bytes said)
 {
 	struct reader r = reader_of(said);
@@ -176,7 +176,7 @@ void witness_ask(enum library_kind kind, const struct witness_question *question
 		ret->why = "cpprof was built without it";
 		return;
 	}
-	/* Before there is a child: we may be one that has to ask for files. */
+	/* Before the child is started: this process may itself have to request files. */
 	job.files[0] = file_open(question->path, 0);
 	job.files[1] = question->alt_path ? file_open(question->alt_path, 0) : -1;
 	int status = child_start(&child, &options);

@@ -15,12 +15,13 @@ enum library_kind { LIBRARY_LIBDWARF, LIBRARY_LIBDW, LIBRARY_N };
 /* "libdwarf", "libdw" */
 const char *witness_library_name(enum library_kind kind);
 bool witness_is_built(enum library_kind kind);
-/* For who will be able to load no library later: the one that is asked where our own reader gives up. */
+/* For a process that will not be able to load libraries later: loads the library that our reader falls back
+ * to. */
 void witness_load(void);
 
 /* The chain at an address, innermost first. Without a function: one frame that has only a line. */
 struct witness_answer {
-	uint32_t first, n; /* n 0: it knows nothing of the address */
+	uint32_t first, n; /* n 0: it knows nothing about the address */
 };
 
 struct testimony {
@@ -28,7 +29,7 @@ struct testimony {
 	VEC(struct witness_frame) frames;
 	VEC(struct witness_answer) answers; /* one for each address, in order */
 	uint32_t version;                   /* of the library: "20210528"; 0 = not known */
-	const char *why; /* it did not come to its end; NULL = it did. What it said before is there. */
+	const char *why; /* why it did not finish; NULL = it did. Earlier answers are present. */
 };
 
 /* Never faults. */

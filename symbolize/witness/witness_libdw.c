@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * witness_libdw: the only file that knows libdw (elfutils).
+ * witness_libdw: the only file that uses libdw (elfutils).
  */
 #include <dlfcn.h>
 #include <dwarf.h>
@@ -14,8 +14,8 @@
 #define MAX_DEPTH 512
 
 /*
- * The library is loaded by the child that asks it: libdwarf and libdw have functions of the same names, so
- * that no program can be linked with both.
+ * The library is loaded by the child process that uses it: libdwarf and libdw have functions of the same
+ * names, so a program cannot be linked with both.
  */
 #define FUNCTIONS(X)             \
 	X(dwfl_version)          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only file that knows libdwarf, as of 20210528. Nothing is freed: the child that runs this is
+/* The only file that uses libdwarf, version 20210528. Nothing is freed: the child process that runs this is
  * short-lived. */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define MAX_HOPS 16 /* from an entry to the one that names it */
 #define DWO_GROUP 2 /* libdwarf's number for the .dwo sections that are in no group of their own */
 
-/* Loaded by the child that asks it: libdwarf and libdw have functions of the same names. */
+/* Loaded by the child process that uses it: libdwarf and libdw have functions of the same names. */
 /* clang-format off */
 #define FUNCTIONS(X) \
 	X(dwarf_package_version) X(dwarf_attr) X(dwarf_child) X(dwarf_dealloc) \
@@ -33,7 +33,7 @@
 #define DECLARE(name) __typeof__(&name) name;
 static struct {
 	FUNCTIONS(DECLARE)
-	Dwarf_Error error; /* nobody looks: what cannot be read is not said */
+	Dwarf_Error error; /* not evaluated: what cannot be read is left out */
 } libdwarf;
 
 bool witness_libdwarf_load(void)
@@ -51,7 +51,7 @@ bool witness_libdwarf_load(void)
 #undef LOAD
 }
 
-/* A file and what it leans on. */
+/* A file and the supplementary file that it refers to. */
 struct libdwarf_file {
 	Dwarf_Debug dwarf, alt; /* alt: NULL = none */
 };
@@ -60,16 +60,16 @@ struct libdwarf_walk {
 	struct witness_session *session;
 	struct witness_unit unit;
 	struct libdwarf_file file; /* with the skeletons */
-	struct libdwarf_file body; /* with the entries of the unit at hand */
+	struct libdwarf_file body; /* with the entries of the current unit */
 	Dwarf_Debug package;       /* .dwp; NULL = none */
-	Dwarf_Debug skeletons;     /* the file once more, for split units; NULL = there was none yet */
+	Dwarf_Debug skeletons;     /* the file a second time, for split units; NULL = there were none yet */
 	uint64_t ranges_base;      /* of the skeleton, before DWARF 5 */
 	Dwarf_Half version;
 	const char *directory;
 	VEC(uint32_t) paths; /* string ids by file number */
 };
 
-/* The file stays open as long as we live: the library goes on reading. */
+/* The file remains open until the process ends: the library continues to read it. */
 static Dwarf_Debug libdwarf_open(int fd, unsigned group)
 {
 	Dwarf_Debug dwarf = NULL;
@@ -114,7 +114,7 @@ static uint64_t libdwarf_number(Dwarf_Die die, Dwarf_Half name)
 	return libdwarf.dwarf_global_formref(attribute, &offset, &libdwarf.error) == DW_DLV_OK ? offset : 0;
 }
 
-/* The entry that an attribute refers to, in this file or the one it leans on; NULL if there is none. */
+/* The entry that an attribute refers to, in this file or the supplementary file; NULL if there is none. */
 static Dwarf_Die libdwarf_follow(struct libdwarf_file *file, Dwarf_Die die, Dwarf_Half name)
 {
 	Dwarf_Attribute attribute = libdwarf_attribute(die, name);
@@ -163,7 +163,7 @@ static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute 
 	Dwarf_Rnglists_Head head = NULL;
 	Dwarf_Unsigned n = 0, where = 0, n_tables = 0;
 
-	/* It does not know the list of a split unit by its number: that is looked up in the only table. */
+	/* The library cannot find the list of a split unit by its number: it is in the only table. */
 	if (form == DW_FORM_rnglistx && walk->body.dwarf != walk->file.dwarf &&
 	    libdwarf.dwarf_load_rnglists(walk->body.dwarf, &n_tables, &libdwarf.error) == DW_DLV_OK &&
 	    n_tables == 1 &&
@@ -181,7 +181,7 @@ static void libdwarf_add_new_ranges(struct libdwarf_walk *walk, Dwarf_Attribute 
 							       &lacks_table, &cooked[0], &cooked[1],
 							       &libdwarf.error) != DW_DLV_OK)
 			break;
-		if (!lacks_table && cooked[0] < cooked[1]) /* bases and the end have no second one */
+		if (!lacks_table && cooked[0] < cooked[1]) /* bases and end entries have no second value */
 			vec_push(ret, (struct witness_range){ cooked[0], cooked[1], 0 });
 	}
 	libdwarf.dwarf_dealloc_rnglists_head(head);
@@ -195,7 +195,7 @@ static void libdwarf_add_old_ranges(struct libdwarf_walk *walk, Dwarf_Die die, u
 	Dwarf_Unsigned bytes = 0, real = 0;
 	Dwarf_Debug dwarf = walk->file.dwarf;
 
-	/* The lists of a split unit are in the file of its skeleton, which says where they start. */
+	/* The lists of a split unit are in the file of its skeleton, which has their start. */
 	if (walk->body.dwarf != dwarf) {
 		offset += walk->ranges_base;
 		die = NULL;
@@ -272,7 +272,7 @@ static uint32_t libdwarf_path(const struct libdwarf_walk *walk, uint64_t number)
 	return number < walk->paths.n ? walk->paths.at[number] : 0;
 }
 
-/* This version takes most rows with which an epilogue begins for the end of a sequence, too. */
+/* This version also takes most rows at which an epilogue begins for the end of a sequence. */
 static bool libdwarf_is_end(Dwarf_Line line)
 {
 	Dwarf_Bool is_end = 0, is_body = 0, is_epilogue = 0;
@@ -356,7 +356,7 @@ static void libdwarf_walk_children(struct libdwarf_walk *walk, Dwarf_Die die, ui
 
 /* ---- units --------------------------------------------------------------------------------------- */
 
-/* The next unit of a file: its root, or NULL behind the last. */
+/* The next unit of a file: its root, or NULL after the last. */
 static Dwarf_Die libdwarf_next_unit(Dwarf_Debug dwarf, Dwarf_Half *ret_version, Dwarf_Half *ret_type,
 				    Dwarf_Sig8 *ret_id)
 {
@@ -382,7 +382,7 @@ static uint64_t libdwarf_split_id(Dwarf_Die root, const Dwarf_Sig8 *id)
 	return value ? value : libdwarf_number(root, DW_AT_GNU_dwo_id);
 }
 
-/* The unit of that id. The whole file is stepped through, so that the next search starts at its front. */
+/* The unit with that id. The whole file is iterated, so that the next search starts at its beginning. */
 static Dwarf_Die libdwarf_find_unit(Dwarf_Debug dwarf, uint64_t id)
 {
 	Dwarf_Die found = NULL, root;
@@ -397,8 +397,8 @@ static Dwarf_Die libdwarf_find_unit(Dwarf_Debug dwarf, uint64_t id)
 }
 
 /*
- * A file of split units, whose addresses are in the file of their skeletons. It gets a handle of its own for
- * that: libdwarf looks for a skeleton only behind the unit that the handle stands at.
+ * A file of split units, whose addresses are in the file of their skeletons. It gets a separate handle for
+ * that: libdwarf searches for a skeleton only after the current unit of the handle.
  */
 static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *path, unsigned group)
 {
@@ -411,7 +411,7 @@ static Dwarf_Debug libdwarf_open_split(struct libdwarf_walk *walk, const char *p
 	return dwarf;
 }
 
-/* The root of the entries that a skeleton stands for; the skeleton itself if it has them or they are not
+/* The root of the entries that belong to a skeleton; the skeleton itself if it has them or they are not
  * found. */
 static Dwarf_Die libdwarf_find_body(struct libdwarf_walk *walk, Dwarf_Die root, const Dwarf_Sig8 *id)
 {

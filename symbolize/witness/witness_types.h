@@ -12,14 +12,14 @@
 
 struct witness_question {
 	const char *path;       /* the file with the DWARF */
-	const char *alt_path;   /* the dwz file that it leans on; NULL = none */
-	const uint64_t *vaddrs; /* sorted, no two alike */
+	const char *alt_path;   /* the dwz file that it refers to; NULL = none */
+	const uint64_t *vaddrs; /* sorted and distinct */
 	size_t n;
 };
 
-/* One level of what stands at an address; strings are those of the testimony. */
+/* One level of the inlined calls at an address; strings are those of the testimony. */
 struct witness_frame {
-	uint32_t function; /* linkage name, or the name where DWARF states none; 0 = unknown */
+	uint32_t function; /* linkage name, or the name if DWARF has none; 0 = unknown */
 	uint32_t file;     /* whole path; 0 = unknown */
 	uint32_t line;
 	bool is_inlined;

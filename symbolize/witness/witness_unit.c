@@ -43,7 +43,7 @@ void witness_unit_clear(struct witness_unit *unit)
 
 /* ---- what is at an address ------------------------------------------------------------------ */
 
-/* Takes note that the unit has something at an address. */
+/* Records that the unit has something at an address. */
 static struct witness_found *witness_touch(struct witness_session *session, size_t index)
 {
 	struct witness_found *found = &session->found[index];
@@ -53,7 +53,7 @@ static struct witness_found *witness_touch(struct witness_session *session, size
 	return found;
 }
 
-/* The row at each address. Sequences that start at 0 are of functions that the linker threw away. */
+/* The row at each address. Sequences that start at 0 belong to functions that the linker removed. */
 static void witness_place_rows(struct witness_session *session, const struct witness_unit *unit)
 {
 	const struct witness_question *question = session->question;
@@ -97,13 +97,13 @@ static void witness_flush(struct witness_session *session)
 	for (size_t done = 0; done < session->out.len;) {
 		ssize_t n = write(session->fd, session->out.at + done, session->out.len - done);
 		if (n <= 0)
-			_exit(1); /* nobody listens */
+			_exit(1); /* the reader is gone */
 		done += (size_t)n;
 	}
 	writer_clear(&session->out);
 }
 
-/* Strings that the other side has not got yet go first. */
+/* Strings that the other side does not have yet are sent first. */
 static void witness_send_strings(struct witness_session *session)
 {
 	for (; session->n_sent < session->strings.strings.n; session->n_sent++) {

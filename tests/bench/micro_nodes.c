@@ -65,8 +65,8 @@ int main(int argc, char **argv)
 		cct_add_stack(&cct, &stack);
 	}
 	double found = seconds() - start - alone;
-	printf("%zu nodes: %.0f ns a frame while the tree grows, %.0f ns a frame that is there\n",
-	       cct.nodes.n, 1e9 * made / (double)(n_stacks * DEPTH), 1e9 * found / (FINDS * DEPTH));
+	printf("%zu nodes: %.0f ns per new frame, %.0f ns per existing frame\n", cct.nodes.n,
+	       1e9 * made / (double)(n_stacks * DEPTH), 1e9 * found / (FINDS * DEPTH));
 	cct_done(&cct);
 	vec_done(&stack.frames);
 	return 0;

@@ -83,8 +83,8 @@ def reading(c, kinds):
 
 
 for what, kinds in KINDS.items():
-    case(f"recording: a system request fails once: {what}", code=(0, 1, 3, 4, 5), kept="a complete profile, or none")(lambda c, kinds=kinds: recording(c, kinds))
-case("report, export, check: a system request fails once", code=(0, 1, 6), kept="the profile")(
+    case(f"recording: a libc call fails once: {what}", code=(0, 1, 3, 4, 5), kept="a complete profile, or none")(lambda c, kinds=kinds: recording(c, kinds))
+case("report, export, check: a libc call fails once", code=(0, 1, 6), kept="the profile")(
     lambda c: reading(c, [k for kinds in KINDS.values() for k in kinds if k not in ("fork", "pthread_create", "perf_event_open", "bpf")]))
 
-fault.main("System requests of cpprof that fail")
+fault.main("Failing libc calls of cpprof")

@@ -2,17 +2,17 @@
 /*
  * a64: the A64 instruction set as tables, private to isa_aarch64.c and the a64_*.c files.
  *
- * One row says which words it matches, which kind of instruction they are (what isa_aarch64.c
- * makes of them), which general registers they use, and how they read (what a64_format.c prints).
- * Effects and text therefore come from the same row and cannot tell different stories. The first
- * row that matches wins, so an alias stands before the instruction it is a form of.
+ * A row defines which words it matches, which kind of instruction they are (for isa_aarch64.c), which general
+ * registers they use, and how they are printed (by a64_format.c). Effects and text therefore come from the
+ * same row and cannot contradict each other. The first row that matches wins, so an alias precedes the
+ * instruction that it is a form of.
  */
 #pragma once
 
 #include "binary/isa/isa.h"
 
 enum a64_kind {
-	A64_PLAIN, /* the row's uses say everything; no memory, no flow */
+	A64_PLAIN, /* completely described by the row's uses; no memory, no control flow */
 	A64_ADD_IMMEDIATE,
 	A64_ADD_SHIFTED,
 	A64_ADD_EXTENDED,
@@ -72,7 +72,8 @@ struct a64_row {
 	uint32_t mask, bits;
 	uint8_t kind;
 	uint16_t uses;
-	const char *text; /* a template, see a64_format.c; NULL: we know what it does, not how to write it */
+	const char *text; /* a template, see a64_format.c; NULL: its effects are known, but it cannot be
+			     printed */
 };
 
 struct a64_table {
@@ -101,12 +102,12 @@ static inline int64_t a64_signed_bits(uint32_t word, unsigned high, unsigned low
 	return (int64_t)((uint64_t)word << (63 - high)) >> (63 - high + low);
 }
 
-/* NULL if the word is no instruction. */
+/* NULL if the word is not an instruction. */
 const struct a64_row *a64_find(uint32_t word);
 /* The same for callers that do not print it: all vector instructions without a general register share one
  * row. */
 const struct a64_row *a64_find_effects(uint32_t word);
-/* As isa.h has it. */
+/* See isa.h. */
 size_t a64_idle_len(struct bytes code, uint64_t registers, struct isa_room room);
 bool a64_glance(struct bytes code, struct isa_use *ret);
 bool a64_quick(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
@@ -117,5 +118,5 @@ unsigned a64_memory_width(uint32_t word);
 /* Registers moved by a vector load or store of several structures; 0 if reserved. */
 unsigned a64_vector_count(uint32_t word);
 
-/* One line of disassembly of a word that stands at vaddr; returns its length. */
+/* One line of disassembly of the word at vaddr; returns its length. */
 size_t a64_format(uint32_t word, uint64_t vaddr, char *text, size_t size);

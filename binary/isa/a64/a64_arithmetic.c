@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_arithmetic: effects of what computes: sums and moves that an address or a table index is made
- * of become effects, compares too; everything else clobbers its destination.
+ * a64_arithmetic: effects of arithmetic: sums and moves from which an address or a table index is made, and
+ * compares, become effects; everything else clobbers its destination.
  */
 #include "binary/isa/a64/a64_effects.h"
 
@@ -29,7 +29,7 @@ static void a64_add_immediate(const struct a64_fields *f, struct insn *insn)
 	int64_t imm = (int64_t)a64_bits(f->word, 21, 10) << (a64_bits(f->word, 22, 22) ? 12 : 0);
 	unsigned reg = sets_flags ? zr_none(f->d) : f->d;
 
-	/* cmn with n compares with -n, but for n = 0, where the carry differs. */
+	/* cmn with n compares with -n, except for n = 0, where the carry differs. */
 	insn->writes_flags = sets_flags;
 	if (sets_flags && (is_sub || imm))
 		a64_add_compare(insn, f->n, REG_NONE, is_sub ? imm : -imm, f->width);
@@ -139,7 +139,7 @@ static void a64_logic_shifted(const struct a64_fields *f, struct insn *insn)
 	insn->reads |= reg_bit(base) | reg_bit(index);
 	insn->writes_flags = op == AND_FLAGS;
 	if (op == AND_FLAGS && !is_negated && base == index && base != REG_NONE && amount == 0)
-		a64_add_compare(insn, base, REG_NONE, 0, f->width); /* tst x, x asks whether x is 0 */
+		a64_add_compare(insn, base, REG_NONE, 0, f->width); /* tst x, x tests whether x is 0 */
 	if (reg == REG_NONE)
 		return;
 	if ((op == OR || op == XOR) && !is_negated && base == REG_NONE && (is_left || amount == 0))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_decode: finds the table row of an instruction word, and the fields that need arithmetic.
+ * a64_decode: finds the table row of an instruction word, and the fields that need computation.
  *
- * What a mask cannot say (a reserved shift, a bit pattern with no meaning) is checked here, so that
- * a row once found may be trusted.
+ * What a mask cannot express (a reserved shift, a meaningless bit pattern) is checked here, so that a row
+ * that was found can be trusted.
  */
 #include "binary/isa/a64/a64.h"
 
@@ -156,8 +156,8 @@ const struct a64_row *a64_find(uint32_t word)
 
 /*
  * Vectors and floating point: moves and conversions of scalars, and compares, have 0x1e in bits 24 to 28 and
- * bit 30 clear; lanes are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No other
- * concerns a general register or the flags.
+ * bit 30 clear; lanes are copied by 0x0e there with bits 15 and 21 to 23 clear and bit 10 set. No others use
+ * a general register or the flags.
  */
 static bool a64_is_vector_only(uint32_t word)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_effects: what the three parts of the A64 effects (arithmetic, memory, flow) share. Private to them
- * and to isa_aarch64.c.
+ * a64_effects: shared by the three parts of the A64 effects (arithmetic, memory, control flow). Private to
+ * them and to isa_aarch64.c.
  *
- * Register 31 is sp or zr, as the field says. zr never appears in an effect: an effect that writes it is
- * dropped, and where it is read there is REG_NONE (an unknown stored value, or an absent addend).
+ * Register 31 is sp or zr, depending on the field. zr never appears in an effect: an effect that writes it is
+ * dropped, and one that reads it has REG_NONE (an unknown stored value, or an absent addend).
  */
 #pragma once
 
@@ -53,7 +53,7 @@ static inline void add_set(struct insn *insn, unsigned reg, unsigned base, int64
 					  .imm = imm });
 }
 
-/* Each adds the effects, reads and clobbers of the kinds that are its own and leaves others alone. */
+/* Each adds the effects, reads and clobbers of its own kinds and ignores others. */
 void a64_add_arithmetic(const struct a64_fields *f, enum a64_kind kind, struct insn *insn);
 void a64_add_memory(const struct a64_fields *f, enum a64_kind kind, struct insn *insn);
 void a64_add_flow(const struct a64_fields *f, enum a64_kind kind, struct insn *insn);

@@ -2,11 +2,11 @@
 /*
  * a64_format: one line of disassembly from a row's template.
  *
- * A template is text with operands in braces. Two letters are a register: x, w or r (by bit 31) for
- * a general one, b, h, s, d, q for a scalar of that size, f (by the type field), v for a vector; then
- * the field: d, n, a or m. `:sp` behind it says that 31 is sp. `imm16.5` is the 16-bit field that
- * starts at bit 5, in hex with x behind it; `cond.12` a condition. Everything else is looked up among
- * the named operands of the a64_operands*.c files. What we cannot write reads `.inst 0x01234567`.
+ * A template is text with operands in braces. Two letters are a register: x, w or r (by bit 31) for a general
+ * one, b, h, s, d, q for a scalar of that size, f (by the type field), v for a vector; then the field: d, n,
+ * a or m. `:sp` after it means that 31 is sp. `imm16.5` is the 16-bit field that starts at bit 5, in hex if
+ * followed by x; `cond.12` a condition. Everything else is looked up among the named operands of the
+ * a64_operands*.c files. Instructions that cannot be formatted are printed as `.inst 0x01234567`.
  */
 #include <stdio.h>
 #include <stdlib.h>

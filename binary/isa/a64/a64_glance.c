@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_glance: the register use of the most common instructions, from bit fields alone, without the
- * decoder: moves, sums, loads and stores that do not involve the frame or the return address. They are two
- * in five instructions of compiled code. Rare forms, and forms with reserved encodings, are left to the
- * decoder.
+ * a64_glance: the register use of the most common instructions, from bit fields alone, without the decoder:
+ * moves, sums, loads and stores that do not involve the frame or the return address. They are two out of five
+ * instructions in compiled code. Rare forms, and forms with reserved encodings, are left to the decoder.
  */
 #include "binary/isa/a64/a64.h"
 
@@ -22,7 +21,7 @@ struct glance {
 
 /* By bits 22 to 29. Shifts by 32 and more, which only wide registers have, are left to the decoder. */
 static const struct glance glances[256] = {
-	/* and, eor; orr, which is mov, too; by the kind of shift */
+	/* and, eor; orr, which is also mov; by the kind of shift */
 	[0x28] = { 0x00008000, 0, OF_TWO },
 	[0x29] = { 0x00008000, 0, OF_TWO },
 	[0x2a] = { 0x00008000, 0, OF_TWO },
@@ -57,7 +56,7 @@ bool a64_glance(struct bytes code, struct isa_use *ret)
 	uint32_t d = 1u << (word & 31), n = 1u << (word >> 5 & 31), m = 1u << (word >> 16 & 31);
 	uint32_t needs = (d & g->needs_d) | (n & g->needs_n) | (m & g->needs_m), writes = d & g->writes_d;
 
-	/* An instruction that needs nothing uses zr, or is none of these forms. */
+	/* An instruction that needs nothing uses zr, or has none of these forms. */
 	*ret = (struct isa_use){ needs | (g->is_constant ? USE_CONSTANT : 0), writes };
 	return ((word & g->mask) == g->bits) & (ret->needs != 0) & !((needs | writes) & FRAME);
 }

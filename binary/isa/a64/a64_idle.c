@@ -3,16 +3,16 @@
  * a64_idle: skips instructions that are neither calls nor jumps and form no addresses ("idle" for the
  * survey), without decoding them.
  *
- * Decided from the top bits of the word. What is rare, or writes registers that no field names, is left to
- * the decoder: an idle instruction taken for a busy one only costs a decode, but a busy one taken for idle
- * would be missed.
+ * Decided by the top bits of the word. Rare instructions, and those that write registers which no field
+ * names, are left to the decoder: an idle instruction that is not recognised only costs a decode, but a busy
+ * one that is taken for idle would be missed.
  */
 #include "binary/isa/a64/a64.h"
 
 /*
- * By bits 24 to 29. Idle: data processing on an immediate, registers or vectors, loads and stores; but for
- * adr and adrp (10, 30), literals (18, 1c), tags and copies of memory (19, 1d), exclusives and
- * compare-and-swap (08), and atomics, which share 38 and 3c with other stores.
+ * By bits 24 to 29. Idle: data processing on an immediate, registers or vectors, loads and stores; except adr
+ * and adrp (10, 30), literals (18, 1c), tags and copies of memory (19, 1d), exclusives and compare-and-swap
+ * (08), and atomics, which share 38 and 3c with other stores.
  */
 #define IDLE_KINDS 0xee0eff00cc0efe00u
 #define ATOMIC_KINDS (1ull << 0x38 | 1ull << 0x3c)

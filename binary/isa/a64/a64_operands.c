@@ -74,7 +74,8 @@ static void operand_bitmask(struct a64_text *t)
 	PRINT("#0x%llx", (unsigned long long)(t->word >> 31 ? value : (uint32_t)value));
 }
 
-/* A logical immediate that movz or movn could make is written as orr, so that it assembles back. */
+/* A logical immediate that movz or movn could set is printed as orr, so that it assembles to the same word.
+ */
 static bool operand_fits_move_wide(uint64_t value, unsigned n_chunks)
 {
 	unsigned zeroes = 0, ones = 0;
@@ -186,7 +187,7 @@ static void operand_shift(struct a64_text *t)
 
 static const char *const extensions[] = { "uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx" };
 
-/* The extension is left out, or is a plain lsl, where sp is involved and nothing is extended. */
+/* The extension is omitted, or is a plain lsl, if sp is involved and nothing is extended. */
 static void operand_extended(struct a64_text *t)
 {
 	unsigned option = operand_bits(t, 15, 13), amount = operand_bits(t, 12, 10), is_wide = t->word >> 31;

@@ -44,7 +44,7 @@ static void operand_ldapur(struct a64_text *t)
 	operand_print_transfer(t, "ldapur", "stlur");
 }
 
-/* The register that is moved. */
+/* The register that is loaded or stored. */
 static void operand_mt(struct a64_text *t)
 {
 	unsigned size = operand_bits(t, 31, 30), opc = operand_bits(t, 23, 22), reg = operand_bits(t, 4, 0);
@@ -236,7 +236,8 @@ static void operand_tag_index(struct a64_text *t)
 	PRINT("%lld", (long long)a64_signed_bits(t->word, 20, 12) * 16);
 }
 
-/* Three registers that move on together: copy and set, in three steps, forwards only or either way. */
+/* Three registers that are updated together: copy and set, in three steps, forwards only or in either
+ * direction. */
 static void operand_memory_copy(struct a64_text *t)
 {
 	static const char *const steps[] = { "p", "m", "e" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_operands_shape: how a vector is cut into lanes, which lane, and lists of vectors; the operands
- * of vector loads and stores, and of the few SVE instructions that libraries are written with.
+ * a64_operands_shape: how a vector is divided into lanes, which lane, and lists of vectors; the operands of
+ * vector loads and stores, and of the few SVE instructions that libraries use.
  */
 #include "binary/isa/a64/a64_text.h"
 
@@ -65,7 +65,7 @@ static void operand_shape_Te(struct a64_text *t)
 	PRINT("%s", operand_shape(size ? size : 1, operand_bits(t, 30, 30)));
 }
 
-/* The highest bit set in immh is the size of a lane; the rest, with immb, how far it is shifted. */
+/* The highest bit set in immh is the size of a lane; the rest, with immb, is the shift amount. */
 static unsigned operand_shift_size(struct a64_text *t)
 {
 	unsigned immh = operand_bits(t, 22, 19);

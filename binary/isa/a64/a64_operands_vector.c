@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_operands_vector: the mnemonics of floating point and SIMD classes, and operands that take
- * arithmetic (immediates, elements). Shapes and lanes are in a64_operands_shape.c.
+ * a64_operands_vector: the mnemonics of floating point and SIMD classes, and operands that need computation
+ * (immediates, elements). Shapes and lanes are in a64_operands_shape.c.
  */
 #include "binary/isa/a64/a64_text.h"
 
@@ -321,7 +321,7 @@ static void operand_shift_long(struct a64_text *t)
 	a64_print(t, "{left_amount}");
 }
 
-/* How the operands of an instruction by element look. */
+/* The form of the operands of an instruction by element. */
 enum element_form { SAME, LONG, FP, DOT };
 /* clang-format off */
 static const struct {
@@ -338,7 +338,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Vm.T[index]: the index takes the bits that the register number leaves. */
+/* Vm.T[index]: the index uses the bits that the register number does not. */
 static void operand_print_element(struct a64_text *t, enum element_form form)
 {
 	unsigned size = operand_bits(t, 23, 22), h = operand_bits(t, 11, 11), l = operand_bits(t, 21, 21),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_text: what a64_format.c and the operand files share while one line is written.
+ * a64_text: shared by a64_format.c and the operand files while one line is formatted.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct a64_text {
 	struct text text;
 	uint32_t word;
 	uint64_t vaddr;
-	bool is_unknown; /* an operand could not be written: give the word instead */
+	bool is_unknown; /* an operand could not be formatted: print the word instead */
 };
 
 void a64_print(struct a64_text *t, const char *template);

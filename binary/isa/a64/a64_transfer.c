@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * a64_transfer: effects of loads and stores. Writeback is a SET in its place: before the transfer
- * for pre-index, behind it for post-index.
+ * a64_transfer: effects of loads and stores. Writeback is a SET in its place: before the transfer for
+ * pre-index, after it for post-index.
  */
 #include "binary/isa/a64/a64_effects.h"
 
@@ -98,7 +98,7 @@ static void a64_transfer_base(const struct a64_fields *f, struct insn *insn)
 			 width, false);
 }
 
-/* Two registers side by side. A load must not change its base before the second one is read. */
+/* Two adjacent registers. A load must not change its base before the second one is read. */
 static void a64_transfer_add_pair(const struct a64_fields *f, bool is_load, int64_t imm, unsigned width,
 				  bool is_signed, struct insn *insn)
 {
@@ -267,7 +267,7 @@ void a64_add_memory(const struct a64_fields *f, enum a64_kind kind, struct insn 
 	case A64_VECTOR_MEMORY_POST:
 		a64_transfer_vector(f, kind == A64_VECTOR_MEMORY_POST, insn);
 		break;
-	case A64_MEMORY_COPY: /* destination, source and count all move on */
+	case A64_MEMORY_COPY: /* destination, source and count are all updated */
 		insn->clobbers |= reg_bit(zr_none(f->n));
 		break;
 	case A64_MULTI_64B:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isa_aarch64: A64 instructions as isa.h wants them: the row a64_find gives, its effects and flow.
+ * isa_aarch64: A64 instructions in the form of isa.h: the row from a64_find, its effects and control flow.
  *
- * The registers a call leaves behind are the ABI's business, not ours: bl only clobbers x30. x30 is
- * the return address column, so it is not among the callee-saved registers: whoever wants to know
- * where the return address is asks for isa->ra.
+ * Which registers a call changes is defined by the ABI: here, bl only clobbers x30. x30 is the return address
+ * column, so it is not among the callee-saved registers: code that needs the location of the return address
+ * uses isa->ra.
  */
 #include <elf.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static void aarch64_branch_condition(const struct a64_fields *f, struct insn *in
 	};
 	unsigned condition = a64_bits(f->word, 3, 0);
 
-	insn->flow = condition >= 14 ? FLOW_JUMP : FLOW_BRANCH; /* al, and nv, which is al too */
+	insn->flow = condition >= 14 ? FLOW_JUMP : FLOW_BRANCH; /* al, and nv, which is also al */
 	insn->condition = conditions[condition];
 	insn->target = f->vaddr + (uint64_t)(a64_signed_bits(f->word, 23, 5) * 4);
 }
@@ -114,7 +114,7 @@ void a64_add_flow(const struct a64_fields *f, enum a64_kind kind, struct insn *i
 	case A64_SYSCALL:
 		insn->is_syscall = true;
 		insn->reads |= BIT(8) | 0x3f; /* number and arguments */
-		insn->clobbers |= BIT(0);     /* the kernel keeps all others */
+		insn->clobbers |= BIT(0);     /* the kernel preserves all others */
 		break;
 	case A64_HINT:
 		aarch64_hint(f, insn);
@@ -186,8 +186,8 @@ static size_t aarch64_format(struct bytes code, uint64_t vaddr, char *text, size
 }
 
 /*
- * Signatures stand above the 48 bits that Linux gives programs unless they ask for more, and below
- * bit 55, which tells the kernel's half from theirs.
+ * Signatures are above the 48 bits that Linux gives programs unless they request more, and below bit 55,
+ * which distinguishes kernel addresses from user addresses.
  */
 static uint64_t aarch64_strip_pc(uint64_t pc)
 {
@@ -224,9 +224,9 @@ static bool aarch64_branch(struct bytes code, struct isa_branch *ret)
 	return (word >> 25 & 0x3f) == 0x1b && ret->reg != 31;
 }
 
-#define EXCLUSIVE_MAX 16 /* instructions from a load to its store; the architecture's advice */
+#define EXCLUSIVE_MAX 16 /* instructions from a load to its store; recommended by the architecture */
 
-/* The exclusive class has bits 29:23 = 0010000; bit 22 tells a load from a store. */
+/* The exclusive class has bits 29:23 = 0010000; bit 22 distinguishes loads from stores. */
 static bool aarch64_is_exclusive(uint32_t word, unsigned load)
 {
 	return (word >> 23 & 0x7f) == 0x10 && (word >> 22 & 1) == load;
@@ -261,7 +261,7 @@ const struct isa isa_aarch64 = {
 	.goroutine = 28,
 	.is_goroutine_reserved = true,
 	.callee_saved = 0x3ff80000, /* x19 to x29 */
-	.argument_regs = 0x1ff,     /* x0 to x7, and x8: where a large result goes */
+	.argument_regs = 0x1ff,     /* x0 to x7, and x8: the address of a large result */
 	.probe_regs = 1u << 15,
 	.reg_names = reg_names,
 	.decode = aarch64_decode,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isa_x86_64: x86-64 as the rest of cpprof sees it: a decoder, chosen by the build, its operands
- * reduced by x86_reduce, and the few facts about code that are no instruction's own.
+ * isa_x86_64: the interface to x86-64: a decoder, chosen by the build, its operands reduced by x86_reduce,
+ * and the few properties of code that are not those of a single instruction.
  */
 #include <elf.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static size_t x86_64_format(struct bytes code, uint64_t vaddr, char *text, size_
 	return X86_DECODER.format(code, vaddr, text, size);
 }
 
-/* The opcodes of a call, and prefixes; spares decoding most of what is no call. */
+/* The opcodes of a call, and prefixes; avoids decoding most bytes that are not a call. */
 static bool x86_64_can_start_call(uint8_t byte)
 {
 	switch (byte) {
@@ -72,9 +72,9 @@ static bool x86_64_is_extension(uint8_t byte)
 }
 
 /*
- * Instructions cannot be decoded backwards: the bytes may end in a direct call and in a shorter indirect
- * one at once. A direct call is the better guess if its distance is one that programs have, else the
- * worse.
+ * Instructions cannot be decoded backwards: the bytes may end in a direct call and in a shorter indirect one
+ * at the same time. A direct call is the better guess if its distance is plausible, otherwise the indirect
+ * one.
  */
 static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn *ret)
 {
@@ -94,7 +94,7 @@ static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn
 	for (size_t len = 2; len <= max_len && len <= before_pc.len; len++) {
 		if ((len == direct_len && has_direct) || !x86_64_is_call_of_length(before_pc, pc, len, ret))
 			continue;
-		/* call *%r15 ends in call *%rdi: a byte that reads as its prefix is its prefix. */
+		/* call *%r15 ends in call *%rdi: a byte that looks like its prefix is its prefix. */
 		if (len < before_pc.len && x86_64_is_extension(end[-(ptrdiff_t)len - 1]))
 			return x86_64_is_call_of_length(before_pc, pc, len + 1, ret);
 		return true;
@@ -122,7 +122,7 @@ static bool x86_64_branch(struct bytes code, struct isa_branch *ret)
 	size_t at = 0;
 
 	*ret = (struct isa_branch){ .reg = REG_NONE };
-	/* Hints, and the prefixes of MPX and of padding; 67 makes rcx ecx. */
+	/* Hints, and the prefixes of MPX and of padding; 67 means ecx instead of rcx. */
 	for (; at < code.len && at < 4; at++) {
 		bool is_short = code.at[at] == 0x67;
 		if (code.at[at] != 0x2e && code.at[at] != 0x3e && code.at[at] != 0xf2 &&
@@ -145,7 +145,7 @@ static bool x86_64_branch(struct bytes code, struct isa_branch *ret)
 	return true;
 }
 
-/* A locked instruction is one, or not at all. */
+/* There are none: a locked instruction is a single instruction. */
 static size_t x86_64_fragile_len(struct bytes code)
 {
 	(void)code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_operands: an x86-64 instruction as both decoders can tell it: which of the few operations we
- * care about it is, its operands, and the general registers it reads and writes, hidden operands
- * included. x86_zydis.c or x86_xed.c fill it from bytes; x86_reduce.c gives it meaning.
+ * x86_operands: an x86-64 instruction, independent of the decoder: which of the few relevant operations it
+ * is, its operands, and the general registers it reads and writes, hidden operands included. x86_zydis.c or
+ * x86_xed.c fills it from bytes; x86_reduce.c turns it into effects.
  *
  * Registers are DWARF numbers of the general registers (REG_NONE: any other kind).
  */
@@ -34,7 +34,7 @@ enum x86_reg {
 	X86_N_REGS,
 };
 
-/* Anything not named here is X86_OTHER: its registers and stores count, its meaning does not. */
+/* Anything else is X86_OTHER: its registers and stores matter, but its operation does not. */
 enum x86_op {
 	X86_OTHER,
 	X86_ADD,
@@ -66,7 +66,7 @@ enum x86_op {
 	X86_RET, /* near */
 	X86_SBB,
 	X86_SHL,
-	X86_STOP,      /* ud, hlt, far jumps and returns: control goes where no analysis follows */
+	X86_STOP,      /* ud, hlt, far jumps and returns: control flow that is not analysed */
 	X86_STORE_RDI, /* stos, movs, ins, maskmov: operand_width bytes at [rdi], more if repeated */
 	X86_SUB,
 	X86_SYSCALL,
@@ -86,9 +86,9 @@ enum x86_operand_kind {
 
 struct x86_operand {
 	uint8_t kind;
-	uint8_t width;              /* bytes; of memory 255: that many or more */
+	uint8_t width;              /* bytes; for memory 255: that many or more */
 	uint8_t reg;                /* X86_REG */
-	uint8_t base, index, shift; /* X86_MEM: REG_NONE where absent; a vector index gives no address */
+	uint8_t base, index, shift; /* X86_MEM: REG_NONE if absent; with a vector index there is no address */
 	bool is_high_byte;          /* ah, ch, dh, bh */
 	bool has_address; /* X86_MEM: base + (index << shift) + value is the address: no fs, gs, vector index
 			   */
@@ -100,7 +100,7 @@ struct x86_operand {
 #define X86_MAX_OPERANDS 4 /* visible ones; the few instructions with five keep registers in the last */
 #define X86_MAX_LEN 15
 struct x86_insn {
-	uint32_t reads, writes; /* masks of general registers; a conditional write reads, too */
+	uint32_t reads, writes; /* masks of general registers; a conditional write also reads */
 	uint8_t op, len, n_operands;
 	uint8_t condition;                    /* enum condition, of an X86_BRANCH */
 	uint8_t operand_width, address_width; /* bytes */
@@ -110,13 +110,13 @@ struct x86_insn {
 
 struct x86_decoder {
 	const char *name;
-	/* 0, or -EBADMSG for what is no instruction. Never looks past code.len. */
+	/* 0, or -EBADMSG if it is not an instruction. Never reads past code.len. */
 	int (*decode)(struct bytes code, uint64_t vaddr, struct x86_insn *ret);
-	/* One line in Intel's syntax, as this decoder spells it; returns its length, 0 for what is no
+	/* One line in Intel syntax, as this decoder prints it; returns its length, 0 if it is not an
 	 * instruction. */
 	size_t (*format)(struct bytes code, uint64_t vaddr, char *text, size_t size);
 };
 extern const struct x86_decoder x86_zydis, x86_xed;
 
-/* What the instruction does. Everything of ret is written but for effects past n_effects. */
+/* The effects of an instruction. Fills all of ret except effects beyond n_effects. */
 void x86_reduce(const struct x86_insn *x86, struct insn *ret);

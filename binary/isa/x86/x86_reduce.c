@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_reduce: what an x86-64 instruction does to stack, registers and control, from its neutral
- * operands. One small function per operation worth knowing; everything else only reads, clobbers
- * and stores.
+ * x86_reduce: the effects of an x86-64 instruction on stack, registers and control flow, from its neutral
+ * operands. One small function for each relevant operation; everything else only reads, clobbers and stores.
  */
 #include "binary/isa/x86/x86_operands.h"
 
@@ -39,13 +38,13 @@ static void reduce_add_constant(struct insn *insn, uint8_t reg, int64_t imm, uin
 	reduce_add_set(insn, reg, REG_NONE, reduce_truncate_to(imm, width), width);
 }
 
-/* A write of this width says what is in the whole register. */
+/* A write of this width determines the whole register. */
 static bool reduce_is_whole(const struct x86_operand *operand)
 {
 	return operand->kind == X86_REG && operand->width >= 4;
 }
 
-/* Part or all of a register, from its lowest byte up. */
+/* Part or all of a register, from its lowest byte on. */
 static bool reduce_is_low(const struct x86_operand *operand)
 {
 	return operand->kind == X86_REG && !operand->is_high_byte;
@@ -70,7 +69,7 @@ static void reduce_set_address(struct effect *effect, const struct x86_operand *
 	effect->imm = memory->value;
 }
 
-/* False, and no effect, if the address cannot be told. */
+/* False, and no effect, if the address is not known. */
 static bool reduce_add_load(const struct x86_insn *x86, const struct x86_operand *memory, uint8_t reg,
 			    bool is_signed, struct insn *insn)
 {
@@ -91,7 +90,7 @@ static void reduce_add_store(const struct x86_insn *x86, const struct x86_operan
 		reduce_set_address(reduce_add_effect(insn, EFFECT_STORE, reg, memory->width), memory);
 }
 
-/* For operations without a meaning of their own: memory written holds something unknown. */
+/* For operations without effects of their own: memory that is written contains something unknown. */
 static void reduce_other(const struct x86_insn *x86, struct insn *insn)
 {
 	for (unsigned i = 0; i < x86->n_operands && insn->n_effects < INSN_MAX_EFFECTS; i++)
@@ -99,7 +98,7 @@ static void reduce_other(const struct x86_insn *x86, struct insn *insn)
 			reduce_add_store(x86, &x86->operand[i], REG_NONE, insn);
 }
 
-/* or $0 changes nothing: stack probes, and fences on the top of the stack. */
+/* or $0 changes nothing: stack probes, and fences at the top of the stack. */
 static void reduce_or(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *by = &x86->operand[1];
@@ -124,7 +123,7 @@ static void reduce_mov(const struct x86_insn *x86, struct insn *insn)
 		reduce_add_load(x86, from, to->reg, false, insn);
 }
 
-/* movzx, movsx: the source is narrower; a 4-byte result has its upper half zeroed whatever the sign. */
+/* movzx, movsx: the source is narrower; a 4-byte result has its upper half zeroed, whatever the sign. */
 static void reduce_extend(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0], *from = &x86->operand[1];
@@ -170,7 +169,7 @@ static void reduce_lea(const struct x86_insn *x86, struct insn *insn)
 	insn->is_address = effect->base == REG_NONE && effect->index == REG_NONE;
 	if (insn->is_address)
 		effect->imm = reduce_truncate_to(effect->imm, effect->width);
-	/* Padding of assemblers that do not know long nops. */
+	/* Padding by assemblers that do not use long nops. */
 	insn->is_padding = effect->width == 8 && effect->base == effect->reg && effect->index == REG_NONE &&
 			   effect->imm == 0;
 }
@@ -222,7 +221,7 @@ static void reduce_and(const struct x86_insn *x86, struct insn *insn)
 	effect->imm = by->value;
 }
 
-/* xor r,r and sbb r,r are constants or flags: they do not read what was in the register. */
+/* xor r,r and sbb r,r are constants or flags: they do not depend on the register's value. */
 static void reduce_xor_sbb(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *to = &x86->operand[0];
@@ -267,7 +266,7 @@ static void reduce_cmp(const struct x86_insn *x86, struct insn *insn)
 	effect->imm = right->kind == X86_IMM ? reduce_truncate_to(right->value, left->width) : 0;
 }
 
-/* test r,r sets zero and carry as a compare with 0 does; any other test bounds nothing. */
+/* test r,r sets zero and carry like a compare with 0; any other test limits nothing. */
 static void reduce_test(const struct x86_insn *x86, struct insn *insn)
 {
 	const struct x86_operand *left = &x86->operand[0];
@@ -293,7 +292,8 @@ static void reduce_push(const struct x86_insn *x86, struct insn *insn)
 	const struct x86_operand *from = &x86->operand[0];
 
 	if (from->kind == X86_MEM)
-		reduce_add_load(x86, from, REG_NONE, false, insn); /* its address is told before sp moves */
+		reduce_add_load(x86, from, REG_NONE, false,
+				insn); /* its address is computed before sp changes */
 	reduce_add_effect(insn, EFFECT_PUSH, from->kind == X86_REG ? from->reg : REG_NONE,
 			  x86->operand_width);
 }
@@ -309,7 +309,8 @@ static void reduce_pop(const struct x86_insn *x86, struct insn *insn)
 	} else {
 		reduce_add_set(insn, X86_RSP, X86_RSP, x86->operand_width, 8);
 		if (to->kind == X86_MEM)
-			reduce_add_store(x86, to, REG_NONE, insn); /* its address is told after sp moved */
+			reduce_add_store(x86, to, REG_NONE,
+					 insn); /* its address is computed after sp has changed */
 	}
 }
 
@@ -326,7 +327,7 @@ static void reduce_popf(const struct x86_insn *x86, struct insn *insn)
 static void reduce_enter(const struct x86_insn *x86, struct insn *insn)
 {
 	if (x86->operand[1].value != 0 || x86->operand_width != 8)
-		return; /* nested frames: nobody emits them; clobbers say enough */
+		return; /* nested frames: compilers do not generate them; clobbers are enough */
 	reduce_add_effect(insn, EFFECT_PUSH, X86_RBP, 8);
 	reduce_add_set(insn, X86_RBP, X86_RSP, 0, 8);
 	reduce_add_set(insn, X86_RSP, X86_RSP, -(x86->operand[0].value & 0xffff), 8);
@@ -389,7 +390,7 @@ static void reduce_stop(const struct x86_insn *x86, struct insn *insn)
 {
 	insn->flow = FLOW_STOP;
 	insn->is_padding = x86->op == X86_INT3;
-	insn->reads = 0; /* nobody is left to use it */
+	insn->reads = 0; /* nothing is left to use it */
 }
 
 static void reduce_nop(const struct x86_insn *x86, struct insn *insn)
@@ -405,7 +406,7 @@ static void reduce_endbr(const struct x86_insn *x86, struct insn *insn)
 	insn->is_entry_mark = true;
 }
 
-/* The kernel returns its result in rax; the 32-bit gate may zero r8-r11 on the way. */
+/* The kernel returns its result in rax; the 32-bit gate may zero r8-r11. */
 static void reduce_syscall(const struct x86_insn *x86, struct insn *insn)
 {
 	bool is_gate = x86->op == X86_INT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_xed: x86-64 bytes to neutral operands, by Intel XED. The only file that knows XED.
+ * x86_xed: x86-64 bytes to neutral operands, with Intel XED. The only file that uses XED.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -293,7 +293,7 @@ static bool xed_writes_flags(const xed_decoded_inst_t *xed)
 	return written->s.cf || written->s.zf || undefined->s.cf || undefined->s.zf;
 }
 
-/* The same processor that Zydis is told to be; registers beyond r15 have no place in our operands. */
+/* The same processor as for Zydis; our operands have no registers beyond r15. */
 static bool xed_decode_one(struct bytes code, xed_decoded_inst_t *ret)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -313,7 +313,7 @@ static bool xed_decode_one(struct bytes code, xed_decoded_inst_t *ret)
 	       XED_ERROR_NONE;
 }
 
-/* The byte d6, newly named for being undefined, is what data looks like to older decoders. */
+/* The byte d6, which was recently named and is undefined, looks like data to older decoders. */
 static bool xed_is_undefined(xed_iclass_enum_t iclass)
 {
 #ifdef XED_ICLASS_UDB_DEFINED

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x86_zydis: x86-64 bytes to neutral operands, by Zydis. The only file that knows Zydis.
+ * x86_zydis: x86-64 bytes to neutral operands, with Zydis. The only file that uses Zydis.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "binary/isa/x86/x86_operands.h"
 
-/* What ZydisDecoderInit would fill in: everything current processors decode, Intel's branches. */
+/* The result of ZydisDecoderInit: everything current processors decode, Intel's branches. */
 static const ZydisDecoder decoder = {
 	.machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
 	.stack_width = ZYDIS_STACK_WIDTH_64,
@@ -170,7 +170,7 @@ static uint32_t zydis_mask_of(ZydisRegister reg)
 	return number == REG_NONE ? 0 : 1u << number;
 }
 
-/* 0 bits is how Zydis says that the size depends on the processor (xsave and its like). */
+/* 0 bits means that the size depends on the processor (xsave and similar). */
 static uint8_t zydis_width_of(uint16_t bits)
 {
 	return bits == 0 || bits / 8 > 255 ? 255 : (uint8_t)(bits / 8);
@@ -261,7 +261,7 @@ static bool zydis_writes_flags(const ZydisDecodedInstruction *zydis)
 			 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF));
 }
 
-/* Instructions of an extinct coprocessor (Knights Corner), some of which Zydis takes for ours. */
+/* Instructions of an obsolete coprocessor (Knights Corner), some of which Zydis mistakes for x86-64. */
 static bool zydis_is_extinct(const ZydisDecodedInstruction *zydis)
 {
 	return zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNC || zydis->meta.isa_ext == ZYDIS_ISA_EXT_KNCE ||
@@ -269,7 +269,7 @@ static bool zydis_is_extinct(const ZydisDecodedInstruction *zydis)
 	       zydis->encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX;
 }
 
-/* A shift or rotation by an immediate that comes to 0 leaves the flags alone. */
+/* A shift or rotation by an immediate that is effectively 0 does not change the flags. */
 static bool zydis_is_shift_by_zero(const ZydisDecodedInstruction *zydis, const struct x86_insn *x86)
 {
 	const struct x86_operand *count = &x86->operand[x86->n_operands ? x86->n_operands - 1 : 0];
@@ -282,8 +282,8 @@ static bool zydis_is_shift_by_zero(const ZydisDecodedInstruction *zydis, const s
 }
 
 /*
- * What Zydis leaves out: cmps and scas move the pointers they read through, bsf and bsr of 0 leave
- * their destination as it was, xlat reads al.
+ * What Zydis omits: cmps and scas change the pointers they read through, bsf and bsr of 0 do not change their
+ * destination, xlat reads al.
  */
 static void zydis_mend(const ZydisDecodedInstruction *zydis, struct x86_insn *ret)
 {

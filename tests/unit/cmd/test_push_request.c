@@ -45,6 +45,8 @@ TEST(files_that_are_not_ours_are_not_sent)
 					     "1-2-a.pprof.new",
 					     "1-2-%4.pprof",
 					     "1-2-%zz.otlp",
+					     "1-2-% 4.otlp",
+					     "1--2-a.otlp",
 					     "-1-2-a.otlp",
 					     "1-2-a" };
 	struct push_item item;

@@ -161,6 +161,8 @@ TEST(words_that_are_no_rules_are_refused)
 	CHECK(machine_check_rule("cgroup:/a", &diag) == 0);
 	CHECK(machine_check_rule("user:", &diag) < 0);
 	CHECK(machine_check_rule("user:no such user", &diag) < 0);
+	CHECK(machine_check_rule("user:-1", &diag) < 0);
+	CHECK(machine_check_rule("user:4294967296", &diag) < 0);
 	CHECK(machine_check_rule("pid:1", &diag) < 0);
 }
 

@@ -194,7 +194,7 @@ TEST(loop_facts_have_counts_where_they_were_counted)
 	CLEANUP(text_done) struct text inner = { 0 }, outer = { 0 }, part = { 0 }, other = { 0 };
 
 	tell_counted(COUNTS("true"), NULL, INNER, &inner);
-	CHECK_STR(inner.at, " [vector 128 bit] [unrolled] [2 copies] [10 times round]");
+	CHECK_STR(inner.at, " [vector 128 bit] [unrolled] [2 copies] [10 passes]");
 	tell_counted(COUNTS("true"), NULL, OUTER, &outer);
 	CHECK_STR(outer.at, " [8 iterations, ~4.0 each time]");
 	tell_counted(COUNTS("false"), NULL, OUTER, &part);
@@ -484,7 +484,7 @@ TEST(html_has_the_facts_of_each_loop)
 	CHECK(strstr(meta, "80% of its own cost in vector code"));
 	CHECK(strstr(meta, "1 call inside; 2 threads"));
 	CHECK(strstr(meta, "hottest line solve.c:51, 38.1%"));
-	CHECK(strstr(meta, "[2 copies] [10 times round]"));
+	CHECK(strstr(meta, "[2 copies] [10 passes]"));
 	CHECK(strstr(meta, "[8 iterations, ~4.0 each time]"));
 	document_done(&document);
 	free(meta);

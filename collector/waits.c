@@ -104,6 +104,9 @@ static void waits_make(struct wait *thread, uint32_t sort, struct wait *ret)
 	*ret = *thread;
 	ret->sum = thread->left[sort];
 	ret->sort = sort;
+	ret->is_unlike = !thread->is_sampled && ret->sum.n > 2 * thread->most[sort];
+	if (thread->is_sampled && ret->sum.n > thread->most[sort])
+		thread->most[sort] = ret->sum.n;
 	thread->left[sort] = (struct wait_sum){ 0 };
 	thread->since_ns = 0;
 	thread->is_sampled = false;

@@ -32,10 +32,12 @@ struct wait {
 	bool is_placed;      /* ... and where is known from the thread's last sample */
 	bool is_sampled;     /* otherwise none was sampled, and the thread or the recording has ended */
 	uint32_t sort;
+	bool is_unlike;   /* ... and they are too many for the last sample of their sort to represent them */
 	bool is_cut;      /* the last one has not ended */
 	uint64_t seen_ns; /* its last sample, if waits are timed in the kernel */
 	/* Of a thread: */
 	struct wait_sum left[WAIT_SORTS]; /* what no sample stands for yet, by sort */
+	uint64_t most[WAIT_SORTS];        /* waits that one sample has represented */
 	bool is_preempted;                /* the current wait */
 };
 

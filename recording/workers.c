@@ -181,7 +181,8 @@ static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 							  .longest_ns = wait->sum.longest_ns,
 							  .is_rest = !wait->is_sampled,
 							  .sort = wait->sort,
-							  .is_lost = wait->is_before && !wait->is_placed } });
+							  .is_lost = (wait->is_before && !wait->is_placed) ||
+								     wait->is_unlike } });
 }
 
 /* A wait timed in the kernel. */

@@ -5,7 +5,8 @@
  * Which waits are sampled is decided when they begin, so most samples of a thread are of the waits that it
  * has most often. What a wait was can be told only at its end; but the thread is still in the same system
  * call then, with the same registers. So a long wait that was not sampled is put down to its place, and the
- * next one in that place is sampled.
+ * next one in that place is sampled. Preemptions are a place of their own: they say nothing of where a thread
+ * waits.
  */
 #pragma once
 
@@ -78,9 +79,9 @@ static __always_inline int is_long(struct waits_thread *thread, __u64 ns)
 	return 0;
 }
 
-/* A thread is back from a long wait, and still in the same system call. */
-static __always_inline void end_long(void *context, struct waits_thread *thread, struct task_struct *task,
-				     const struct waits_sum *wait, __u64 now)
+/* A thread is back from a long wait, and still in the same system call, or was preempted. */
+static __always_inline void end_apart(void *context, struct waits_thread *thread, struct task_struct *task,
+				      const struct waits_sum *wait, __u64 now)
 {
 	__u32 key = place_key((const __u64 *)bpf_task_pt_regs(task), (int)thread->is_preempted);
 	struct waits_place *place = find_place(thread, key);

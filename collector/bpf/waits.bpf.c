@@ -283,8 +283,8 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	wait.runnable =
 		task->sched_info.run_delay - thread->delayed + (queued && queued < now ? now - queued : 0);
 	thread->since = 0;
-	if (is_long(thread, wait.ns)) {
-		end_long(context, thread, task, &wait, now);
+	if (thread->is_preempted || is_long(thread, wait.ns)) {
+		end_apart(context, thread, task, &wait, now);
 	} else {
 		add_wait(&thread->sum, &wait);
 		if (thread->sampled)

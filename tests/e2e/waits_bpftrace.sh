@@ -63,7 +63,8 @@ python3 - <<-'PYTHON'
 	for tid in ours:
 	    print(f"{tid}: {ours[tid] / 1e6:.2f} ms in {n_ours[tid]} waits; bpftrace {theirs.get(tid, 0) / 1e6:.2f} in {n_theirs.get(tid, 0)}")
 	for tid in whole:
-	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid]
+	    # The scheduler reads its clock a little before the tracepoint: it shows where waits are of microseconds.
+	    assert abs(ours[tid] - theirs[tid]) <= max(0.02 * theirs[tid], 2000 * n_theirs[tid])
 	    assert abs(n_ours[tid] - n_theirs[tid]) <= 0.01 * n_theirs[tid]
 	if len(whole) < 3:
 	    sys.exit(77)

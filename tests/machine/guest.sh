@@ -103,6 +103,9 @@ case_of e2e.workers "$e2e/workers.sh"
 case_of e2e.crowd "$e2e/crowd.sh"
 case_of e2e.prefetch "$e2e/prefetch.sh"
 case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
+case_of e2e.waits "$e2e/waits.sh"
+case_of e2e.waits_before "$e2e/waits_before.sh"
+case_of e2e.waits_kinds "$e2e/waits_kinds.sh"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
 case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php

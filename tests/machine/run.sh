@@ -9,7 +9,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
 limit=${MACHINE_SECONDS:-7200} # a whole boot, against hanging
-targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts
+targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts waits waits_fp waits_bare idle mixed kinds
 	recall_agrees same_profile)
 
 skip() {

@@ -252,6 +252,36 @@ TEST(a_sample_stands_for_waits_about_as_long)
 	waits_done(&waits);
 }
 
+/* The first wait of a program is sampled, whatever it is; that says nothing of the hundred that were not. */
+TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
+{
+	struct waits waits = { 0 };
+	struct wait wait;
+	uint64_t now = 1000;
+
+	waits_out(&waits, 1, 11, now);
+	CHECK(waits_in(&waits, 11, now += 10, &wait));
+	for (int i = 0; i < 2; i++) {
+		waits_leave(&waits, 1, 11, now += 1000000, false);
+		CHECK(!waits_in(&waits, 11, now += 10, &wait));
+	}
+	waits_out(&waits, 1, 11, now += 1000000); /* it stands for three */
+	CHECK(waits_in(&waits, 11, now += 10, &wait));
+	CHECK_EQ(wait.sum.n, 3);
+	for (int i = 0; i < 6; i++) {
+		waits_leave(&waits, 1, 11, now += 1000000, false);
+		CHECK(!waits_in(&waits, 11, now += 10, &wait));
+	}
+	waits_leave(&waits, 1, 12, now, false);
+	CHECK(!waits_in(&waits, 12, now + 10, &wait));
+	CHECK(waits_forget(&waits, 11, &wait));
+	CHECK_EQ(wait.sum.n, 6);
+	CHECK(!wait.is_unlike);
+	CHECK(waits_forget(&waits, 12, &wait)); /* never sampled */
+	CHECK(wait.is_unlike);
+	waits_done(&waits);
+}
+
 /* Threads that were taken off their CPU say nothing of where they wait, and the other way round. */
 TEST(a_sample_stands_for_waits_of_its_own_sort)
 {

@@ -463,6 +463,7 @@ int cpprof_exit(__u64 *context)
 	if (!thread)
 		return 0;
 	thread->thread = current_thread();
+	thread->since = 0;
 	if (thread->sum.n)
 		send(context, thread, &thread->sum, 0, 0);
 	__u32 next = thread->places;
@@ -471,8 +472,8 @@ int cpprof_exit(__u64 *context)
 		next = place->next;
 		if (place->sum.n)
 			send(context, thread, &place->sum, 0, place->key);
-		place->number = WAITS_GONE;
+		place->number = place->sum.n ? WAITS_LEFT : WAITS_GONE;
 	}
-	thread->number = WAITS_GONE;
+	thread->number = thread->sum.n ? WAITS_LEFT : WAITS_GONE;
 	return 0;
 }

@@ -90,6 +90,8 @@ struct waits_thread {
 	__u64 waker, woken, futex; /* as above, for the current wait, if it is sampled */
 };
 #define WAITS_GONE (~0u)
+/* ... and what it has waited could not be told, because the ring was full: cpprof finds it in the table. */
+#define WAITS_LEFT (~1u)
 
 enum waits_target {
 	WAITS_TARGET_NOW = 1, /* watched from its first context switch on */

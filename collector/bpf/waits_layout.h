@@ -62,11 +62,11 @@ struct waits_waking {
  * both.
  */
 struct waits_place {
-	__u32 number, key; /* whose, and which; number 0 or WAITS_GONE = none */
-	__u32 next;        /* of the same thread: index + 1; 0 = none */
-	__u32 window;      /* of time, in which it was sampled last */
-	__u64 thread;      /* as above */
-	__u64 unused;
+	__u32 number, key;    /* whose, and which; number 0 or WAITS_GONE = none */
+	__u32 next;           /* of the same thread: index + 1; 0 = none */
+	__u32 window;         /* of time, in which it was sampled last */
+	__u64 thread;         /* as above */
+	__u64 unused;         /* makes the size a power of two, so that the index needs no multiplication */
 	struct waits_sum sum; /* of long waits that no record has told of yet */
 };
 

@@ -3,10 +3,10 @@
  * places: where threads have waited for much longer than they usually do. Part of waits.bpf.c.
  *
  * Which waits are sampled is decided when they begin, so most samples of a thread are of the waits that it
- * has most often. What a wait was can be told only at its end; but the thread is still in the same system
- * call then, with the same registers. So a long wait that was not sampled is put down to its place, and the
- * next one in that place is sampled. Preemptions are a place of their own: they say nothing of where a thread
- * waits.
+ * has most often. That a wait is long is known only at its end; but the thread is then still in the same
+ * system call, with the same registers. So a long wait that was not sampled is counted for its place, and the
+ * next wait in that place is sampled. Preemptions have a place of their own, because they do not tell where a
+ * thread waits.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 #define A64_PC 32
 #define A64_CALL 35 /* a __s32 */
 
-/* Tells places in which a thread waits apart. x86-64 has no register for where the call was made from. */
+/* A number for the place in which a thread waits. x86-64 has no register with the return address. */
 static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
 {
 	__u64 hash;
@@ -43,7 +43,7 @@ static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
 	return key < KEY_FIRST ? KEY_FIRST : key;
 }
 
-/* The place of a thread, which is made if there is none yet; 0 = there is no room for it. */
+/* Finds a place of the thread, or adds it; 0 = there is no room for it. */
 static __always_inline struct waits_place *find_place(struct waits_thread *thread, __u32 key)
 {
 	__u32 hash = thread->number * 0x9e3779b1u ^ key;
@@ -68,7 +68,7 @@ static __always_inline struct waits_place *find_place(struct waits_thread *threa
 
 #define LOOKED_AFTER 4096 /* waits, to find the next one in the same place */
 
-/* Is it a long one? What is usual follows slowly. */
+/* Is this wait long for the thread? The usual length is adapted slowly. */
 static __always_inline int is_long(struct waits_thread *thread, __u64 ns)
 {
 	if (ns / WAITS_LONG > thread->usual) {

@@ -171,7 +171,7 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
 	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
 	growth_drop_paths(growth);
 	map_renumber(&growth->wait_of, place);
-	map_renumber(&growth->woken_of, place);
+	map_done(&growth->woken_of); /* its keys are made of nodes */
 	free(place);
 	/* Where folding does not help, it is not tried again with every sample. */
 	growth->fold_at = 2 * cct_bytes(growth->cct);
@@ -200,18 +200,27 @@ struct growth_events growth_events_of(const struct source_info *info)
 static void growth_begin_wait(struct growth *growth, pid_t tid, uint32_t node)
 {
 	map_put(&growth->wait_of, (uint32_t)tid, node);
-	if (growth->woken_of.n)
-		map_remove(&growth->woken_of, (uint32_t)tid);
+}
+
+#define WAKERS_MAX 65536 /* places of wakers that are remembered */
+
+static uint64_t growth_waker_key(pid_t tid, pid_t waker, uint32_t node)
+{
+	return hash_u64((uint64_t)(uint32_t)tid << 32 | (uint32_t)waker) + node;
 }
 
 void growth_add_waker(struct growth *growth, const struct event *event, const struct stack *stack)
 {
-	uint32_t tid = (uint32_t)event->sample.woken.tid, node = map_find(&growth->wait_of, tid);
+	pid_t tid = event->sample.woken.tid;
+	uint32_t node = map_find(&growth->wait_of, (uint32_t)tid);
 
 	if (node == MAP_NONE || !stack->frames.n)
 		return;
-	node = cct_child(growth->cct, node, event->sample.woken.image, 0, 0);
-	map_put(&growth->woken_of, tid, cct_add_frames(growth->cct, node, stack));
+	if (growth->woken_of.n >= WAKERS_MAX)
+		map_done(&growth->woken_of);
+	uint32_t woken = cct_child(growth->cct, node, event->sample.woken.image, 0, 0);
+	map_put(&growth->woken_of, growth_waker_key(tid, event->tid, node),
+		cct_add_frames(growth->cct, woken, stack));
 }
 
 static void growth_add_weight(struct growth *growth, const struct event *event, uint32_t node,
@@ -312,15 +321,13 @@ uint32_t growth_add(struct growth *growth, const struct event *event, uint32_t t
 	return node;
 }
 
-/* Below the wait, if the thread that ended it was sampled. */
-static uint32_t growth_take_waker(struct growth *growth, pid_t tid, uint32_t node)
+/* Below the wait: where the thread that ended it was sampled then, or, because not every waker of short waits
+ * is, when it last ended a wait there. */
+static uint32_t growth_waker_node(const struct growth *growth, const struct event *event, uint32_t node)
 {
-	uint32_t waker = growth->woken_of.n ? map_find(&growth->woken_of, (uint32_t)tid) : MAP_NONE;
+	uint32_t waker = map_find(&growth->woken_of, growth_waker_key(event->tid, event->sw.waker, node));
 
-	if (waker == MAP_NONE)
-		return node;
-	map_remove(&growth->woken_of, (uint32_t)tid);
-	return node == CCT_INCOMPLETE ? node : waker;
+	return waker == MAP_NONE || node == CCT_INCOMPLETE ? node : waker;
 }
 
 /* Where a thread waits, or has last waited in this sort of way, if none of the waits was sampled. */
@@ -351,7 +358,7 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 	if (event->sw.held_metric)
 		cct_add_value(growth->cct, node, thread, event->sw.held_metric, event->sw.held_ns);
 	if (event->sw.woken_metric)
-		cct_add_value(growth->cct, growth_take_waker(growth, event->tid, node), thread,
+		cct_add_value(growth->cct, growth_waker_node(growth, event, node), thread,
 			      event->sw.woken_metric, event->sw.waited_ns);
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);

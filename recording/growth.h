@@ -48,7 +48,7 @@ struct growth {
 	calls;
 	struct map wait_of;  /* tid -> the node in which it waits, or was last sampled where that is all we
 				know; and thread and sort of wait -> where it last waited like that */
-	struct map woken_of; /* tid -> the node of the thread that woke it, until it runs */
+	struct map woken_of; /* growth_waker_key -> where that thread last ended a wait in that node */
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */
 	VEC(struct growth_block) blocks;

@@ -33,9 +33,10 @@ static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *o
 			 const struct bpf_deep_use *use)
 {
 	skeleton->rodata->options = *options;
+	skeleton->rodata->options.n_cpus = n_cpus;
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
-		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
+		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, DEEP_SAMPLE_SIZES * n_cpus);
 	if (!error && use->n_known)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_known, use->n_known);
 	if (!error)
@@ -91,9 +92,12 @@ int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event)
 	return bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_output, &cpu, &event);
 }
 
-int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event)
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, unsigned size, int event)
 {
-	return bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_samples, &cpu, &event);
+	const struct deep_bpf *skeleton = bpf_deep_of(deep);
+	uint32_t index = (uint32_t)cpu + size * skeleton->rodata->options.n_cpus;
+
+	return bpf_deep_put(skeleton->maps.cpprof_samples, &index, &event);
 }
 
 void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages)

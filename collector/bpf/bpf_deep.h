@@ -35,8 +35,9 @@ int bpf_deep_program(const struct bpf_deep *deep);
 int bpf_deep_wait_program(const struct bpf_deep *deep);
 /* Sets the event through which records on this CPU are written. 0 or -errno. */
 int bpf_deep_output(const struct bpf_deep *deep, int cpu, int event);
-/* The same for samples of waits. */
-int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event);
+/* The same for samples of waits: for stacks of at most the snapshot's size, a half of it, a quarter, ...
+ * size: which of the DEEP_SAMPLE_SIZES. */
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, unsigned size, int event);
 /* Sets the maximum number of pages for a thread or place; NULL: the default. */
 void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages);
 /* Sets where copying begins for stacks at a place: at the address in the word `hint`. */

@@ -38,9 +38,9 @@ int bpf_deep_wait_program(const struct bpf_deep *deep)
 	return -1;
 }
 
-int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, int event)
+int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, unsigned size, int event)
 {
-	(void)deep, (void)cpu, (void)event;
+	(void)deep, (void)cpu, (void)size, (void)event;
 	return -EOPNOTSUPP;
 }
 

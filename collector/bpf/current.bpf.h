@@ -26,20 +26,29 @@ static __always_inline __u64 current_thread(void)
 	return bpf_get_current_pid_tgid();
 }
 
+/* Words of struct pt_regs. They are read without a call, which would take longer than all the rest. */
+#define X86_DI 14
+#define X86_CALL 15
+#define X86_PC 16
+#define X86_SP 19
+#define A64_RETURN 30
+#define A64_SP 31
+#define A64_PC 32
+#define A64_X0 34   /* at the system call */
+#define A64_CALL 35 /* a __s32 */
+
 #define X86_FUTEX 202
 #define A64_FUTEX 98
 
-/* The number of the system call that the thread is in; negative = none. */
-static __always_inline __s64 system_call(const void *regs)
+static __always_inline const __u64 *registers_of(struct task_struct *task)
 {
-	__s64 x86_call = -1;
-	__s32 a64_call = -1;
+	return (const __u64 *)bpf_task_pt_regs(task);
+}
 
-	if (options.is_x86)
-		bpf_probe_read_kernel(&x86_call, sizeof(x86_call), regs + 15 * 8); /* orig_ax */
-	else
-		bpf_probe_read_kernel(&a64_call, sizeof(a64_call), regs + 35 * 8); /* syscallno */
-	return options.is_x86 ? x86_call : a64_call;
+/* The number of the system call that the thread is in; negative = none. */
+static __always_inline __s64 system_call(const __u64 *regs)
+{
+	return options.is_x86 ? (__s64)regs[X86_CALL] : *(const __s32 *)&regs[A64_CALL];
 }
 
 /* The bits of preempt_count for hardware interrupts. Softirqs are not included: data that a thread sends to
@@ -64,18 +73,15 @@ static __always_inline __u32 preempt_count(void)
 static __always_inline int is_in_system_call(void)
 {
 	return !(preempt_count() & IN_INTERRUPT) &&
-	       system_call((const void *)bpf_task_pt_regs(bpf_get_current_task_btf())) >= 0;
+	       system_call(registers_of(bpf_get_current_task_btf())) >= 0;
 }
 
 /* The address of the futex if the thread is in a futex system call; otherwise 0. */
 static __always_inline __u64 find_futex(void)
 {
-	const void *regs = (const void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	__u64 futex = 0;
+	const __u64 *regs = registers_of(bpf_get_current_task_btf());
 
 	if (system_call(regs) != (options.is_x86 ? X86_FUTEX : A64_FUTEX))
 		return 0;
-	bpf_probe_read_kernel(&futex, sizeof(futex),
-			      regs + (options.is_x86 ? 14 * 8 : 34 * 8)); /* di, orig_x0 */
-	return futex;
+	return options.is_x86 ? regs[X86_DI] : regs[A64_X0];
 }

@@ -37,10 +37,15 @@ struct mm_struct {
 } __attribute__((preserve_access_index));
 struct thread_struct {
 	unsigned long fsbase; /* x86-64 only */
+	struct {
+		unsigned long tp_value;
+	} uw; /* AArch64 only */
 } __attribute__((preserve_access_index));
+struct uprobe_task;
 struct task_struct {
 	struct mm_struct *mm;
 	struct thread_struct thread;
+	struct uprobe_task *utask;
 } __attribute__((preserve_access_index));
 
 struct cpu_state {
@@ -128,7 +133,7 @@ struct {
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
 
-/* Where samples of waits go, in the same way. */
+/* Where samples of waits go, in the same way: DEEP_SAMPLE_SIZES events a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
@@ -153,96 +158,18 @@ struct loop {
 
 static const __u32 zero = 0;
 
-/* ---- one page --------------------------------------------------------------------------------------- */
-
-static __always_inline __u64 hash_round(__u64 lane, __u64 word)
-{
-	return __builtin_bswap64(lane ^ word) * DEEP_FACTOR;
-}
-
-/* As deep_hash() in collector/deep computes it. */
-static __always_inline __u64 hash_page(const __u64 *words)
-{
-	__u64 a = 1, b = 2, c = 3, d = 4, hash;
-
-#pragma clang loop unroll(disable)
-	for (int i = 0; i < DEEP_PAGE / 8; i += HASH_RUN) {
-		const __u64 *run = words + i;
-#pragma unroll
-		for (int j = 0; j < HASH_RUN; j += DEEP_LANES) {
-			a = hash_round(a, run[j]);
-			b = hash_round(b, run[j + 1]);
-			c = hash_round(c, run[j + 2]);
-			d = hash_round(d, run[j + 3]);
-		}
-	}
-	hash = hash_round(hash_round(hash_round(hash_round(0, a), b), c), d);
-	return hash_round(hash_round(hash, 0),
-			  0); /* two rounds more, so that the last words reach all bits */
-}
-
-/* Into the outline: what the page holds. */
-static __always_inline int note_page(struct loop *loop, __u64 index, __u64 hash)
-{
-	struct deep_outline *outline = bpf_map_lookup_elem(&cpprof_outline, &zero);
-
-	if (!outline)
-		return 0;
-	outline->hashes[index & (DEEP_PAGES_MAX - 1)] = hash;
-	loop->n = index + 1;
-	return 1;
-}
-
-static __always_inline int is_known(const struct page_key *key, __u64 hash)
-{
-	const __u64 *known = bpf_map_lookup_elem(&cpprof_known, key);
-
-	return known && *known == hash;
-}
-
-/* Has this CPU room left in this window? Takes it. */
-static __always_inline int may_write(void)
-{
-	struct cpu_state *cpu = bpf_map_lookup_elem(&cpprof_cpu, &zero);
-
-	if (!cpu || cpu->n_written >= options.n_written)
-		return 0;
-	cpu->n_written++;
-	return 1;
-}
-
-/* A page that is not in memory (never written, or paged out) is a hole. One that finds no room in the ring is
- * not known: it will be tried again. */
-static long copy_page(__u64 index, struct loop *loop)
-{
-	struct deep_page_record *record = bpf_map_lookup_elem(&cpprof_page, &zero);
-	struct page_key key = { loop->thread, loop->first + (index << DEEP_PAGE_SHIFT) };
-	__u64 hash = DEEP_HOLE;
-
-	if (!record)
-		return 1;
-	int is_there = bpf_probe_read_user(record->words, DEEP_PAGE, (void *)key.addr) == 0;
-	if (is_there)
-		hash = hash_page(record->words);
-	if (!note_page(loop, index, hash))
-		return 1;
-	if (!is_there || is_known(&key, hash) || !may_write())
-		return 0;
-	record->magic = DEEP_MAGIC_PAGE;
-	record->addr = key.addr;
-	record->hash = hash;
-	if (bpf_perf_event_output(loop->context, &cpprof_output, BPF_F_CURRENT_CPU, record,
-				  sizeof(*record)) == 0)
-		bpf_map_update_elem(&cpprof_known, &key, &hash, BPF_ANY);
-	return 0;
-}
+#include "collector/bpf/pages.bpf.h"
 
 /* ---- where the stack is ----------------------------------------------------------------------------- */
 
 /* Where struct pt_regs has sp. */
-static __always_inline __u64 sp_offset(void)
+#define SP_X86 19
+#define SP_ARM 31
+
+/* The registers with which the thread has entered the kernel. */
+static __always_inline const __u64 *entry_registers(void)
 {
-	return options.is_x86 ? 19 * 8 : 31 * 8;
+	return (const __u64 *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
 /* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
@@ -260,19 +187,18 @@ static __always_inline __u64 find_sp(void *context, int has_regs, __u64 *ret_pc)
 	__u64 sp = 0;
 
 	if (has_regs && options.is_x86) {
-		sp = CONTEXT_WORD(context, 19);
+		sp = CONTEXT_WORD(context, SP_X86);
 		*ret_pc = CONTEXT_WORD(context, 16);
 		is_user = (CONTEXT_WORD(context, 17) & 3) == 3; /* cs */
 	} else if (has_regs) {
-		sp = CONTEXT_WORD(context, 31);
+		sp = CONTEXT_WORD(context, SP_ARM);
 		*ret_pc = CONTEXT_WORD(context, 32);
 		is_user = (CONTEXT_WORD(context, 33) & 15) == 0; /* pstate */
 	}
 	if (!is_user) {
-		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+		const __u64 *regs = entry_registers();
 		*ret_pc = 0;
-		if (bpf_probe_read_kernel(&sp, sizeof(sp), regs + sp_offset()))
-			return 0;
+		sp = options.is_x86 ? regs[SP_X86] : regs[SP_ARM];
 	}
 	return sp;
 }
@@ -410,12 +336,27 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* The last bytes of the mapping, which the snapshot may lack. First stacks end with arguments, not frames. */
+/* Are there no frames in the last bytes of the mapping? First stacks end with arguments. C libraries have
+ * thread-local storage above the stack; its address is the one of when the thread last left its CPU. */
+static __always_inline int ends_with_data(__u64 sp, __u64 end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (end == first_stack_end())
+		return 1;
+	if (!bpf_core_field_exists(task->thread.uw.tp_value))
+		return 0;
+	return task->thread.uw.tp_value > sp && task->thread.uw.tp_value <= end - DEEP_TAIL;
+}
+
+/* The last bytes of the mapping, which the snapshot may lack. */
 static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 {
-	struct deep_tail *tail = bpf_map_lookup_elem(&cpprof_tail, &zero);
+	if (options.is_x86 || ends_with_data(sp, end))
+		return;
 
-	if (options.is_x86 || !tail || end == first_stack_end())
+	struct deep_tail *tail = bpf_map_lookup_elem(&cpprof_tail, &zero);
+	if (!tail)
 		return;
 	tail->magic = DEEP_MAGIC_TAIL;
 	tail->sp = sp;
@@ -427,8 +368,9 @@ static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 #include "collector/bpf/hidden.bpf.h"
 
 /* has_regs: the context is the registers at the sample. is_call: what probes hide is none of its business,
- * and most stacks end within the snapshot. */
-static __always_inline void copy_stack(void *context, int has_regs, int is_call)
+ * and most stacks end within the snapshot. Returns how many bytes of its stack the thread uses; 0 = not
+ * known. */
+static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call)
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
@@ -438,27 +380,29 @@ static __always_inline void copy_stack(void *context, int has_regs, int is_call)
 	if (!is_call)
 		write_probes(context, sp, has_regs && !pc);
 	if (!stack.end)
-		return;
-	int is_short = is_call && stack.end - sp <= options.snapshot;
+		return 0;
+	__u64 used = stack.end - sp;
+	int is_short = is_call && used <= options.snapshot;
 	stack.start = is_short ? stack.end : snapshot_end(sp, stack.end);
 	if (stack.start >= stack.end)
 		write_tail(context, sp, stack.end);
 	if (is_short)
-		return;
+		return used;
 	follow_hint(loop.thread, sp, &stack);
 	find_goroutine(context, has_regs && pc, &goroutine);
 	int is_followed = follow_goroutine(&goroutine, sp, &stack);
 	loop.first = stack.start & -(__u64)DEEP_PAGE;
 	if (loop.first >= stack.end) /* the snapshot reaches to the stack's end */
-		return;
+		return used;
 	limit = is_followed ? options.n_pages : find_limit(&loop, &goroutine, sp, pc);
 	n = (stack.end - loop.first + DEEP_PAGE - 1) >> DEEP_PAGE_SHIFT;
 	n = n < limit ? n : limit;
 	if (!n)
-		return;
+		return used;
 	start_window();
 	bpf_loop((__u32)n, copy_page, &loop, 0);
 	write_outline(&loop, sp, stack.end);
+	return used;
 }
 
 /* Returns 1: the sample is to be written in any case. */
@@ -469,14 +413,24 @@ int cpprof_deep(void *context)
 	return 1;
 }
 
+/* The kernel takes as much of the ring as the event asks for, even if the stack is smaller; and to write
+ * less often to memory that is not in the cache saves time. */
+static __always_inline void write_sample(void *context, __u64 used)
+{
+	__u64 nothing = 0, event = bpf_get_smp_processor_id();
+
+#pragma unroll
+	for (int i = 1; i < DEEP_SAMPLE_SIZES; i++)
+		if (used && used <= deep_sample_size(options.snapshot, i))
+			event += options.n_cpus;
+	bpf_perf_event_output(context, &cpprof_samples, event, &nothing, sizeof(nothing));
+}
+
 /* Of a thread that leaves its CPU: waits.bpf.c has decided that it is sampled. Then nobody else writes it. */
 SEC("tp_btf/sched_switch")
 int cpprof_deep_wait(void *context)
 {
-	__u64 nothing = 0;
-
-	copy_stack(context, 0, 0);
-	bpf_perf_event_output(context, &cpprof_samples, BPF_F_CURRENT_CPU, &nothing, sizeof(nothing));
+	write_sample(context, copy_stack(context, 0, 0));
 	return 0;
 }
 

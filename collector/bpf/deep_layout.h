@@ -83,12 +83,19 @@ struct deep_tail {
 
 /* Where the kernel stores these: offsets of members; 0 = not known. */
 struct deep_members {
-	__u32 utask, instances;     /* of the task, of its uprobe_task */
+	__u32 instances;            /* of the uprobe_task */
 	__u32 stack, address, next; /* of a return_instance */
 	__u32 copy, place;          /* of the uprobe_task */
 	__u32 space, probes, own;   /* of the task, of its mm_struct, of its xol_area: where the kernel's own
 				       return address is */
 };
+
+/* Events for samples of waits on one CPU: each copies half as much of the stack as the one before. */
+#define DEEP_SAMPLE_SIZES 3
+static inline __u32 deep_sample_size(__u32 snapshot, unsigned size)
+{
+	return snapshot >> size & ~7u;
+}
 
 /* Set before the program is loaded. */
 struct deep_options {
@@ -99,6 +106,7 @@ struct deep_options {
 	__u32 n_written; /* maximum number of pages per CPU in 2^DEEP_WINDOW_SHIFT ns: the ring must also have
 			    room for samples */
 	__u32 is_x86;    /* the layout of struct pt_regs */
+	__u32 n_cpus;    /* numbers of CPUs are below this */
 	struct deep_members members;
 };
 

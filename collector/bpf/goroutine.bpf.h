@@ -24,11 +24,9 @@ static __always_inline void find_goroutine(void *context, int has_regs, struct g
 
 	ret->saved_sp = ret->stack.start = ret->stack.end = 0;
 	if (!has_regs) {
-		void *regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-		const __u64 at = 8 * (options.is_x86 ? GOROUTINE_X86 : GOROUTINE_ARM),
-			    saved_at = 8 * (options.is_x86 ? SAVED_SP_X86 : SAVED_SP_ARM);
-		bpf_probe_read_kernel(&address, sizeof(address), regs + at);
-		bpf_probe_read_kernel(&ret->saved_sp, sizeof(ret->saved_sp), regs + saved_at);
+		const __u64 *regs = entry_registers();
+		address = options.is_x86 ? regs[GOROUTINE_X86] : regs[GOROUTINE_ARM];
+		ret->saved_sp = options.is_x86 ? regs[SAVED_SP_X86] : regs[SAVED_SP_ARM];
 	} else if (options.is_x86) {
 		address = CONTEXT_WORD(context, GOROUTINE_X86);
 		ret->saved_sp = CONTEXT_WORD(context, SAVED_SP_X86);

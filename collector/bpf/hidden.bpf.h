@@ -40,7 +40,7 @@ static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
  * true one? */
 static __always_inline int is_in_between(__u64 sp, __u64 task)
 {
-	__u64 regs = (__u64)bpf_task_pt_regs(bpf_get_current_task_btf()), ra = 0, own, last;
+	__u64 ra = 0, own, last;
 
 	if (!options.members.own)
 		return 0;
@@ -50,7 +50,7 @@ static __always_inline int is_in_between(__u64 sp, __u64 task)
 	if (options.is_x86)
 		bpf_probe_read_user(&ra, sizeof(ra), (void *)sp);
 	else
-		ra = read_kernel(regs + 30 * 8);
+		ra = entry_registers()[30];
 	last = read_kernel(task + options.members.instances);
 	return own && ra == own && (!last || read_kernel(last + options.members.stack) != sp);
 }
@@ -104,13 +104,11 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
  * of the kernel. */
 static __always_inline void write_probes(void *context, __u64 sp, int in_kernel)
 {
-	__u64 task;
+	const struct task_struct *thread = (const void *)bpf_get_current_task_btf();
 
-	if (!options.members.utask)
+	if (!bpf_core_field_exists(thread->utask) || !thread->utask)
 		return;
-	task = read_kernel((__u64)bpf_get_current_task() + options.members.utask);
-	if (!task)
-		return;
+	__u64 task = (__u64)thread->utask;
 	write_hidden(context, sp, task);
 	write_stepped(context, sp, task);
 	if (in_kernel && is_in_between(sp, task))

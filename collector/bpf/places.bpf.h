@@ -14,15 +14,6 @@
 #define KEY_NO_CALL 2 /* a page fault, or the like: at any instruction */
 #define KEY_FIRST 3
 
-/* Words of struct pt_regs. They are read without a call, which would take longer than all the rest. */
-#define X86_CALL 15
-#define X86_PC 16
-#define X86_SP 19
-#define A64_RETURN 30
-#define A64_SP 31
-#define A64_PC 32
-#define A64_CALL 35 /* a __s32 */
-
 /* A number for the place in which a thread waits. x86-64 has no register with the return address. */
 static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
 {
@@ -30,15 +21,12 @@ static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
 
 	if (is_preempted)
 		return KEY_PREEMPTED;
-	if (options.is_x86) {
-		if ((__s64)regs[X86_CALL] < 0)
-			return KEY_NO_CALL;
+	if (system_call(regs) < 0)
+		return KEY_NO_CALL;
+	if (options.is_x86)
 		hash = regs[X86_PC] ^ regs[X86_SP] << 20;
-	} else {
-		if (*(const __s32 *)&regs[A64_CALL] < 0)
-			return KEY_NO_CALL;
+	else
 		hash = regs[A64_PC] ^ regs[A64_SP] << 20 ^ regs[A64_RETURN] << 7;
-	}
 	__u32 key = (__u32)(hash * 0x9e3779b97f4a7c15ull >> 32);
 	return key < KEY_FIRST ? KEY_FIRST : key;
 }
@@ -83,21 +71,22 @@ static __always_inline int is_long(struct waits_thread *thread, __u64 ns)
 static __always_inline void end_apart(void *context, struct waits_thread *thread, struct task_struct *task,
 				      const struct waits_sum *wait, __u64 now)
 {
-	__u32 key = place_key((const __u64 *)bpf_task_pt_regs(task), (int)thread->is_preempted);
+	__u32 key = place_key(registers_of(task), (int)thread->is_preempted);
 	struct waits_place *place = find_place(thread, key);
 	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
+	__u64 until = thread->sampled + wait->ns;
 
 	if (!place) {
 		add_wait(&thread->sum, wait);
 		if (thread->sampled)
-			send(context, thread, &thread->sum, thread->sampled, 0);
+			send(context, thread, &thread->sum, thread->sampled, until, 0);
 		return;
 	}
 	place->thread = thread->thread;
 	add_wait(&place->sum, wait);
 	if (thread->sampled) {
 		place->window = window;
-		send(context, thread, &place->sum, thread->sampled, key);
+		send(context, thread, &place->sum, thread->sampled, until, key);
 	} else if (place->window != window) { /* once in a window is enough */
 		thread->wanted = key;
 		thread->n_wanted = LOOKED_AFTER;

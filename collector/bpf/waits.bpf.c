@@ -223,7 +223,8 @@ static __always_inline void begin_sample(struct waits_thread *thread, __u64 now)
 	__sync_fetch_and_add(&n_open, 1);
 	thread->sampled = bpf_ktime_get_ns();
 	clock_offset = thread->sampled - now;
-	thread->thread = current_thread(); /* exec may have given it another number */
+	if (!thread->thread)
+		thread->thread = current_thread();
 	thread->waker = thread->woken = 0;
 	thread->futex = thread->is_preempted ? 0 : find_futex();
 }
@@ -253,13 +254,14 @@ static __always_inline void add_wait(struct waits_sum *sum, const struct waits_s
 		sum->longest = wait->ns;
 }
 
+/* since 0: none of them was sampled. */
 static __always_inline void send(void *context, const struct waits_thread *thread, struct waits_sum *sum,
-				 __u64 since, __u64 place)
+				 __u64 since, __u64 until, __u64 place)
 {
 	struct waits_record record = { .magic = WAITS_MAGIC,
 				       .thread = thread->thread,
 				       .since = since,
-				       .until = bpf_ktime_get_ns(),
+				       .until = until,
 				       .waker = since ? thread->waker : 0,
 				       .woken = since ? thread->woken : 0,
 				       .futex = since ? thread->futex : 0,
@@ -288,7 +290,7 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	} else {
 		add_wait(&thread->sum, &wait);
 		if (thread->sampled)
-			send(context, thread, &thread->sum, thread->sampled, 0);
+			send(context, thread, &thread->sum, thread->sampled, thread->sampled + wait.ns, 0);
 	}
 	if (thread->sampled)
 		end_sample(thread);
@@ -374,7 +376,7 @@ static __always_inline int is_due(struct waits_thread *thread, struct task_struc
 
 	if (!thread->wanted)
 		return is_due;
-	if (place_key((const __u64 *)bpf_task_pt_regs(task), (int)thread->is_preempted) == thread->wanted)
+	if (place_key(registers_of(task), (int)thread->is_preempted) == thread->wanted)
 		is_due = 1;
 	else if (--thread->n_wanted)
 		return is_due;
@@ -431,6 +433,19 @@ static __always_inline void write_waker(void *context, const struct waits_thread
 		write_sample(context);
 }
 
+/* A second sample for each wait would take as long as many a short wait does. */
+static __always_inline int is_waker_due(struct waits_thread *thread)
+{
+	if (thread->woken - thread->sampled > WAITS_SHORT_NS)
+		return 1;
+	if (thread->n_skipped) {
+		thread->n_skipped--;
+		return 0;
+	}
+	thread->n_skipped = bpf_get_prandom_u32() % WAITS_WAKERS;
+	return 1;
+}
+
 /* struct task_struct *p */
 SEC("tp_btf/sched_waking")
 int cpprof_waking(__u64 *context)
@@ -446,7 +461,7 @@ int cpprof_waking(__u64 *context)
 	thread->woken = bpf_ktime_get_ns();
 	if (thread->futex && find_futex() != thread->futex) /* such as the end of a thread that is joined */
 		thread->futex = 0;
-	if (look_up((__u32)bpf_get_current_pid_tgid()))
+	if (look_up((__u32)bpf_get_current_pid_tgid()) && is_waker_due(thread))
 		write_waker(context, thread);
 	return 0;
 }
@@ -457,6 +472,7 @@ int cpprof_exit(__u64 *context)
 {
 	const struct task_struct *task = (const void *)context[0];
 	struct waits_thread *thread = look_up((__u32)task->pid);
+	__u64 now = bpf_ktime_get_ns();
 
 	if (n_targets)
 		drop_target((__u32)current_thread());
@@ -465,13 +481,13 @@ int cpprof_exit(__u64 *context)
 	thread->thread = current_thread();
 	thread->since = 0;
 	if (thread->sum.n)
-		send(context, thread, &thread->sum, 0, 0);
+		send(context, thread, &thread->sum, 0, now, 0);
 	__u32 next = thread->places;
 	for (int i = 0; i < WAITS_PLACES_OF_THREAD && next; i++) {
 		struct waits_place *place = &places[(next - 1) % WAITS_PLACES_MAX];
 		next = place->next;
 		if (place->sum.n)
-			send(context, thread, &place->sum, 0, place->key);
+			send(context, thread, &place->sum, 0, now, place->key);
 		place->number = place->sum.n ? WAITS_LEFT : WAITS_GONE;
 	}
 	thread->number = thread->sum.n ? WAITS_LEFT : WAITS_GONE;

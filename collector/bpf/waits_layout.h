@@ -17,6 +17,8 @@
 #define WAITS_PLACES_OF_THREAD 16
 #define WAITS_LONG 8          /* so many times as long as usual is a long wait */
 #define WAITS_OWN_FRAMES 12   /* the innermost ones of a stack in which the program runs */
+#define WAITS_SHORT_NS 65536  /* of waits up to this length, not every waker is sampled: */
+#define WAITS_WAKERS 32       /* fewer than this many lie between two that are */
 #define WAITS_WINDOW_SHIFT 27 /* the number of samples of a CPU is limited per 134 ms */
 
 /* A sum over waits of one thread. Times in ns. */
@@ -46,7 +48,7 @@ struct waits_record {
 
 /*
  * A watched thread wakes another whose wait was sampled: the next sample is that of the waker at that moment.
- * It is written immediately, on the same CPU and in the same thread.
+ * It is written immediately, on the same CPU and in the same thread. Of short waits, only some have it.
  */
 struct waits_waking {
 	__u64 magic;
@@ -88,6 +90,7 @@ struct waits_thread {
 	__u32 n, n_last;        /* waits in this window, and in the one before */
 	__u64 gap;              /* how many more waits are not sampled */
 	__u64 waker, woken, futex; /* as above, for the current wait, if it is sampled */
+	__u64 n_skipped;           /* how many more wakers of short waits are not sampled */
 };
 #define WAITS_GONE (~0u)
 /* ... and what it has waited could not be told, because the ring was full: cpprof finds it in the table. */

@@ -28,8 +28,7 @@ static uint32_t deep_highest(const int *cpus, size_t n)
 /* Not for kernels without type information, or with other structures. */
 static void deep_find_members(struct deep_members *ret)
 {
-	struct kernel_member members[] = { { .structure = "task_struct", .name = "utask" },
-					   { .structure = "uprobe_task", .name = "return_instances" },
+	struct kernel_member members[] = { { .structure = "uprobe_task", .name = "return_instances" },
 					   { .structure = "return_instance", .name = "stack" },
 					   { .structure = "return_instance", .name = "orig_ret_vaddr" },
 					   { .structure = "return_instance", .name = "next" },
@@ -38,8 +37,8 @@ static void deep_find_members(struct deep_members *ret)
 					   { .structure = "task_struct", .name = "mm" },
 					   { .structure = "mm_struct", .name = "uprobes_state" },
 					   { .structure = "xol_area", .name = "vaddr" } };
-	uint32_t *to[] = { &ret->utask, &ret->instances, &ret->stack, &ret->address, &ret->next,
-			   &ret->copy,  &ret->place,     &ret->space, &ret->probes,  &ret->own };
+	uint32_t *to[] = { &ret->instances, &ret->stack, &ret->address, &ret->next, &ret->copy,
+			   &ret->place,     &ret->space, &ret->probes,  &ret->own };
 
 	kernel_types_find(members, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)

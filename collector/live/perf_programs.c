@@ -37,13 +37,15 @@ int perf_events_add_deep(struct perf_events *events, const struct isa *isa, uint
 	return 0;
 }
 
-/* The program writes samples through an event on a CPU that is set up like those of threads. */
-static int programs_open_samples(struct perf_events *events, size_t cpu)
+/* The program writes samples through an event on a CPU that is set up like those of threads. size: see
+ * bpf_deep_sample_output. */
+static int programs_open_sample(struct perf_events *events, size_t cpu, unsigned size)
 {
 	struct perf_event_attr attr = events->attrs.at[events->wait_attr];
 	struct perf_fd it = { .attr = (uint32_t)events->wait_attr, .cpu = (uint32_t)cpu };
 	int number = events->cpus.at[cpu];
 
+	attr.sample_stack_user = deep_sample_size(attr.sample_stack_user, size);
 	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 	attr.freq = 0;
 	attr.sample_period = 1;
@@ -56,10 +58,10 @@ static int programs_open_samples(struct perf_events *events, size_t cpu)
 				    ioctl(it.fd, PERF_EVENT_IOC_ID, &it.id) < 0
 			    ? -errno
 			    : 0;
-	if (!error)
+	if (!error && !size)
 		error = bpf_waits_sample_output(events->waits.program, number, it.fd);
 	if (!error && events->deep.program)
-		error = bpf_deep_sample_output(events->deep.program, number, it.fd);
+		error = bpf_deep_sample_output(events->deep.program, number, size, it.fd);
 	if (error) {
 		close(it.fd);
 		return error;
@@ -67,6 +69,16 @@ static int programs_open_samples(struct perf_events *events, size_t cpu)
 	map_put(&events->by_id, it.id, it.attr);
 	vec_push(&events->fds, it);
 	return 0;
+}
+
+static int programs_open_samples(struct perf_events *events, size_t cpu)
+{
+	unsigned n = events->deep.program ? DEEP_SAMPLE_SIZES : 1;
+	int error = 0;
+
+	for (unsigned size = 0; !error && size < n; size++)
+		error = programs_open_sample(events, cpu, size);
+	return error;
 }
 
 static void programs_set_tracking(struct perf_event_attr *attr, bool is_on)

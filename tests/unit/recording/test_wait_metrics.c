@@ -109,43 +109,54 @@ static bool is_below(const struct profile *p, uint32_t node, const char *image)
 	return false;
 }
 
-/* Thread 12 wakes 11, which waited for a futex. */
+/* Thread 11 waits for 4000 ns for a futex, and 12 wakes it. waker: 12's sample then, or NULL. */
+static void add_wait(struct workers *workers, uint64_t at, const struct event *sample,
+		     const struct event *waker)
+{
+	struct event leaves = *sample, back = { .kind = EVENT_SWITCH, .pid = 10, .tid = 11 };
+
+	leaves.tid = 11;
+	leaves.time_ns = at;
+	workers_event(workers, &leaves);
+	if (waker)
+		workers_event(workers, waker);
+	back.time_ns = at + 4000;
+	back.sw.is_measured = true;
+	back.sw.since_ns = at;
+	back.sw.waited_ns = 4000;
+	back.sw.runnable_ns = 1000;
+	back.sw.n = 1;
+	back.sw.waker = 12;
+	back.sw.waker_pid = 10;
+	back.sw.woken_ns = at + 3000;
+	back.sw.futex = 0x5000;
+	workers_event(workers, &back);
+}
+
+/* It does so twice, and is sampled only the first time. */
 static void check_waker(unsigned n_workers)
 {
 	static const uint64_t pcs[] = { 0x1000, 0x2000 };
 	struct images *images = images_new();
 	struct source_info info = { .isa = isa_for_machine(EM_AARCH64), .has_timed_waits = true };
 	struct workers_options options = { .n_workers = n_workers };
-	struct event waker = { .kind = EVENT_SAMPLE, .pid = 10, .tid = 12, .time_ns = 8000 },
-		     back = { .kind = EVENT_SWITCH, .pid = 10, .tid = 11, .time_ns = 9000 };
+	struct event sample = { .kind = EVENT_SAMPLE, .pid = 10, .tid = 12, .time_ns = 4000 };
 
 	add_event(&info, SOURCE_OFF_CPU, "off-cpu", "ns");
 	source_info_add_waits(&info);
 	struct workers *workers = workers_new(images, &info, &options);
-	waker.sample.user_pc = pcs;
-	waker.sample.n_user_pc = 2;
-	struct event leaves = waker;
-	leaves.time_ns = 4000;
-	workers_event(workers, &leaves);
-	leaves.tid = 11;
-	leaves.time_ns = 5000;
-	workers_event(workers, &leaves);
+	sample.sample.user_pc = pcs;
+	sample.sample.n_user_pc = 2;
+	workers_event(workers, &sample);
+	struct event waker = sample;
+	waker.time_ns = 8000;
 	waker.sample.woken.pid = 10;
 	waker.sample.woken.tid = 11;
-	workers_event(workers, &waker);
-	back.sw.is_measured = true;
-	back.sw.since_ns = 5000;
-	back.sw.waited_ns = 4000;
-	back.sw.runnable_ns = 1000;
-	back.sw.n = 1;
-	back.sw.waker = 12;
-	back.sw.waker_pid = 10;
-	back.sw.woken_ns = 8000;
-	back.sw.futex = 0x5000;
-	workers_event(workers, &back);
+	add_wait(workers, 5000, &sample, &waker);
+	add_wait(workers, 10000, &sample, NULL);
 	struct profile *p = workers_finish(workers);
 
-	CHECK_EQ(p->quality.samples, 2); /* who wakes is not one of them */
+	CHECK_EQ(p->quality.samples, 3); /* who wakes is not one of them */
 	CHECK_EQ(p->metrics.n, 1 + p->events.n);
 	uint32_t n_woken = 0, n_held = 0;
 	for (size_t i = 0; i < p->cct.values.n; i++) {
@@ -156,8 +167,8 @@ static void check_waker(unsigned n_workers)
 		bool is_woken = strncmp(metric, WAKER_METRIC, strlen(WAKER_METRIC)) == 0;
 		bool is_held = strncmp(metric, HOLDER_METRIC, strlen(HOLDER_METRIC)) == 0;
 		CHECK_EQ(is_below(p, value->node, WOKEN_BY), is_woken);
-		CHECK(!is_woken || value->value == 4000);
-		CHECK(!is_held || value->value == 3000); /* until it was let go */
+		CHECK(!is_woken || value->value == 8000);
+		CHECK(!is_held || value->value == 6000); /* until it was let go */
 		n_woken += is_woken;
 		n_held += is_held;
 	}

@@ -244,6 +244,20 @@ static __always_inline __u64 find_end(__u64 thread, __u64 sp)
 	return range.end;
 }
 
+/* C libraries place thread-local storage at the end of a thread's stack, where there are no frames. Its
+ * address is the one of when the thread last left its CPU. */
+static __always_inline __u64 frames_end(__u64 sp, __u64 end)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 storage = 0;
+
+	if (bpf_core_field_exists(task->thread.uw.tp_value))
+		storage = task->thread.uw.tp_value;
+	else if (bpf_core_field_exists(task->thread.fsbase))
+		storage = task->thread.fsbase;
+	return storage > sp && storage < end ? storage : end;
+}
+
 /* End of the snapshot. The kernel breaks it off at a page that is not in memory: a stack may have pages that
  * nobody has touched. */
 static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
@@ -336,23 +350,10 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* Are there no frames in the last bytes of the mapping? First stacks end with arguments. C libraries have
- * thread-local storage above the stack; its address is the one of when the thread last left its CPU. */
-static __always_inline int ends_with_data(__u64 sp, __u64 end)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	if (end == first_stack_end())
-		return 1;
-	if (!bpf_core_field_exists(task->thread.uw.tp_value))
-		return 0;
-	return task->thread.uw.tp_value > sp && task->thread.uw.tp_value <= end - DEEP_TAIL;
-}
-
 /* The last bytes of the mapping, which the snapshot may lack. */
 static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 {
-	if (options.is_x86 || ends_with_data(sp, end))
+	if (options.is_x86 || end == first_stack_end() || frames_end(sp, end) <= end - DEEP_TAIL)
 		return;
 
 	struct deep_tail *tail = bpf_map_lookup_elem(&cpprof_tail, &zero);
@@ -381,8 +382,8 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 		write_probes(context, sp, has_regs && !pc);
 	if (!stack.end)
 		return 0;
-	__u64 used = stack.end - sp;
-	int is_short = is_call && used <= options.snapshot;
+	__u64 used = frames_end(sp, stack.end) - sp;
+	int is_short = is_call && stack.end - sp <= options.snapshot;
 	stack.start = is_short ? stack.end : snapshot_end(sp, stack.end);
 	if (stack.start >= stack.end)
 		write_tail(context, sp, stack.end);

@@ -91,7 +91,7 @@ struct deep_members {
 };
 
 /* Events for samples of waits on one CPU: each copies half as much of the stack as the one before. */
-#define DEEP_SAMPLE_SIZES 3
+#define DEEP_SAMPLE_SIZES 4
 static inline __u32 deep_sample_size(__u32 snapshot, unsigned size)
 {
 	return snapshot >> size & ~7u;

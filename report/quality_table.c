@@ -191,7 +191,7 @@ void quality_table(const struct profile *profile, const struct scope_tree *tree,
 	quality_table_row(ret, "received", quality->samples, 0);
 	quality_table_row(ret, "lost", quality->lost, quality->samples + quality->lost);
 	quality_table_row(ret, "times throttled", quality->throttled, 0);
-	quality_table_row(ret, "stack copies cut short", quality->clipped, quality->samples);
+	quality_table_row(ret, "reached the stack's end", quality->clipped, quality->samples);
 	if (quality->outer)
 		quality_table_row(ret, "deeper than --stack-size", quality->outer, quality->samples);
 	if (profile->run.is_resolved) {

@@ -10,6 +10,7 @@
 #include "report/text/text_rows.h"
 
 #define SUMMARY_THREADS 8
+#define SUMMARY_WAITS 5
 
 static void say_left_out(const struct text_report *report, size_t n, const char *what)
 {
@@ -73,8 +74,17 @@ static void text_report_put_summary(const struct text_report *report)
 	options.group = GROUP_FUNCTION;
 	options.sort = VIEW_BY_SELF;
 	options.limit = report->options->limit ? report->options->limit : TEXT_SUMMARY_ROWS;
-	text_heading(report, "hottest functions");
-	text_report_put_rows(&part);
+	bool is_waiting = report->waits.waits && report->metric == report->waits.off_cpu;
+	if (!is_waiting) {
+		text_heading(report, "hottest functions");
+		text_report_put_rows(&part);
+	}
+	if (report->waits.waits) {
+		options.limit = report->options->limit ? report->options->limit : SUMMARY_WAITS;
+		text_printf(report->to, is_waiting ? "" : "\n");
+		text_heading(report, "heaviest waits");
+		text_waits(&part);
+	}
 
 	bool is_followed;
 	if (report->tree->durations.n && !report->waits.waits) {

@@ -228,6 +228,55 @@ static void add_hot_path(const struct text_report *report, struct text *ret)
 	vec_done(&path);
 }
 
+#define KINDS_SHOWN 3
+
+/* "By kind: futex 69.4%, sleep 29.2%." kinds: the time of each; changed. */
+static void add_wait_kinds(const struct text_report *report, uint64_t kinds[WAIT_KIND_N], struct text *ret)
+{
+	for (size_t n = 0; n < KINDS_SHOWN; n++) {
+		size_t best = 0;
+		char share[NUMBER_MAX], kind[WAIT_KIND_TEXT];
+		for (size_t i = 1; i < WAIT_KIND_N; i++)
+			best = kinds[i] > kinds[best] ? i : best;
+		if (number_share(kinds[best], report->total) < 1)
+			break;
+		struct wait_row row = { .kind = (enum wait_kind)best };
+		text_printf(ret, "%s%s %s",
+			    n ? ", " : " By kind: ", wait_row_kind(&report->waits, &row, kind),
+			    number_percent(number_share(kinds[best], report->total), share));
+		kinds[best] = 0;
+	}
+	text_printf(ret, ".");
+}
+
+/* All waits are in the scheduler, so the hottest function says nothing about them. Returns false if none is
+ * known by its kind. */
+static bool add_waits(const struct text_report *report, struct text *ret)
+{
+	CLEANUP(text_done) struct text path = { 0 };
+	uint64_t kinds[WAIT_KIND_N] = { 0 };
+	char kind[WAIT_KIND_TEXT], share[NUMBER_MAX];
+	wait_rows rows = { 0 };
+
+	if (report->metric != report->waits.off_cpu || !report->metric || report->waits.is_near)
+		return false;
+	wait_rows_find(report->profile, report->tree, report->threads, &rows);
+	for (size_t i = 0; i < rows.n; i++)
+		kinds[rows.at[i].kind] += rows.at[i].off_cpu;
+	bool has_rows = rows.n > 0;
+	if (has_rows) {
+		add_wait_kinds(report, kinds, ret);
+		text_path(report, rows.at[0].scope, PATH_NAMES, &path);
+		text_printf(ret, " The heaviest wait is %s, in ",
+			    wait_row_kind(&report->waits, &rows.at[0], kind));
+		style_safe(ret, &report->options->style, path.at ? path.at : "");
+		text_printf(ret, ": %s.",
+			    number_percent(number_share(rows.at[0].off_cpu, report->total), share));
+	}
+	vec_done(&rows);
+	return has_rows;
+}
+
 void text_sentences(const struct text_report *report, const char *filter, struct text *ret)
 {
 	CLEANUP(view_done) struct view flat = { 0 };
@@ -240,7 +289,7 @@ void text_sentences(const struct text_report *report, const char *filter, struct
 		style_safe(ret, &report->options->style, filter);
 		text_printf(ret, ".");
 	}
-	if (hottest != VIEW_NONE) {
+	if (!add_waits(report, ret) && hottest != VIEW_NONE) {
 		add_hottest(report, &flat, hottest, ret);
 		add_hot_path(report, ret);
 	}

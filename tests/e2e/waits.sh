@@ -201,6 +201,10 @@ for how in "" --switch-records; do
 	"$CPPROF" report --view waits --percent-limit 0 either.data >either.log || fail "no report of waits"
 	"$CPPROF" report --view waits --percent-limit 0 --format json either.data >either.json || fail "no report of waits"
 	grep -q 'sleep' either.log || fail "the sleep is not there $how"
+	"$CPPROF" report either.data >summary.log || fail "no report"
+	tr '\n' ' ' <summary.log | grep -q 'By kind:.*The heaviest wait is' || fail "the report does not begin with waits $how"
+	grep -q '^heaviest waits' summary.log || fail "the report has no waits $how"
+	! grep -q 'hottest function' summary.log || fail "the report of waits names a hottest function $how"
 	if [ -n "$how" ] || ! grep -q '"runnable"' either.json; then
 		grep -q 'sleep or runnable' either.log || fail "nothing says that it may have been runnable $how"
 		grep -q '"or_runnable": *true' either.json || fail "nothing says in JSON that it may have been runnable $how"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * blocked: walks all threads and writes the registers and the kernel's part of the stack of those that cpprof
- * has named and that wait in the kernel. Run when a recording begins, for waits that have begun before it.
+ * blocked: iterates over all threads, and for each requested thread that is waiting in the kernel writes its
+ * registers and its kernel stack. It runs at the start of a recording, for waits that began before it.
  */
 #include <linux/bpf.h>
 
@@ -11,12 +11,12 @@
 
 #include "collector/bpf/blocked_layout.h"
 
-/* The kernel gives some of the functions used here to programs under its own licence only. */
+/* Some of the helpers used here are available only to programs under the kernel's licence. */
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct blocked_options options = { 0 };
 
-/* What is read of the kernel's structures; where it is there, the loader finds out. */
+/* Members of kernel structures; the loader fills in their offsets. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct seq_file;
 struct bpf_iter_meta {

@@ -2,11 +2,10 @@
 /*
  * places: where threads have waited for much longer than they usually do. Part of waits.bpf.c.
  *
- * Which waits are sampled is decided when they begin, so most samples of a thread are of the waits that it
- * has most often. That a wait is long is known only at its end; but the thread is then still in the same
- * system call, with the same registers. So a long wait that was not sampled is counted for its place, and the
- * next wait in that place is sampled. Preemptions have a place of their own, because they do not tell where a
- * thread waits.
+ * Whether a wait is sampled is decided when it begins, so most samples of a thread are of its most frequent
+ * waits. Only the end of a wait shows that it was long; but then the thread is still in the same system call,
+ * with the same registers. So a long wait that was not sampled is counted for its place, and the next wait in
+ * that place is sampled. Preemptions have a place of their own: they can happen anywhere.
  */
 #pragma once
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
  * waits: runs in the kernel whenever a watched thread leaves its CPU, is woken, and comes back, and times
- * every wait. Which of them are sampled is decided here: all, or, of threads that switch very often, one of
- * so many, at random.
+ * every wait. It also decides which waits are sampled: all of them, or a random selection for threads that
+ * switch very often.
  *
- * sched_switch knows both threads, and runs in the one that leaves: there the sample is written, or not. No
- * perf event of the thread is asked for that, because any event that a thread has costs as much at every
- * switch as all that is done here. sched_waking runs in the thread that wakes another. cpprof says by number
- * whom to watch, and children follow their parents.
+ * sched_switch passes both threads and runs in the one that leaves, where the sample is written. Threads have
+ * no perf event for this, because an event costs as much at every switch as this whole program. sched_waking
+ * runs in the thread that wakes another one. cpprof passes the ids of the threads to watch; their children
+ * are watched, too.
  *
- * Reading a clock would take longer than the rest, so the times are the scheduler's own: it has just read it,
- * and knows since when a thread was runnable.
+ * Reading a clock would take longer than everything else here, so the scheduler's own times are used: it has
+ * just read its clock, and it stores since when a thread has been runnable.
  */
 #include <linux/bpf.h>
 
@@ -20,20 +20,20 @@
 
 #include "collector/bpf/waits_layout.h"
 
-/* The kernel gives some of the functions used here to programs under its own licence only. */
+/* Some of the helpers used here are available only to programs under the kernel's licence. */
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct waits_options options = { 0 };
 /* Set by cpprof. */
 volatile __u64 is_on;
-volatile __u64 n_targets; /* threads in cpprof_targets: it is not looked at in vain */
-/* Waits that go on and are sampled, or a few more: while there are none, nobody who wakes is looked at. */
+volatile __u64 n_targets; /* entries of cpprof_targets: an empty table is not searched */
+/* Number of sampled waits that have not ended, or slightly more. While it is 0, wakeups are ignored. */
 __u64 n_open;
-/* Told to cpprof: what to add to the scheduler's clock to have that of samples. */
+/* Read by cpprof: the clock of samples minus the scheduler's clock. */
 volatile __u64 clock_offset;
 __u64 own_frames[WAITS_OWN_FRAMES];
 
-/* What is read of the kernel's structures; where it is there, the loader finds out. */
+/* Members of kernel structures; the loader fills in their offsets. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct rq {
 	__u64 clock; /* of this CPU, in ns */
@@ -45,8 +45,9 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 struct sched_info {
-	unsigned long long run_delay;   /* how long it was runnable, and did not run */
-	unsigned long long last_queued; /* it is, since then, which is not in run_delay yet; 0 = it is not */
+	unsigned long long run_delay;   /* total time for which it was runnable but did not run */
+	unsigned long long last_queued; /* since when it has been runnable again, not yet in run_delay; 0 = it
+					   is not */
 };
 struct thread_info {
 	__u64 preempt_count; /* AArch64 */
@@ -64,12 +65,11 @@ struct cpu_window {
 	__u64 n_threads, n_last; /* threads that waited in this window, and in the one before */
 };
 
-/* Watched threads: where one is follows from its number, or it is in one of the next few places. A hash table
- * of the kernel's own would take ten times as long to look at, and the call into an array map some
- * nanoseconds. */
+/* Watched threads: an open-addressing table, indexed by thread id. One of the kernel's hash maps would take
+ * ten times as long to search, and an array map would cost a call. */
 struct waits_thread waiting[WAITS_THREADS_MAX];
 struct waits_place places[WAITS_PLACES_MAX];
-/* Threads that are to be watched and were not met yet, by number: how, an enum waits_target. */
+/* Threads that are to be watched but have not been seen yet, by id; the value is an enum waits_target. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WAITS_THREADS_MAX);
@@ -83,14 +83,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct cpu_window);
 } cpprof_window SEC(".maps");
-/* What runs at a sample in place of write_sample, and does the same: the program that copies deep stacks. */
+/* The program that copies deep stacks. If present, it runs instead of write_sample, and writes the sample. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_next SEC(".maps");
-/* Where records go: one event a CPU. Its size is set before loading. */
+/* The events through which records are written, one per CPU. Its size is set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
@@ -108,7 +108,7 @@ struct {
 /* ---- the table ------------------------------------------------------------------------------------------
  */
 
-#define PROBES 4 /* slots of a table that a thread, or a place, may have */
+#define PROBES 4 /* slots of a table in which a thread, or a place, may be */
 
 static __always_inline struct waits_thread *look_up(__u32 number)
 {
@@ -124,8 +124,8 @@ static __always_inline struct waits_thread *look_up(__u32 number)
 	return 0;
 }
 
-/* Two that take the same one at the same moment have numbers that are WAITS_THREADS_MAX apart, and
- * start within nanoseconds: nothing guards against that. */
+/* Not protected against two threads that take the same slot at the same time: their ids would have to differ
+ * by a multiple of WAITS_THREADS_MAX, and they would have to start within nanoseconds. */
 static __always_inline struct waits_thread *take_slot(__u32 number)
 {
 #pragma unroll
@@ -158,7 +158,7 @@ static __always_inline void drop_target(__u32 tid)
 		__sync_fetch_and_sub(&n_targets, 1);
 }
 
-/* The thread that runs is met for the first time: is it one that cpprof has named? */
+/* The current thread is seen for the first time: is it one that cpprof wants to be watched? */
 static __always_inline struct waits_thread *find_target(void *context, __u32 number, int is_exec)
 {
 	__u64 as = current_thread();
@@ -190,11 +190,11 @@ int cpprof_exec(__u64 *context)
 	__u32 number = (__u32)task->pid, before = (__u32)context[1];
 	struct waits_thread *old = number != before ? look_up(before) : 0;
 
-	if (old) { /* it has taken the number of its process's first thread */
+	if (old) { /* it has taken the id of its process's first thread */
 		struct waits_thread *thread = add_thread(number, 0);
 		if (thread) {
 			thread->sum = old->sum;
-			thread->places = old->places; /* of its old program; they are told when it ends */
+			thread->places = old->places; /* of its old program; reported when it ends */
 			thread->n_places = old->n_places;
 		}
 		old->number = WAITS_GONE;
@@ -217,7 +217,7 @@ int cpprof_fork(__u64 *context)
 
 /* ---- switches ------------------------------------------------------------------------------------------ */
 
-/* The present wait is sampled. The first of a thread always is. */
+/* The current wait is sampled. The first wait of a thread always is. */
 static __always_inline void begin_sample(struct waits_thread *thread, __u64 now)
 {
 	__sync_fetch_and_add(&n_open, 1);
@@ -241,7 +241,7 @@ static __always_inline void leave(struct waits_thread *thread, const struct task
 	thread->since = now;
 	thread->is_preempted = (__u32)is_preempted;
 	thread->delayed = task->sched_info.run_delay;
-	if (thread->sampled) /* it came back while nothing counted */
+	if (thread->sampled) /* it came back while counting was off */
 		end_sample(thread);
 }
 
@@ -270,7 +270,7 @@ static __always_inline void send(void *context, const struct waits_thread *threa
 	struct waits_sum none = { 0 };
 
 	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record)) == 0)
-		*sum = none; /* else the next one tells it */
+		*sum = none; /* otherwise the next record includes it */
 }
 
 #include "collector/bpf/places.bpf.h"
@@ -298,7 +298,7 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* How many threads wait on this CPU in a window: each has an equal part of what it may sample. */
+/* The number of threads that wait on this CPU in a window. Each gets an equal share of the CPU's samples. */
 static __always_inline __u64 count_threads(__u32 window, int is_new)
 {
 	__u32 zero = 0;
@@ -316,14 +316,14 @@ static __always_inline __u64 count_threads(__u32 window, int is_new)
 }
 
 /*
- * So many waits may lie between two that are sampled; half of that on average. The gaps are of any length: a
- * thread that waits in two places by turns must not be met in one of them only.
+ * The largest gap between two sampled waits. Gaps are drawn uniformly up to this, so that a thread that
+ * alternates between two places is not always sampled in the same one.
  */
 static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u64 n_threads)
 {
 	__u64 n = thread->n_last;
 
-	if (n < thread->n) /* it waits more often than before: how much more is not known yet */
+	if (n < thread->n) /* it waits more often than before; how much more is not yet known */
 		n = thread->n * n_threads > options.n_sampled ? 8 * thread->n : thread->n;
 	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
 }
@@ -333,8 +333,8 @@ static __always_inline __u64 draw_gap(__u64 longest)
 	return longest ? bpf_get_prandom_u32() % (longest + 1) : 0;
 }
 
-/* A window in which the thread began says little of how often it waits: a thousand that began together in the
- * last moments of one would all be sampled again at once in the next. */
+/* The window in which a thread started says little about how often it waits: a thousand threads that started
+ * together at the end of a window would all be sampled again at the beginning of the next. */
 static __always_inline void begin_window(struct waits_thread *thread, __u32 window)
 {
 	int is_next = thread->window + 1 == window;
@@ -359,7 +359,7 @@ static __always_inline int is_due_by_turn(struct waits_thread *thread, __u64 now
 	}
 	__u64 n_threads = count_threads(window, is_new);
 	__u64 longest = longest_gap(thread, n_threads);
-	if (thread->gap > longest) /* it waits less often now than when this was drawn, or seems to */
+	if (thread->gap > longest) /* it waits, or seems to wait, less often than when this was drawn */
 		thread->gap = draw_gap(longest);
 	if (thread->gap) {
 		thread->gap--;
@@ -384,7 +384,7 @@ static __always_inline int is_due(struct waits_thread *thread, struct task_struc
 	return is_due;
 }
 
-/* The event has what the kernel writes into any sample: registers, stack, call chain. Nothing is added. */
+/* The kernel adds registers, stack and call chain, as for any sample. The program's own data is empty. */
 static __always_inline void write_sample(void *context)
 {
 	__u64 nothing = 0;
@@ -421,7 +421,7 @@ int cpprof_switch(__u64 *context)
 /* ---- the others -----------------------------------------------------------------------------------------
  */
 
-/* Where the thread that runs is, which wakes another: a record says so, and its sample follows. */
+/* The current thread wakes another one: writes a record that says so, and then a sample of the waker. */
 static __always_inline void write_waker(void *context, const struct waits_thread *thread)
 {
 	struct waits_waking record = { .magic = WAITS_MAGIC_WAKING,

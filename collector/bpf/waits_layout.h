@@ -24,15 +24,14 @@
 /* A sum over waits of one thread. Times in ns. */
 struct waits_sum {
 	__u64 n, ns;
-	__u64 runnable; /* part of ns in which it was runnable: after it was woken, or because it was
-			   preempted */
+	__u64 runnable; /* part of ns for which it was runnable, because it had been woken or preempted */
 	__u64 longest;
 };
 
 /*
- * A wait that was sampled has ended. It stands for itself and for all waits of the thread since the last one
- * that was sampled; but a long one only for long ones in the same place, and the others not for those.
- * since 0: the thread has ended, and these were left.
+ * A sampled wait has ended. It represents itself and all waits of the thread since the previous sampled one;
+ * but a long wait represents only long waits in the same place, and other waits never represent long ones.
+ * since 0: the thread has ended, and these waits had not been reported.
  */
 struct waits_record {
 	__u64 magic;
@@ -43,7 +42,7 @@ struct waits_record {
 	__u64 futex; /* address of the futex it waited for, if its waker was in a system call on the same
 			futex; otherwise 0 */
 	struct waits_sum sum;
-	__u64 place; /* of long ones: where, as the program tells places apart; else 0 */
+	__u64 place; /* for long waits: the key of the place; otherwise 0 */
 };
 
 /*
@@ -59,17 +58,16 @@ struct waits_waking {
 
 /*
  * A place in which a thread has waited for much longer than it usually does: the same system call, with the
- * same stack below it, as far as a few registers tell. A thread that waits for a moment very often, and for
- * long now and then, is sampled almost only in the first case; those samples must not stand for the time of
- * both.
+ * same stack below it, judging by a few registers. A thread that has many short waits and a few long ones is
+ * sampled almost only in short ones; those samples must not represent the time of the long ones.
  */
 struct waits_place {
-	__u32 number, key;    /* whose, and which; number 0 or WAITS_GONE = none */
-	__u32 next;           /* of the same thread: index + 1; 0 = none */
-	__u32 window;         /* of time, in which it was sampled last */
+	__u32 number, key;    /* the thread, and the place; number 0 or WAITS_GONE = unused */
+	__u32 next;           /* next place of the same thread: index + 1; 0 = none */
+	__u32 window;         /* window of time in which it was last sampled */
 	__u64 thread;         /* as above */
 	__u64 unused;         /* makes the size a power of two, so that the index needs no multiplication */
-	struct waits_sum sum; /* of long waits that no record has told of yet */
+	struct waits_sum sum; /* of long waits that have not been reported */
 };
 
 /* What is known about a thread. */
@@ -79,21 +77,21 @@ struct waits_thread {
 	__u64 thread;  /* as above */
 	__u64 since;   /* when it left its CPU, by the scheduler's clock; 0 = it is on a CPU */
 	__u64 delayed; /* its total time runnable when it left the CPU */
-	__u64 usual;   /* ns that it waits, usually */
+	__u64 usual;   /* usual length of its waits, in ns */
 	__u64 sampled; /* when the current wait was sampled, by the clock of samples; 0 = it was not */
 	__u32 wanted,
 		n_wanted; /* key of a place whose next wait is to be sampled; so many more are looked at */
 	__u32 places, n_places; /* the first of its places: index + 1; how many */
-	struct waits_sum sum;   /* of waits that no record has told of yet, but for those of places */
-	__u32 window;           /* of time, in which it waited last */
+	struct waits_sum sum;   /* of waits that have not been reported, except those of places */
+	__u32 window;           /* window of time in which it last waited */
 	__u32 is_partial;       /* it did not wait in the previous window: it may have started in this one */
-	__u32 n, n_last;        /* waits in this window, and in the one before */
+	__u32 n, n_last;        /* waits in this window, and in the previous one */
 	__u64 gap;              /* how many more waits are not sampled */
 	__u64 waker, woken, futex; /* as above, for the current wait, if it is sampled */
 	__u64 n_skipped;           /* how many more wakers of short waits are not sampled */
 };
 #define WAITS_GONE (~0u)
-/* ... and what it has waited could not be told, because the ring was full: cpprof finds it in the table. */
+/* ... but its waits could not be reported, because the ring was full: cpprof reads them from the table. */
 #define WAITS_LEFT (~1u)
 
 enum waits_target {

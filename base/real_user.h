@@ -12,6 +12,8 @@ struct user {
 	gid_t gid;
 };
 
+#define USER_NOBODY 65534 /* can read what everybody can read */
+
 /* Whether we are root because of sudo, and the user who called it. */
 bool real_user_find(struct user *ret);
 

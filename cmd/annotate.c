@@ -190,7 +190,7 @@ static int annotate_cmd_read_and_show(struct annotate_request *request)
 	CLEANUP(freep)
 	uint32_t *metrics = choose_metrics(profile, index < 0 ? 0 : (uint32_t)index, !request->metric,
 					   &options->n_metrics);
-	sources.has_user = source_user_find(profile, request->path, &sources.user);
+	source_user_limit(&sources, profile, request->path);
 	options->metrics = metrics;
 	options->sources = &sources;
 	options->style = request->cycles.style = terminal_style(COLOR_AUTO);

@@ -95,8 +95,10 @@ static int diff_cmd_write_html(const struct diff_request *request, struct diff_r
 			       const struct run_set *set)
 {
 	struct diag diag = { 0 };
-	struct export_choice choice = { .options = { .metric = DIFF_HTML_AFTER, .diff = report->diff },
-					.mode = request->mode };
+	struct export_choice choice = {
+		.options = { .metric = DIFF_HTML_AFTER, .diff = report->diff, .sources = &set->sources },
+		.mode = request->mode
+	};
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
 	CLEANUP(text_done) struct text folded = { 0 };
 

@@ -17,6 +17,7 @@
 #include "cmd/confine.h"
 #include "cmd/database.h"
 #include "cmd/options.h"
+#include "report/annotate/source_user.h"
 #include "report/export/format_table.h"
 
 EMBED(cpprof_schema, "docs/schema.json");
@@ -79,6 +80,7 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 		      const char *metric, const char *path)
 {
 	struct profile *profile = NULL;
+	struct source_search sources = { 0 };
 	struct diag diag = { 0 };
 
 	confine(&(struct confine_options){
@@ -91,6 +93,8 @@ static int run_export(const char *file, const struct exporter *exporter, struct 
 		error = diag_set(&diag, -EINVAL, "cannot export '%s'", file);
 		diag_why(&diag, "it has no metric '%s'", metric);
 	} else {
+		source_user_limit(&sources, profile, file);
+		choice->options.sources = &sources;
 		choice->options.metric = (uint32_t)index;
 		error = export_to(exporter, profile, choice, path, &diag);
 	}

@@ -188,7 +188,7 @@ struct source_search report_sources(const struct report_request *request, const 
 					 (const char *const *)request->rules.values.at,
 					 request->rules.values.n, .has_user = false };
 
-	sources.has_user = source_user_find(profile, path, &sources.user);
+	source_user_limit(&sources, profile, path);
 	return sources;
 }
 

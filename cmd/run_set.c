@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/database.h"
 #include "recording/export_file.h"
+#include "report/annotate/source_user.h"
 #include "report/diff/joint.h"
 #include "report/quality.h"
 
@@ -166,6 +167,7 @@ int run_set_read(struct run_set *set, const char *path, struct profile **ret, ui
 		return code;
 	run_set_note_twice(set, path);
 	run_set_note_state(set, path, profile);
+	source_user_limit(&set->sources, profile, path);
 	run_set_add_quality(&set->quality, &profile->quality);
 	*ret = TAKE(profile);
 	*ret_metric = (uint32_t)metric;

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "profile/profile.h"
+#include "report/annotate/source_text.h"
 #include "report/quality.h"
 
 struct run_file {
@@ -24,6 +25,7 @@ struct run_set {
 	VEC(char *) notes; /* sentences for the user */
 	VEC(struct run_file) seen;
 	struct profile_quality quality; /* summed up over all profiles */
+	struct source_search sources;   /* limited to what may be shown for all of them */
 };
 
 void run_set_done(struct run_set *set);

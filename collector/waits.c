@@ -29,7 +29,7 @@ void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 	thread->seen_ns = time_ns;
 }
 
-/* The sample is written a little after the wait begins or, by another CPU's clock, a little before. */
+/* The sample is written shortly after the wait begins or, by another CPU's clock, shortly before. */
 #define SEEN_NS 100000
 
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns)
@@ -44,7 +44,7 @@ bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns)
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	struct wait *thread = waits_thread(waits, tid);
-	waits->n_lost += thread->since_ns != 0; /* it must have run meanwhile */
+	waits->n_lost += thread->since_ns != 0; /* it has run meanwhile, but no event said so */
 	thread->pid = pid;
 	thread->since_ns = time_ns;
 	thread->is_before = thread->is_placed = false;
@@ -72,7 +72,7 @@ void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, b
 	waits->n_waiting++;
 }
 
-/* Each class reaches eight times as far as the one before; the first to 65 us. */
+/* The upper limit of each class is eight times that of the previous one; that of the first is 65 us. */
 static uint32_t waits_sort(bool is_preempted, uint64_t ns)
 {
 	uint32_t sort = 1;
@@ -84,7 +84,7 @@ static uint32_t waits_sort(bool is_preempted, uint64_t ns)
 	return sort;
 }
 
-/* The present wait ends: its sort. */
+/* The thread's current wait ends. Returns its class. */
 static uint32_t waits_add(struct wait *thread, uint64_t end_ns)
 {
 	uint64_t ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
@@ -98,7 +98,7 @@ static uint32_t waits_add(struct wait *thread, uint64_t end_ns)
 	return sort;
 }
 
-/* Hands out what is known of the thread's waits of one kind. */
+/* Returns the thread's waits of one class, and starts counting them anew. */
 static void waits_make(struct wait *thread, uint32_t sort, struct wait *ret)
 {
 	*ret = *thread;
@@ -112,7 +112,7 @@ static void waits_make(struct wait *thread, uint32_t sort, struct wait *ret)
 	thread->is_sampled = false;
 }
 
-/* Of any sort, if there are any. */
+/* The same for the first class that has any. */
 static bool waits_make_rest(struct wait *thread, struct wait *ret)
 {
 	uint32_t sort = 0;

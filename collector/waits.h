@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits: how long threads were off the CPU. A thread that leaves is sampled (out), or a record says so
- * (leave); another says when it comes back (in). They are put together here, by thread, in the order of their
- * times. A wait that was sampled stands for all waits of its sort that the thread has had since the one
- * before. The sorts are preemptions, where records tell them, and classes of length: a thread that sleeps for
- * milliseconds in one place and waits for seconds in another has not waited for seconds in the first,
- * whichever of the two was sampled.
+ * waits: how long threads were off the CPU. When a thread leaves its CPU, it is sampled (out), or there is
+ * only a record (leave); another record says when it runs again (in). They are combined here, by thread, in
+ * order of time. A sampled wait represents all waits of its class that the thread has had since the previous
+ * sampled one. The classes are preemptions, if records tell them apart, and ranges of duration: if a thread
+ * sleeps for milliseconds at one place and for seconds at another, the seconds are not attributed to the
+ * first place, whichever of the two was sampled.
  *
- * Where one of them was lost there is no wait: it is counted as lost, and never has a wrong length. Pure.
+ * If one of these events was lost, the wait is counted as lost; it never gets a wrong duration. No side
+ * effects.
  */
 #pragma once
 
@@ -18,7 +19,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-#define WAIT_SORTS 7 /* preempted; and by itself, in classes of length */
+#define WAIT_SORTS 7 /* classes: preempted, and voluntary waits by duration */
 
 struct wait_sum {
 	uint64_t n, ns, longest_ns;
@@ -29,15 +30,15 @@ struct wait {
 	uint64_t since_ns;
 	struct wait_sum sum; /* including all waits that it represents */
 	bool is_before;      /* it began before the recording */
-	bool is_placed;      /* ... and where is known from the thread's last sample */
-	bool is_sampled;     /* otherwise none was sampled, and the thread or the recording has ended */
-	uint32_t sort;
-	bool is_unlike;   /* ... and they are too many for the last sample of their sort to represent them */
-	bool is_cut;      /* the last one has not ended */
-	uint64_t seen_ns; /* its last sample, if waits are timed in the kernel */
+	bool is_placed;      /* ... and the thread's last sample has its call path */
+	bool is_sampled;     /* if not: none of them was sampled, and the thread or the recording has ended */
+	uint32_t sort;       /* its class */
+	bool is_unlike;      /* not sampled, and too many for the last sample of the class to represent */
+	bool is_cut;         /* the last one has not ended */
+	uint64_t seen_ns;    /* its last sample, if waits are timed in the kernel */
 	/* Of a thread: */
-	struct wait_sum left[WAIT_SORTS]; /* what no sample stands for yet, by sort */
-	uint64_t most[WAIT_SORTS];        /* waits that one sample has represented */
+	struct wait_sum left[WAIT_SORTS]; /* waits that no sample represents yet, by class */
+	uint64_t most[WAIT_SORTS];        /* the most that one sample has represented */
 	bool is_preempted;                /* the current wait */
 };
 
@@ -55,19 +56,20 @@ void waits_done(struct waits *waits);
 void waits_out(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* The same, if it may not have been sampled. */
 void waits_leave(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_preempted);
-/* The recording begins, and the thread is away already. is_placed: its last sample is where it waits. */
+/* The thread is already waiting when the recording begins. is_placed: its last sample has the call path of
+ * that wait. */
 void waits_before(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns, bool is_placed);
 /* It is running: a wait that began before the recording ends now, if there is one. */
 bool waits_runs(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
 /* It runs again. False: the wait was not sampled, or its start is not known. */
 bool waits_in(struct waits *waits, pid_t tid, uint64_t time_ns, struct wait *ret);
-/* The same if waits are timed in the kernel, with their durations: it was sampled when it left its CPU. */
+/* If waits are timed in the kernel: the thread was sampled when it left its CPU. */
 void waits_see(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 /* Was the wait that began at this time sampled? Otherwise the sample was lost. */
 bool waits_saw(struct waits *waits, pid_t tid, uint64_t since_ns);
 /* The thread has ended. True: ret has waits of it that no sample represents; there may be more, so call
  * again. */
 bool waits_forget(struct waits *waits, pid_t tid, struct wait *ret);
-/* The recording ends: returns a wait that has not ended, ended here, or waits that no sample represents.
- * False: no more. */
+/* The recording ends. Returns a wait that has not ended, as if it ended now, or waits that no sample
+ * represents. False: no more. */
 bool waits_cut(struct waits *waits, uint64_t end_ns, struct wait *ret);

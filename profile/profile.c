@@ -4,8 +4,6 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 
-#define NOBODY 65534
-
 struct profile *profile_new(void)
 {
 	struct profile *profile = alloc_zero(1, sizeof(*profile));
@@ -191,7 +189,7 @@ bool profile_user(const struct profile *profile, struct user *ret)
 		if (process->user <= 1)
 			continue;
 		bool is_other = ret->uid && (ret->uid != user.uid || ret->gid != user.gid);
-		*ret = is_other ? (struct user){ NOBODY, NOBODY } : user;
+		*ret = is_other ? (struct user){ USER_NOBODY, USER_NOBODY } : user;
 		if (is_other)
 			break;
 	}

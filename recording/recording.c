@@ -14,6 +14,7 @@
 #include "recording/export_file.h"
 #include "recording/recording_private.h"
 #include "recording/result.h"
+#include "report/annotate/source_user.h"
 
 #define TICK_MS 500     /* how often the clock is read when nothing happens */
 #define TICK_EVENTS 256 /* between two readings of the clock when events keep coming */
@@ -224,7 +225,10 @@ static int recording_export(struct recording *r, struct diag *diag)
 	const struct exporter *exporter = r->options.format;
 	CLEANUP(text_done) struct text folded = { 0 };
 	struct export_choice choice = export_choose(exporter, r->profile);
+	struct source_search sources = { 0 };
 
+	source_user_limit(&sources, r->profile, r->options.file);
+	choice.options.sources = &sources;
 	choice.mode = r->options.mode_bits;
 	choice.options.labels = r->options.labels;
 	choice.options.n_labels = r->options.n_labels;
@@ -303,6 +307,7 @@ int recording_finish(struct recording *r, struct diag *diag)
 		output_init(&r->output, r->options.output, r->first_pid);
 		r->output.mode = r->options.mode_bits;
 		recording_file_names(r);
+		recording_file_users(r);
 	}
 	if (r->epoch_end_ns) {
 		recording_epoch_end(r);

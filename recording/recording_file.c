@@ -73,3 +73,22 @@ void recording_file_names(struct recording *r)
 	r->names.symbolize.is_elsewhere = !origin.is_this_host;
 	r->names.symbolize.kallsyms = kallsyms ? kallsyms : origin.is_this_kernel ? NULL : "";
 }
+
+void recording_file_users(struct recording *r)
+{
+	struct user user = { 0 };
+
+	for (image_id i = 0; i < images_count(r->images); i++) {
+		const struct image *image = images_peek(r->images, i);
+		if (!image->foreign || user.uid == USER_NOBODY)
+			continue;
+		bool is_one = image->owner && (!user.uid || user.uid == image->owner);
+		user = is_one ? (struct user){ image->owner, image->group }
+			      : (struct user){ USER_NOBODY, USER_NOBODY };
+	}
+	for (size_t i = 0; user.uid && i < r->profile->processes.n; i++)
+		if (!r->profile->processes.at[i].user) {
+			r->profile->processes.at[i].user = user.uid + 1;
+			r->profile->processes.at[i].group = user.gid;
+		}
+}

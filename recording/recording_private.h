@@ -97,3 +97,6 @@ void recording_file_event(struct recording *r, const struct event *event);
 void recording_file_notes(struct recording *r);
 /* Names from this machine are used only if the recording was made here. */
 void recording_file_names(struct recording *r);
+/* A perf.data file does not say whose processes these were. Who can write the programs' files can name any
+ * file as their source, so the processes are taken for theirs, unless only root and our user can. */
+void recording_file_users(struct recording *r);

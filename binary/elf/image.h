@@ -61,7 +61,8 @@ struct image {
 	 * for this run only: results from such a file must not be mistaken for those of the file that it
 	 * claims to be. */
 	uint64_t foreign;
-	pid_t pid; /* IMAGE_JIT: the process whose code it is, 0 = not known */
+	uint32_t owner, group; /* of the file */
+	pid_t pid;             /* IMAGE_JIT: the process whose code it is, 0 = not known */
 	const struct segment *segments;
 	size_t n_segments;
 	const struct section *sections; /* none if there are no section headers */

@@ -28,7 +28,7 @@ static __always_inline __u64 logarithm(__u32 number)
 			high += (__u32)bit;
 			n >>= bit;
 		}
-	__u64 rest = ((__u64)number << (32 - high)) & 0xffffffff; /* behind the highest bit */
+	__u64 rest = ((__u64)number << (32 - high)) & 0xffffffff; /* the bits below the highest one */
 	__u32 step = (rest >> 24) & (TRACE_LOGS - 1);
 	__u64 low = log_steps[step], next = log_steps[step + 1];
 	return ((__u64)high << 16) + low + (((next - low) * (rest >> 8 & 0xffff)) >> 16);
@@ -52,7 +52,7 @@ static __always_inline __u64 read_return(void *context, __u64 sp)
 	return address;
 }
 
-/* One function that has jumped to another: the same call, seen again. */
+/* Has one allocation function jumped to another? Then it is the same call, and counted already. */
 static __always_inline int is_same_call(void *context, const struct call_key *key, __u64 size,
 					struct thread *thread)
 {
@@ -74,7 +74,7 @@ static __always_inline void give_back(__u64 address, __u32 process)
 	bpf_map_delete_elem(&cpprof_blocks, &key);
 }
 
-/* Numbers of blocks rise on each CPU. */
+/* Increasing on each CPU. */
 static __always_inline __u64 number_block(void)
 {
 	return bpf_ktime_get_ns() << 8 | (bpf_get_smp_processor_id() & 255);
@@ -132,7 +132,7 @@ static __always_inline void allocate(void *context, const struct call_key *key, 
 		   grant.pointer == TRACE_GRANT_NONE ? 0 : read_argument(context, grant.pointer), count);
 }
 
-/* The end of a call that was sampled: where the block is. */
+/* At the end of a sampled call: stores the address of the block. */
 static __always_inline void hold(void *context, const struct call_key *key, struct trace_count *count)
 {
 	const struct open_call *call = bpf_map_lookup_elem(&cpprof_open, key);
@@ -144,7 +144,7 @@ static __always_inline void hold(void *context, const struct call_key *key, stru
 	if (call->arg && bpf_probe_read_user(&block.address, sizeof(block.address), (void *)call->arg))
 		block.address = 0;
 	bpf_map_delete_elem(&cpprof_open, key);
-	/* None, or an error. */
+	/* NULL, or an error number. */
 	if (!block.address || block.address > -4096ull)
 		return;
 	if (bpf_map_update_elem(&cpprof_blocks, &block, &number, BPF_ANY))

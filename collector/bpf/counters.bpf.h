@@ -50,7 +50,7 @@ static __always_inline void count_thread(const struct thread *thread, __u64 *ret
 	}
 }
 
-/* It gets a CPU. */
+/* The thread gets a CPU. */
 static __always_inline void start_counting(struct thread *thread)
 {
 	if (options.n_counters)

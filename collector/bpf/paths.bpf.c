@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
- * paths: runs in the kernel at the branches of chosen functions, and counts the ways that are taken through
- * them. Which way a branch will go follows from the registers.
+ * paths: runs in the kernel at the branches of chosen functions, and counts the execution paths through them
+ * (in the code: ways). The registers tell whether a branch will be taken.
  *
- * A call is known by its process, its function and its frame (the CFA). So recursion and signal handlers
- * cannot be mistaken for each other. Each probe knows which one comes next on every way: where another comes,
- * the way has been left by other means, and is dropped and counted as such.
+ * A call is identified by its process, its function and its frame (the CFA), so recursive calls and signal
+ * handlers are told apart. Each probe knows which one follows on every path. If another one follows, the path
+ * was left by other means (longjmp, for example): it is not counted as a path, but as dropped.
  */
 #include <linux/bpf.h>
 
@@ -15,17 +15,17 @@
 
 #define OPEN_CALLS 65536
 
-/* The kernel gives some of the functions used here to programs under its own licence only. */
+/* Some of the kernel's functions used here are available only to programs under its own licence. */
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct paths_options options = { 0 };
-/* Probes are set and removed one after the other: only while all of them are there something is counted. */
+/* Probes are set and removed one after the other: nothing is counted unless all of them are set. */
 __u32 is_open;
 
 enum way_state {
 	WAY_PARTIAL, /* it began before there were probes */
 	WAY_WHOLE,
-	WAY_DROPPED, /* it did not go on where it had to */
+	WAY_DROPPED, /* it did not continue where it had to */
 };
 struct call_key {
 	__u64 frame;
@@ -34,7 +34,7 @@ struct call_key {
 struct call {
 	__u64 caller;
 	__u32 number, expect;
-	__u32 state; /* enum way_state: of the way under way */
+	__u32 state; /* enum way_state, of the current path */
 	__u32 goes_to_entry;
 };
 
@@ -109,7 +109,7 @@ static __always_inline __u64 read_caller(void *context)
 	return address - read_word(context, options.is_x86 ? X86_PC : A64_PC);
 }
 
-/* Adds to a value of this CPU; another thread may be preempted amid the same. */
+/* Adds to a value of this CPU; atomic, because another thread may have been preempted while doing so. */
 static __always_inline void tally(__u64 *sum, __u64 n)
 {
 	__sync_fetch_and_add(sum, n);
@@ -155,7 +155,7 @@ static __always_inline int act(const struct call_key *key, struct call *call,
 	return action->end != PATHS_LEAVES;
 }
 
-/* What went on before is dropped, and a way begins. */
+/* A new path begins; the previous one is given up. */
 static __always_inline void begin(struct call *call, const struct paths_action *action)
 {
 	call->number = action->next;
@@ -198,7 +198,7 @@ static __always_inline void enter(void *context, const struct call_key *key, con
 	if (known && known->state == WAY_WHOLE)
 		tally(&stats->dropped, 1);
 	begin(&call, &probe->entry);
-	/* A function without a branch has one way: it is counted here. */
+	/* A function without a branch has one path: it is counted here. */
 	if (probe->entry.end == PATHS_LEAVES)
 		count(key, &call, call.number, stats);
 	else
@@ -250,7 +250,7 @@ int cpprof_paths(void *context)
 	}
 	if (!(probe->stages & (PATHS_BRANCH | PATHS_PASS)))
 		return 0;
-	if (!call) { /* it was entered before there were probes */
+	if (!call) { /* it was entered before the probes were set */
 		struct call fresh = { .expect = probe->block };
 		bpf_map_update_elem(&cpprof_calls, &key, &fresh, BPF_ANY);
 		call = bpf_map_lookup_elem(&cpprof_calls, &key);

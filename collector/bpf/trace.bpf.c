@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR GPL-2.0-only */
 /*
  * trace: runs in the kernel at each entry and each exit of chosen functions, pairs them, and sends a record
- * of every call that has ended, with the registers and the stack of its end.
+ * of every call that has ended, with the registers and the stack at its end.
  *
- * A call is known by its process, its function and the stack pointer at its entry, which is the same at its
- * exit. So recursion, signal handlers, coroutines and calls that are left by longjmp or an exception cannot
- * be mistaken for each other: of two open calls of one process, no two have the same.
+ * A call is identified by its process, its function and the stack pointer at its entry, which is the same at
+ * its exit. No two open calls of a process have all three in common, so recursive calls, signal handlers,
+ * coroutines, and calls that are left by longjmp or an exception are told apart.
  *
- * Times are net of traced calls inside: a thread adds up what those took.
+ * Times exclude those of traced calls inside; each thread keeps their sum.
  */
 #include <linux/bpf.h>
 
@@ -18,16 +18,16 @@
 #define OPEN_CALLS 65536
 #define KNOWN_THREADS 16384
 
-/* The kernel gives some of the functions used here to programs under its own licence only. */
+/* Some of the kernel's functions used here are available only to programs under its own licence. */
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct trace_options options = { 0 };
-__u64 generation; /* of probes: calls that began before they were removed and set again are not known any more
-		   */
+/* Incremented when probes are removed and set again: calls of earlier generations are ignored. */
+__u64 generation;
 
-__u64 window_until; /* calls that stand for others are measured if they begin before */
+__u64 window_until; /* calls that represent others are measured only if they begin before that time */
 
-/* Where these members are differs from kernel to kernel: the loader finds out. */
+/* The offsets of these members depend on the kernel: the loader fills them in. */
 struct return_instance {
 	unsigned long stack, orig_ret_vaddr;
 	struct return_instance *next;
@@ -46,21 +46,22 @@ struct call_key {
 	__u32 process, function;
 };
 struct open_call {
-	__u64 start, off_start;      /* off_start: what the thread had waited until then */
-	__u64 faults_start;          /* the same of its page faults */
-	__u64 wall, off_cpu, faults; /* what calls beside it had taken, to be restored */
+	__u64 start, off_start;      /* off_start: how long the thread had waited by then */
+	__u64 faults_start;          /* the same for its page faults */
+	__u64 wall, off_cpu, faults; /* the caller's sums of calls inside it so far, to be restored */
 	__u64 arg;
 	__u64 entry;
 	__u64 generation, n_stands;
-	__u64 counted_start[TRACE_COUNTERS_MAX], counted[TRACE_COUNTERS_MAX]; /* the same of events */
+	__u64 counted_start[TRACE_COUNTERS_MAX], counted[TRACE_COUNTERS_MAX]; /* the same for events */
 };
 struct thread {
-	__u64 left;                       /* when it left its CPU; 0 = it has one */
-	__u64 off_cpu;                    /* all it has waited since it is known */
-	__u64 wall, off_sum, faults;      /* of calls that have ended inside the present one */
-	__u64 inside[TRACE_COUNTERS_MAX]; /* the same of events */
-	__u64 counted[TRACE_COUNTERS_MAX], at_start[TRACE_COUNTERS_MAX]; /* until it got its CPU; then */
-	/* Of allocations: */
+	__u64 left;                       /* when it left its CPU; 0 = it is running */
+	__u64 off_cpu;                    /* how long it has waited in total, since it is known */
+	__u64 wall, off_sum, faults;      /* sums of calls that have ended inside the current one */
+	__u64 inside[TRACE_COUNTERS_MAX]; /* the same for events */
+	/* Events counted until it last got a CPU, and that CPU's counters at that moment. */
+	__u64 counted[TRACE_COUNTERS_MAX], at_start[TRACE_COUNTERS_MAX];
+	/* For allocations: */
 	__u64 countdown;                          /* bytes until the next sample; 0 = not drawn yet */
 	__u64 last_frame, last_size, last_return; /* of the last call */
 	__u32 last_function, zero;
@@ -84,7 +85,7 @@ struct {
 	__type(key, __u32);
 	__type(value, struct trace_count);
 } cpprof_counts SEC(".maps");
-/* How many calls of a function one stands for; 0 = itself alone. Set by cpprof. */
+/* How many calls of a function one measured call represents; 0 = only itself. Set by cpprof. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, TRACE_FUNCTIONS_MAX);
@@ -92,8 +93,8 @@ struct {
 	__type(value, __u64);
 } cpprof_stands SEC(".maps");
 /*
- * The record that is being put together, one per thread. A kernel that preempts runs another thread's probe
- * on this CPU before this one is done, so nothing that belongs to a CPU may hold what is not finished.
+ * The record under construction, one per thread. It must not be per CPU: a preemptible kernel may run another
+ * thread's probe on this CPU before this one has finished.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -101,15 +102,15 @@ struct {
 	__type(key, int);
 	__type(value, struct trace_call);
 } cpprof_call SEC(".maps");
-/* Where records go: one event a CPU. Its size is set before loading. */
+/* Where records are written: one event per CPU. Its size is set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
 
-/* What runs at the end of a call in place of write_call, and then cpprof_send: the program that copies deep
- * stacks. */
+/* The program that copies deep stacks: if there is one, it runs at the end of a call instead of write_call,
+ * and then calls cpprof_send. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -117,9 +118,9 @@ struct {
 	__type(value, __u32);
 } cpprof_next SEC(".maps");
 
-/* ---- what is read of the context ---------------------------------------------------------------------- */
+/* ---- reading the context ---------------------------------------------------------------------- */
 
-/* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
+/* The verifier accepts only constant offsets into the context; the compiler would merge two such loads. */
 #define CONTEXT_WORD(context, n)                                                                  \
 	({                                                                                        \
 		__u64 word;                                                                       \
@@ -187,13 +188,13 @@ static __always_inline __u64 read_argument(void *context, __u32 arg)
 
 #include "collector/bpf/counters.bpf.h"
 
-/* Adds to a value of this CPU; another thread may be preempted amid the same. */
+/* Adds to a value of this CPU; atomic, because another thread may have been preempted while doing so. */
 static __always_inline void tally(__u64 *sum, __u64 n)
 {
 	__sync_fetch_and_add(sum, n);
 }
 
-/* NULL: there is no memory for it. */
+/* NULL: out of memory. */
 static __always_inline struct trace_call *own_record(void)
 {
 	return bpf_task_storage_get(&cpprof_call, bpf_get_current_task_btf(), 0,
@@ -239,7 +240,7 @@ int cpprof_switch(__u64 *context)
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
-/* All that the thread has had. */
+/* Page faults of the current thread since it started. */
 static __always_inline __u64 count_faults(void)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
@@ -247,7 +248,7 @@ static __always_inline __u64 count_faults(void)
 	return task->min_flt + task->maj_flt;
 }
 
-/* The time, and what the thread had waited until then: read again if it lost its CPU in between. */
+/* The time, and how long the thread had waited by then; both are read again if it lost its CPU in between. */
 static __always_inline __u64 read_clocks(const struct thread *thread, __u64 *ret_off_cpu)
 {
 	const volatile __u64 *off_cpu = &thread->off_cpu;
@@ -278,12 +279,12 @@ static __always_inline void enter(void *context, const struct call_key *key, __u
 	call.start = read_clocks(thread, &call.off_start);
 	call.n_stands = n_stands && *n_stands ? *n_stands : 1;
 	if (call.n_stands > 1 && call.start >= window_until) {
-		bpf_map_delete_elem(&cpprof_open, key); /* one that did not return */
+		bpf_map_delete_elem(&cpprof_open, key); /* an earlier call that did not return */
 		return;
 	}
 	const struct open_call *before = bpf_map_lookup_elem(&cpprof_open, key);
 	int is_again = before && before->generation == generation;
-	/* Go: its stack was too small, has moved, and the function begins once more. */
+	/* Go: the stack was too small and has been moved, and the function starts again. */
 	tally(&count->entries, !(is_again && is_go));
 	if (is_again && !is_go)
 		tally(&count->abandoned, 1);
@@ -299,8 +300,8 @@ static __always_inline __u64 less(__u64 a, __u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* The true return addresses of calls that still go on, from this frame outwards: its own, too, if another
- * program has a probe on its return. */
+/* The true return addresses of the calls from this frame outwards, which return probes replace on the stack;
+ * that of this frame, too, if another program probes its return. */
 static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -312,8 +313,8 @@ static __always_inline void find_hidden(struct trace_call *record, __u64 frame)
 		struct trace_hidden *to = &record->hidden[n & (TRACE_HIDDEN_MAX - 1)];
 		to->stack = it->stack;
 		to->address = it->orig_ret_vaddr;
-		n += 1 - ((it->stack - frame) >>
-			  63); /* not below the frame? A branch would double what the verifier looks at */
+		n += 1 - ((it->stack - frame) >> 63); /* counted unless it is below the frame; a branch would
+							 double the verifier's work */
 		it = it->next;
 	}
 	record->n_hidden = n;
@@ -343,7 +344,7 @@ int cpprof_send(void *context)
 	return 0;
 }
 
-/* The last thing that is done. */
+/* Does not return if there is a next program. */
 static __always_inline void send(void *context, struct trace_call *record, struct trace_count *count)
 {
 	bpf_tail_call(context, &cpprof_next, 0);
@@ -387,7 +388,7 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 	thread->wall = call->wall + record->whole_wall;
 	thread->off_sum = call->off_cpu + off;
 	thread->faults = call->faults + faults;
-	if (is_go) /* threads say nothing about its calls */
+	if (is_go) /* counters are per thread, and a goroutine changes threads */
 		__builtin_memset(record->counted, 0, sizeof(record->counted));
 	else
 		leave_counting(thread, call, record);
@@ -404,8 +405,9 @@ static __always_inline void leave(void *context, const struct call_key *key, __u
 }
 
 /*
- * In Go a call is known by its goroutine and how far its frame is from the end of the goroutine's stack: that
- * stays the same when the stack moves and when another thread runs it. The goroutine stands for the thread.
+ * In Go a call is identified by its goroutine and by the distance of its frame from the end of the
+ * goroutine's stack, which stays the same when the stack is moved and when another thread runs the goroutine.
+ * The goroutine takes the place of the thread.
  */
 static __always_inline __u32 find_goroutine(void *context, struct call_key *key)
 {
@@ -432,7 +434,7 @@ int cpprof_trace(void *context)
 		tally(&count->entries, site == TRACE_ENTRY);
 		return 0;
 	}
-	/* Behind the return, which on x86 took the return address off the stack. */
+	/* After the return, which on x86 has popped the return address. */
 	if (site == TRACE_RETURN && options.is_x86)
 		key.frame -= 8;
 	if (site == TRACE_ENTRY)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_blocked: where threads wait that were already doing so when samples began. The kernel has their user
- * registers and its own part of the stack, and their memory can be read; if they have not run meanwhile, that
- * is a sample as good as any other. Only the scheduler's own frames are missing: the kernel leaves them out.
+ * perf_blocked: the call paths of threads that were already waiting when sampling began. The kernel has their
+ * user registers and its own part of the stack, and their memory can be read. If they have not run meanwhile,
+ * these make a complete sample; only the scheduler's own frames are missing, which the kernel leaves out.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 #include "collector/process/target.h"
 #include "collector/record/perf_regs.h"
 
-#define STACK_MOST (256u << 10) /* bytes that are copied of each */
-#define STACKS_MOST (32u << 20) /* ... and of all together */
+#define STACK_MOST (256u << 10) /* bytes copied per thread */
+#define STACKS_MOST (32u << 20) /* ... and in total */
 
 struct blocked_places {
 	struct blocked_threads threads;
-	VEC(uint8_t *) stacks; /* of each; NULL = left out */
+	VEC(uint8_t *) stacks; /* by thread; NULL = left out */
 	VEC(size_t) lens;
 	size_t n_bytes;
-	struct map by_tid; /* -> the switch in perf_live.before */
+	struct map by_tid; /* -> its event in perf_live.before */
 };
 
 void blocked_places_free(struct blocked_places *places)
@@ -40,7 +40,7 @@ void blocked_places_free(struct blocked_places *places)
 
 /* ---- registers ---------------------------------------------------------------------------------- */
 
-/* The place of each register of the kernel's mask in struct pt_regs. */
+/* The index in struct pt_regs of each register in the kernel's mask. */
 static const uint8_t x86_words[] = {
 	10, 5,  11, 12, 13, 14, 4, 19, /* ax bx cx dx si di bp sp */
 	16, 18, 17, 20,                /* ip flags cs ss */
@@ -60,7 +60,7 @@ static struct regs blocked_regs(const struct isa *isa, const struct blocked_thre
 
 /* ---- stacks ------------------------------------------------------------------------------------- */
 
-/* The copy of one, or NULL. */
+/* The copy of one thread's stack, or NULL. */
 static uint8_t *blocked_copy(struct perf_live *live, const struct event *waits,
 			     const struct blocked_thread *thread, size_t *ret_len)
 {
@@ -93,7 +93,7 @@ static void blocked_copy_all(struct perf_live *live, struct blocked_places *plac
 	}
 }
 
-/* Threads that have run meanwhile are left out: their stack may be from another moment. */
+/* Drops threads that have run meanwhile: their registers and their stack may not belong together. */
 static void blocked_check(struct blocked_places *places, const struct bpf_blocked *program)
 {
 	struct blocked_threads again = { 0 };
@@ -134,7 +134,7 @@ static void blocked_add_samples(struct perf_live *live, const struct blocked_pla
 		event.sample.stack_was_full = places->lens.at[i] == STACK_MOST;
 		event.sample.kernel_pc = (const uint64_t *)thread->frames;
 		event.sample.n_kernel_pc = (uint32_t)thread->n_frames;
-		vec_push(&live->before, event); /* the last is handed out first */
+		vec_push(&live->before, event); /* the last one is delivered first */
 	}
 }
 

@@ -137,7 +137,7 @@ uint64_t perf_events_mean_period(const struct perf_event_attr *attr);
 uint64_t perf_events_round_due(const struct perf_events *events);
 void perf_events_begin_round(struct perf_events *events, uint64_t now_ns);
 /* The kernel starts or stops suppressing samples. */
-void perf_events_hold(struct perf_events *events, const struct hold_change *change);
+void perf_events_throttle(struct perf_events *events, const struct throttle_change *change);
 
 /* Records that the kernel could not write since the beginning, by its own count; 0 before Linux 6.0. */
 uint64_t perf_events_lost(const struct perf_events *events);

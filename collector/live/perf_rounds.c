@@ -74,8 +74,8 @@ void perf_events_begin_round(struct perf_events *events, uint64_t now_ns)
 			    &(struct periods_ops){ rounds_set_period, rounds_read, events });
 }
 
-void perf_events_hold(struct perf_events *events, const struct hold_change *change)
+void perf_events_throttle(struct perf_events *events, const struct throttle_change *change)
 {
-	periods_hold(&events->periods, change, clock_now_ns(),
-		     &(struct periods_ops){ rounds_set_period, rounds_read, events });
+	periods_throttle(&events->periods, change, clock_now_ns(),
+			 &(struct periods_ops){ rounds_set_period, rounds_read, events });
 }

@@ -154,9 +154,9 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		return live_count_lost(live, ret);
 	case EVENT_THROTTLE:
 	case EVENT_UNTHROTTLE:
-		perf_events_hold(&live->events,
-				 &(struct hold_change){ live->record.id, live->record.stream, ret->time_ns,
-							ret->kind == EVENT_THROTTLE });
+		perf_events_throttle(&live->events,
+				     &(struct throttle_change){ live->record.id, live->record.stream,
+								ret->time_ns, ret->kind == EVENT_THROTTLE });
 		return true;
 	case EVENT_COMM:
 	case EVENT_SWITCH:

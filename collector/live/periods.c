@@ -37,7 +37,7 @@ void periods_done(struct periods *periods)
 	map_done(&periods->by_id);
 	vec_done(&periods->all);
 	vec_done(&periods->rounds);
-	holds_done(&periods->holds);
+	throttles_done(&periods->throttles);
 }
 
 /* From 0 to 1. */
@@ -187,24 +187,25 @@ uint64_t periods_weigh(struct periods *periods, const struct period_sample *samp
 
 	struct period *period = &periods->all.at[at];
 	bool is_inherited = sample->stream != sample->id;
-	struct hold_sample own = { .event = sample->id,
-				   .stream = sample->stream,
-				   .time_ns = sample->time_ns };
+	struct throttle_sample own = { .event = sample->id,
+				       .stream = sample->stream,
+				       .time_ns = sample->time_ns };
 
 	own.weight = is_inherited ? sample->said : periods_own_weight(periods, period, sample->time_ns);
-	return own.weight + (periods->are_of_cpus ? holds_take_on_cpu(&periods->holds, &own)
-						  : holds_take(&periods->holds, &period->account, &own));
+	return own.weight + (periods->are_of_cpus
+				     ? throttles_weigh_on_cpu(&periods->throttles, &own)
+				     : throttles_weigh(&periods->throttles, &period->account, &own));
 }
 
-void periods_hold(struct periods *periods, const struct hold_change *change, uint64_t now_ns,
-		  const struct periods_ops *ops)
+void periods_throttle(struct periods *periods, const struct throttle_change *change, uint64_t now_ns,
+		      const struct periods_ops *ops)
 {
 	uint32_t at = map_find(&periods->by_id, change->event);
 
 	if (at == MAP_NONE) /* not a clock */
 		return;
-	holds_change(&periods->holds, change);
+	throttles_change(&periods->throttles, change);
 	struct period *period = &periods->all.at[at];
-	if (!periods->are_of_cpus && !change->begins && hold_account_wants(&period->account, now_ns))
-		hold_account_read(&period->account, ops->read(ops->context, period->fd), now_ns);
+	if (!periods->are_of_cpus && !change->begins && throttle_account_wants(&period->account, now_ns))
+		throttle_account_read(&period->account, ops->read(ops->context, period->fd), now_ns);
 }

@@ -24,7 +24,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "collector/live/holds.h"
+#include "collector/live/throttles.h"
 
 /* The shortest that the kernel accepts. */
 #define PERIOD_LEAST 10000
@@ -39,7 +39,7 @@ struct period {
 	uint64_t owed;               /* to the next sample: the interval that a draw ended */
 	uint64_t rest;               /* with few periods: what is too little for a unit is owed later */
 	uint32_t n_samples;          /* since the last draw */
-	struct hold_account account;
+	struct throttle_account account;
 };
 
 /*
@@ -61,7 +61,7 @@ struct periods {
 	uint64_t start_ns, due_ns;
 	VEC(uint64_t) rounds; /* start times of those of which no record was seen yet */
 	uint32_t round;       /* of the records looked at */
-	struct holds holds;
+	struct throttles throttles;
 	bool are_of_cpus; /* events are on CPUs, not on threads */
 };
 
@@ -96,5 +96,5 @@ uint64_t periods_weigh(struct periods *periods, const struct period_sample *samp
 /* The round that a record of this time belongs to. */
 uint32_t periods_round(struct periods *periods, uint64_t time_ns);
 /* The kernel starts or stops suppressing samples of a clock. */
-void periods_hold(struct periods *periods, const struct hold_change *change, uint64_t now_ns,
-		  const struct periods_ops *ops);
+void periods_throttle(struct periods *periods, const struct throttle_change *change, uint64_t now_ns,
+		      const struct periods_ops *ops);

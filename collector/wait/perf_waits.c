@@ -15,10 +15,10 @@
 #include "base/alloc.h"
 #include "collector/bpf/bpf_symbol.h"
 
-/* Of the kernel's own namespace of processes. */
+/* Inode of the initial pid namespace. */
 #define FIRST_NAMESPACE 0xeffffffcu
 
-/* ---- the way out ------------------------------------------------------------------------------- */
+/* ---- output to the rings ------------------------------------------------------------------------------- */
 
 static int perf_waits_open_output(struct perf_waits *waits, int cpu, int anchor)
 {
@@ -62,7 +62,8 @@ static int perf_waits_open_outputs(struct perf_waits *waits, const struct perf_w
 	return error;
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- opening and closing
+ * -------------------------------------------------------------------------------------- */
 
 static struct waits_options perf_waits_options(const struct perf_waits_want *want)
 {
@@ -74,7 +75,7 @@ static struct waits_options perf_waits_options(const struct perf_waits_want *wan
 	if (options.n_sampled == 0)
 		options.n_sampled = 1;
 	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != FIRST_NAMESPACE) {
-		/* As the kernel writes it within. */
+		/* The kernel's own encoding of a device number. */
 		options.namespace_device = (uint64_t)major(st.st_dev) << 20 | minor(st.st_dev);
 		options.namespace_inode = st.st_ino;
 	}
@@ -88,11 +89,13 @@ bool perf_waits_number_alike(const struct perf_waits *waits)
 	return waits->program && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_NAMESPACE;
 }
 
-#define FIRST_FRAME "__schedule+" /* of a kernel stack that is a thread's own, not the program's */
+/* The innermost frame of the thread itself; further in are those of the program. */
+#define FIRST_FRAME "__schedule+"
 
 /*
- * The program runs inside the switch, so the stack of a sample begins with its own frames. How many depends
- * on the kernel: a switch of ours tells. 0 = it is not known, and they show.
+ * The program runs during the context switch, so the kernel stack of a sample begins with its own frames. How
+ * many there are depends on the kernel, so we count them in a switch of this thread. 0 = not known: then they
+ * are shown.
  */
 static uint32_t perf_waits_count_own(const struct perf_waits *waits)
 {
@@ -193,7 +196,7 @@ bool perf_waits_read(struct bytes raw, struct event *ret)
 	if (raw.len < offsetof(struct waits_record, place))
 		return false;
 	memcpy(&record, raw.at, raw.len < sizeof(record) ? raw.len : sizeof(record));
-	if (record.magic == WAITS_MAGIC_OLD) /* what follows is the kernel's padding */
+	if (record.magic == WAITS_MAGIC_OLD) /* had no place: here is the kernel's padding */
 		record.place = 0;
 	else if (record.magic != WAITS_MAGIC)
 		return false;
@@ -203,7 +206,7 @@ bool perf_waits_read(struct bytes raw, struct event *ret)
 	return true;
 }
 
-/* What no record has told of the places of threads. */
+/* Waits at the places of threads that are in no record. */
 static bool perf_waits_rest_of_places(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
 	const struct waits_place *place;
@@ -220,7 +223,7 @@ static bool perf_waits_rest_of_places(struct perf_waits *waits, uint64_t now_ns,
 	return false;
 }
 
-/* The same of threads. */
+/* The same for threads. */
 static bool perf_waits_rest_of_threads(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
 	const struct waits_thread *thread;
@@ -239,13 +242,13 @@ static bool perf_waits_rest_of_threads(struct perf_waits *waits, uint64_t now_ns
 
 #define PLACE_UNKNOWN UINT32_MAX
 
-/* A wait that goes on ends here. */
+/* Waits that have not ended are counted up to now. */
 static bool perf_waits_cut(struct perf_waits *waits, uint64_t now_ns, struct event *ret)
 {
 	const struct waits_thread *in_table;
 
 	while ((in_table = bpf_waits_next(waits->program, &waits->next_cut))) {
-		struct waits_thread thread = *in_table; /* it may change while it is looked at */
+		struct waits_thread thread = *in_table; /* a copy: the program may change it meanwhile */
 		uint64_t since = thread.since + bpf_waits_clock_offset(waits->program);
 		if (!thread.since || since >= now_ns)
 			continue;

@@ -22,9 +22,9 @@ struct perf_waits_fd {
 
 struct perf_waits {
 	struct bpf_waits *program; /* NULL = none */
-	enum waits_target how;     /* from when on threads are watched */
+	enum waits_target how;     /* when the watching of a thread starts */
 	uint32_t n_own; /* number of innermost frames of a sample's kernel stack that belong to the program */
-	uint32_t next, next_place, next_cut; /* what perf_waits_rest reads next of the program's tables */
+	uint32_t next, next_place, next_cut; /* where perf_waits_rest continues in the program's tables */
 	struct perf_event_attr attr;
 	VEC(struct perf_waits_fd) fds; /* one per CPU */
 };
@@ -49,13 +49,12 @@ void perf_waits_close(struct perf_waits *waits);
 /* Starts timing the waits of a thread, now or at its exec, and those of its children. 0 or -errno. */
 int perf_waits_watch(const struct perf_waits *waits, pid_t tid);
 void perf_waits_unwatch(const struct perf_waits *waits, pid_t tid);
-/* Waits are timed in the kernel, and it numbers threads as cpprof does: not within a namespace. */
+/* Are waits timed in the kernel, and with the thread ids that cpprof sees? Not in a pid namespace. */
 bool perf_waits_number_alike(const struct perf_waits *waits);
 /* Sets whether waits are counted. */
 void perf_waits_turn(const struct perf_waits *waits, bool is_on);
-/* Converts the raw part of a record to the event that a thread is running again; false if it is not one of
+/* Converts the raw part of a record to the event that a wait has ended; false if the record is not one of
  * ours. */
 bool perf_waits_read(struct bytes raw, struct event *ret);
-/* The next of the waits that are not in any record yet, including those that have not ended, up to that time.
- * False: no more. */
+/* The next wait that is in no record yet; one that has not ended is counted up to now_ns. False: no more. */
 bool perf_waits_rest(struct perf_waits *waits, uint64_t now_ns, struct event *ret);

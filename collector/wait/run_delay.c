@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "collector/process/target.h"
 
-#define LOOK_NS 200000000ull
-#define THREADS_MAX 1024 /* reading one takes some microseconds */
+#define LOOK_NS 200000000ull /* between two readings */
+#define THREADS_MAX 1024     /* reading one takes some microseconds */
 
 /* 0 if the thread is gone, or the kernel does not count it. */
 static uint64_t run_delay_read(pid_t pid, pid_t tid)
@@ -71,7 +71,7 @@ bool run_delays_take(struct run_delays *delays, uint64_t now_ns, struct event *r
 				       .tid = it.tid,
 				       .sw = { .is_measured = true,
 					       .is_rest = true,
-					       .is_lost = true, /* where is not known */
+					       .is_lost = true, /* its call path is not known */
 					       .runnable_ns = it.ns - it.before_ns } };
 		return true;
 	}

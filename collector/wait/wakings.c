@@ -5,8 +5,8 @@
 
 #include "collector/bpf/waits_layout.h"
 
-/* A record and its sample are written one after the other, with interrupts off: only a hypervisor comes
- * between. A record whose sample was lost must not be taken for that of a later one. */
+/* A record and its sample are written one after the other, with interrupts off: only a hypervisor can delay
+ * the second. If a sample was lost, its record must not be combined with a later one. */
 #define APART_NS 10000000ull
 #define WAITING_MAX 4096 /* more than there are CPUs */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wakings: samples of threads at the moment they wake another. The program that times waits writes a record
- * with the woken thread, and the kernel's sample follows: they are combined here. No side effects.
+ * wakings: samples of threads at the moment they wake another one. The BPF program that times waits writes a
+ * record that names the woken thread; the kernel's sample follows it. The two are combined here. No side
+ * effects.
  */
 #pragma once
 
@@ -24,6 +25,6 @@ struct wakings {
 void wakings_done(struct wakings *wakings);
 /* Takes the raw part of a record; false if it is not one of ours. */
 bool wakings_take(struct wakings *wakings, struct bytes raw);
-/* For a sample taken by the BPF program: if it is that of a waker, marks it as such and removes its kernel
- * frames, which only show the waking. */
+/* If a sample taken by the BPF program is that of a waker, marks it as such and removes its kernel frames,
+ * which only show the wakeup itself. */
 bool wakings_join(struct wakings *wakings, struct event *sample);

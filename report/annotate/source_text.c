@@ -14,7 +14,7 @@
 
 static char *source_text_read_file(const char *path, const struct source_search *search)
 {
-	const struct user *user = search && search->has_user ? &search->user : NULL;
+	const struct user *user = search->has_user ? &search->user : NULL;
 	CLEANUP(close_fd) int fd = real_user_open(user, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
@@ -57,13 +57,13 @@ static char *source_text_find(const char *path, const struct source_search *sear
 {
 	char *bytes = NULL;
 
-	for (size_t i = 0; search && !bytes && i < search->n_rules; i++) {
+	for (size_t i = 0; !bytes && i < search->n_rules; i++) {
 		CLEANUP(freep) char *name = apply_rule(path, search->rules[i]);
 		bytes = name ? source_text_read_file(name, search) : NULL;
 	}
 	if (!bytes)
 		bytes = source_text_read_file(path, search);
-	for (size_t i = 0; search && !bytes && i < search->n_directories; i++)
+	for (size_t i = 0; !bytes && i < search->n_directories; i++)
 		bytes = find_below(search->directories[i], path, search);
 	return bytes;
 }

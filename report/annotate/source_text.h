@@ -14,7 +14,7 @@ struct source_search {
 	size_t n_directories;
 	const char *const *rules; /* --source-map OLD=NEW */
 	size_t n_rules;
-	/* With whose permissions files are read; see real_user_open. */
+	/* With whose permissions files are read, as source_user_limit says; see real_user_open. */
 	struct user user;
 	bool has_user;
 };
@@ -24,6 +24,6 @@ struct source_text {
 	VEC(char *) lines; /* without their line ends; line 1 is at[0] */
 };
 
-/* 0, or -ENOENT; search may be NULL. Regular files of at most 16 MB only. */
+/* 0, or -ENOENT. Regular files of at most 16 MB only. */
 int source_text_read(const char *path, const struct source_search *search, struct source_text *ret);
 void source_text_done(struct source_text *text);

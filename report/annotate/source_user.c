@@ -1,19 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/annotate/source_user.h"
 
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool source_user_find(const struct profile *profile, const char *path, struct user *ret)
+static void source_user_add(struct source_search *search, struct user user)
+{
+	if (search->has_user && search->user.uid && user.uid && search->user.uid != user.uid)
+		search->user = (struct user){ USER_NOBODY, USER_NOBODY };
+	else if (!search->has_user || !search->user.uid)
+		search->user = user;
+	search->has_user = true;
+}
+
+static bool source_user_of_file(const char *path, struct user *ret)
 {
 	struct stat st;
 
-	if (geteuid() != 0)
-		return false;
-	if (real_user_find(ret) || profile_user(profile, ret))
-		return true;
-	if (stat(path, &st) < 0 || st.st_uid == 0)
+	if (!path || (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) < 0)
 		return false;
 	*ret = (struct user){ st.st_uid, st.st_gid };
 	return true;
+}
+
+void source_user_limit(struct source_search *search, const struct profile *profile, const char *path)
+{
+	struct user user;
+
+	if (geteuid() != 0)
+		return;
+	if (real_user_find(&user)) {
+		source_user_add(search, user);
+		return;
+	}
+	bool is_known = profile_user(profile, &user);
+	if (is_known)
+		source_user_add(search, user);
+	if (source_user_of_file(path, &user))
+		source_user_add(search, user);
+	else if (!is_known)
+		source_user_add(search, (struct user){ USER_NOBODY, USER_NOBODY });
 }

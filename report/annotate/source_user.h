@@ -5,12 +5,16 @@
  */
 #pragma once
 
-#include "base/real_user.h"
 #include "profile/profile.h"
+#include "report/annotate/source_text.h"
 
 /*
- * The user who ran sudo; otherwise the user whose processes were profiled, if there was one besides root
- * (nobody if several); otherwise, if the profile does not know, the owner of its file. False: use our own
- * permissions.
+ * Limits a search to what may be shown for this profile. As root, files are read as the user who ran sudo;
+ * otherwise as the user whose processes were profiled, if there was one besides root. Whoever can write the
+ * profile can put any name into it, so its owner's permissions are a limit, too. Where two users remain, only
+ * files that everybody can read are shown.
+ *
+ * path: the file of the profile, "-" = standard input, NULL = it was recorded by this process. May be called
+ * for several profiles.
  */
-bool source_user_find(const struct profile *profile, const char *path, struct user *ret);
+void source_user_limit(struct source_search *search, const struct profile *profile, const char *path);

@@ -40,8 +40,9 @@ struct export_options {
 	bool annotate;        /* folded: _[k], _[i] suffixes */
 	char *const *labels;  /* openmetrics: additional labels of every series, NAME=VALUE each */
 	size_t n_labels;
-	const struct source_search *sources; /* html: where source files are searched; NULL = at the paths in
-						the debug information */
+	const struct source_search *sources; /* html: where source files are searched, and as which user; NULL
+						= at the paths in the debug information, as the user whose
+						processes were profiled */
 	const uint64_t
 		*interval; /* ndjson: [start, end] in ns of a streamed interval; NULL = the whole run */
 	const struct diff

@@ -13,6 +13,7 @@
 #include "base/compress.h"
 #include "base/embed.h"
 #include "base/text.h"
+#include "report/annotate/source_user.h"
 #include "report/export/export_document.h"
 #include "report/html/html.h"
 #include "report/html_text.h"
@@ -156,11 +157,17 @@ static int html_write(const struct export_input *input, const struct export_opti
 		      struct diag *diag)
 {
 	struct export_document it;
+	struct export_options safe = *options;
+	struct source_search sources = { 0 };
 	int error = export_document_open(&it, input, options, diag);
 
 	if (error)
 		return error;
-	html_write_page(&(struct page){ to, &it.document, options, &it.derived });
+	if (!safe.sources) {
+		source_user_limit(&sources, input->profile, NULL);
+		safe.sources = &sources;
+	}
+	html_write_page(&(struct page){ to, &it.document, &safe, &it.derived });
 	export_document_done(&it);
 	return 0;
 }

@@ -48,6 +48,12 @@ struct wanted {
 	const char *what; /* "debug file", "dwz file" */
 };
 
+static void debugfile_say_large(const struct wanted *wanted, const char *path, uint64_t size)
+{
+	say(wanted->file->search, true, "%s '%s' is too large (%llu GB) and was skipped", wanted->what, path,
+	    (unsigned long long)size >> 30);
+}
+
 static void read_id(struct reader *r, uint64_t len, struct build_id *ret)
 {
 	struct bytes id = read_bytes(r, len);
@@ -89,8 +95,7 @@ static bool is_the_one(const struct wanted *wanted, struct image *candidate, con
 		return false;
 	}
 	if (wanted->has_crc && candidate->file.len > MAX_CHECKED) {
-		say(search, true, "%s '%s' is too large (%llu GB) and was skipped", wanted->what, path,
-		    (unsigned long long)candidate->file.len >> 30);
+		debugfile_say_large(wanted, path, candidate->file.len);
 		return false;
 	}
 	if (wanted->has_crc && compress_crc32(candidate->file) == wanted->crc)
@@ -113,10 +118,13 @@ static struct image *try_file(const struct wanted *wanted, const char *path)
 		say(file->search, false, "no '%s'", path);
 		return NULL;
 	}
-	if (images_open_mapped(file->images, path, &id, NULL) < 0) {
+	int error = images_open_mapped(file->images, path, &id, NULL);
+	if (error == -EFBIG)
+		debugfile_say_large(wanted, path, (uint64_t)st.st_size);
+	else if (error < 0)
 		say(file->search, false, "'%s' cannot be read", path);
+	if (error < 0)
 		return NULL;
-	}
 	struct image *image = images_get(file->images, id);
 	if (!is_the_one(wanted, image, path))
 		return NULL;

@@ -75,7 +75,13 @@ def wide(elf, size):
             struct.pack_into("<QQ", elf.bytes, at + 32, size, size)
 
 
-KINDS = {"stubs": stubs, "names": names, "packed": packed, "wide": wide}
+def symbols(elf, size):
+    """.symtab goes on to `size` bytes; the file has to be made as long by whoever asks for it."""
+    section = elf.sections[elf.index(".symtab")]
+    section[4], section[5] = elf.append(bytes(elf.bytes[section[4]:section[4] + section[5]])), size
+
+
+KINDS = {"stubs": stubs, "names": names, "packed": packed, "wide": wide, "symbols": symbols}
 kind, source, target, *numbers = sys.argv[1:]
 victim = Elf(source)
 KINDS[kind](victim, *map(int, numbers))

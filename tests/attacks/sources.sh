@@ -4,7 +4,7 @@
 # could read; and what reports show is not for everybody.
 . "$(dirname "$0")/../e2e/lib.sh"
 [ "$(id -u)" = 0 ] || skip "needs root, to read what others cannot"
-need setpriv gcc
+need setpriv gcc python3
 
 echo 'int secret_of_root; /* hunter2 */' >secret.txt
 for i in $(seq 200); do echo "hunter2 line $i"; done >>secret.txt
@@ -20,42 +20,85 @@ gcc -O1 -g claims.c -o claims || skip "gcc cannot link"
 chmod 755 claims
 
 mode() { stat -c %a "$1"; }
+# The parts of an HTML report are compressed.
+cat >unpack.py <<'EOF'
+import base64, re, sys, zlib
+parts = re.findall('id="(?:source-[0-9]*|block-meta)">([^<]*)<', open(sys.argv[1]).read())
+assert parts
+for part in parts:
+    print(zlib.decompress(base64.b64decode(part), -15).decode(errors="replace"))
+EOF
+# shown COMMAND...: is the file's text in what the command prints, or in its out.html?
+shown() {
+	rm -f out.html
+	run 0 "$@"
+	[ ! -e out.html ] || python3 unpack.py out.html >>run.log 2>&1 || fail "cannot unpack the HTML report of: $*"
+	grep -q hunter2 run.log
+}
 hides() {
-	! grep -q hunter2 "$@" || fail "a report shows what its process could not read: $*"
+	! shown "$@" || fail "shows what the process could not read: $*"
 }
 shows() {
-	grep -q hunter2 "$@" || fail "a report does not show what its process could read: $*"
+	shown "$@" || fail "does not show what the process could read: $*"
 }
 
+as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 # The process of another user, watched by root. That it cannot be dumped makes it root's in /proc, and nowhere else.
-start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/claims"
+start "${as_nobody[@]}" "$HERE/claims"
 run 0 "$CPPROF" attach -p "$pid" -d 0.3 -o theirs.data
-run 0 "$CPPROF" annotate --all theirs.data burn
-hides run.log
-run 0 "$CPPROF" report theirs.data --html theirs.html
-hides theirs.html
-[ "$(mode theirs.html)" = 600 ] || fail "an HTML report has mode $(mode theirs.html)"
-run 0 "$CPPROF" annotate --all --source-dir "$HERE" theirs.data burn
-hides run.log
-chmod 604 secret.txt
-run 0 "$CPPROF" annotate --all theirs.data burn
-shows run.log
-chmod 600 secret.txt
+# A process that becomes another user's; root's own process.
+run 0 "$CPPROF" record -o forked.data -- "${as_nobody[@]}" "$HERE/claims"
+run 0 "$CPPROF" record -o own.data --raw own.raw -- ./claims
+# A raw recording does not say whose processes they were; but whose file the program is can be seen.
+cp claims their_claims
+chown 65534:65534 their_claims
+run 0 "$CPPROF" record -o /dev/null --raw theirs.raw -- "${as_nobody[@]}" ./their_claims
+run 0 "$CPPROF" import -o imported.data theirs.raw
+run 0 "$CPPROF" merge -o merged.data theirs.data own.data
+# Whoever can write a profile can put anything into it: that it was root's process, for example.
+cp own.data forged.data
+chown 65534:65534 forged.data
 
-# A process that becomes another user's.
-run 0 "$CPPROF" record -o forked.data -- setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/claims"
-run 0 "$CPPROF" annotate --all forked.data burn
-hides run.log
+# each_command VERB: every command that shows source, for processes of the other user.
+each_command() {
+	local file view
+	for file in theirs forked imported merged; do
+		"$1" "$CPPROF" annotate --all "$file.data" burn
+		"$1" "$CPPROF" report "$file.data" --html out.html
+	done
+	for view in tree hot loops; do
+		"$1" "$CPPROF" report --view "$view" theirs.data
+	done
+	"$1" "$CPPROF" report --view loops --format json theirs.data
+	"$1" "$CPPROF" report --view tree --format csv theirs.data
+	"$1" "$CPPROF" annotate --all --source-dir "$HERE" theirs.data burn
+	"$1" "$CPPROF" export theirs.data -o out.html
+	"$1" "$CPPROF" diff theirs.data own.data --html out.html
+	"$1" "$CPPROF" import theirs.raw -o out.html
+	"$1" "$CPPROF" record -o out.html -- "${as_nobody[@]}" "$HERE/claims"
+	"$1" "$CPPROF" record -o watched.data --watch out.html -- "${as_nobody[@]}" "$HERE/claims"
+}
+each_command hides
+run 0 "$CPPROF" annotate --all theirs.data burn
+says "was not found, or user 65534 may not read it"
+hides "$CPPROF" report forged.data --html out.html
+hides "$CPPROF" annotate --all - burn <forged.data
+hides "$CPPROF" export forged.data -o out.html
+chmod 604 secret.txt
+each_command shows
+chmod 600 secret.txt
+run 0 "$CPPROF" report theirs.data --html theirs.html
+[ "$(mode theirs.html)" = 600 ] || fail "an HTML report has mode $(mode theirs.html)"
 
 # Root's own process, watched by root; and by somebody who typed sudo.
-run 0 "$CPPROF" record -o own.data -- ./claims
-run 0 "$CPPROF" annotate --all own.data burn
-shows run.log
-run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" annotate --all own.data burn
-hides run.log
-run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" report own.data --html sudo.html
-hides sudo.html
-[ "$(stat -c %u:%g sudo.html)" = 65534:65534 ] || fail "a report made under sudo belongs to $(stat -c %u sudo.html)"
+shows "$CPPROF" annotate --all own.data burn
+shows "$CPPROF" export own.data -o out.html
+shows "$CPPROF" diff own.data own.data --html out.html
+shows "$CPPROF" import own.raw -o out.html
+hides env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" annotate --all own.data burn
+hides env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" import own.raw -o out.html
+hides env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" report own.data --html out.html
+[ "$(stat -c %u:%g out.html)" = 65534:65534 ] || fail "a report made under sudo belongs to $(stat -c %u out.html)"
 
 # Who may read what is written.
 umask 022

@@ -116,9 +116,9 @@ def clock(c):
     if not IS_OURS:
         raise Skip("the clock of this machine is not ours to set: run in the emulated one")
     target = c.start([CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work", "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    c.await_child(target)
     time.sleep(1)
-    before = time.clock_gettime(time.CLOCK_REALTIME)
-    time.clock_settime(time.CLOCK_REALTIME, before - 86400)
+    time.clock_settime(time.CLOCK_REALTIME, time.clock_gettime(time.CLOCK_REALTIME) - 86400)
     try:
         out, messages = target.communicate(timeout=240)
     finally:
@@ -126,22 +126,37 @@ def clock(c):
     c.judge(target.returncode, messages)
     c.target_said(out, 300)
     c.profile("p.data")
+    duration = fault.fact(os.path.join(c.folder, "p.data"), "duration_ms")
+    c.check(0 < duration < 240000, f"it took {duration} ms")
 
 
-@case("a CPU goes offline and comes back", needs_root=True)
+def switch_cpu(switch, is_on):
+    with open(switch, "w") as f:
+        f.write("1" if is_on else "0")
+
+
+@case("a CPU goes offline and comes back", only_full=not IS_OURS, needs_root=True)
 def offline(c):
+    """A command, whose time must all be accounted for; then the whole machine."""
     switch = f"/sys/devices/system/cpu/cpu{os.cpu_count() - 1}/online"
-    if not IS_OURS or not os.path.exists(switch):
-        raise Skip("the CPUs of this machine are not ours to take away: run in an emulated one with several")
-    target = c.start([CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work", "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    for state in "01":
-        time.sleep(1)
-        with open(switch, "w") as f:
-            f.write(state)
-    out, messages = target.communicate(timeout=240)
-    c.judge(target.returncode, messages)
-    c.target_said(out, 300)
-    c.profile("p.data")
+    if os.cpu_count() < 2 or not os.access(switch, os.W_OK):
+        raise Skip("no CPU can be taken away here")
+    for options in ((), ("-a",)):
+        target = c.start([CPPROF, "record", "-q", *options, "-o", "p.data", "--", TARGET, "work", "1000"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        c.await_child(target)
+        try:
+            for is_on in (False, True):
+                time.sleep(0.7)
+                switch_cpu(switch, is_on)
+            out, messages = target.communicate(timeout=240)
+        finally:
+            switch_cpu(switch, True)
+        c.judge(target.returncode, messages)
+        c.target_said(out, 1000)
+        c.profile("p.data")
+        counted, sampled = (fault.fact(os.path.join(c.folder, "p.data"), key) for key in ("counted_ms", "sampled_ms"))
+        c.check(options or 0.9 * counted < sampled < 1.1 * counted, f"{counted} ms counted, {sampled} ms sampled")
 
 
 fault.main("What the machine lacks")

@@ -112,6 +112,8 @@ case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml r
 case_of stacks.compiled bash -c compiled_stacks
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
+# The clock of this machine is ours to set.
+case_of faults.clock env FAULTS_MACHINE=1 python3 "$SOURCE/tests/faults/machine.py" "the clock"
 case_of unit.collector "$BUILD/tests/test_collector"
 # The packaged program, where builds.package_cross has made one.
 [ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed

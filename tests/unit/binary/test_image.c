@@ -334,6 +334,45 @@ TEST(a_file_truncated_under_us_reads_as_zeroes)
 	free((void *)(uintptr_t)file.at);
 }
 
+/* The identity of a file of this size that begins with an ELF file without a build-id. */
+static uint64_t identity_of_size(const char *path, off_t size)
+{
+	struct images *images = images_new();
+	image_id id;
+
+	CHECK_EQ(truncate(path, size), 0);
+	CHECK_EQ(images_open(images, path, &id, NULL), 0);
+	CHECK_EQ(images_get(images, id)->build_id.len, 0);
+	uint64_t identity = image_identity(images_get(images, id));
+	images_free(images);
+	return identity;
+}
+
+TEST(holes_of_huge_files_are_not_read)
+{
+	char path[] = "/tmp/cpprof_test_XXXXXX";
+	struct elf_part part = { ".text", 0x1000, PF_X | PF_R, { (const uint8_t *)"code", 4 }, 0 };
+	struct writer elf = { 0 };
+	struct images *images = images_new();
+	int fd = mkstemp(path);
+	struct diag diag;
+	image_id id;
+
+	elf_make(&elf, EM_X86_64, 0, ELF_WITHOUT_SECTIONS, &part, 1);
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, elf.at, elf.len), elf.len);
+	writer_done(&elf);
+	CHECK_EQ(identity_of_size(path, 1 << 20), identity_of_size(path, 1 << 20));
+	/* It would take a second or more to compare all bytes: it is never the same file again. */
+	CHECK(identity_of_size(path, 3ll << 30) != identity_of_size(path, 3ll << 30));
+	CHECK_EQ(ftruncate(fd, 9ll << 30), 0);
+	CHECK_EQ(images_open(images, path, &id, &diag), -EFBIG);
+	CHECK_STR(diag.why, "it is larger than 8 GB");
+	images_free(images);
+	close(fd);
+	unlink(path);
+}
+
 TEST(images_stay_where_they_are)
 {
 	struct images *images = images_new();

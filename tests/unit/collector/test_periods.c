@@ -192,10 +192,10 @@ static uint64_t read_ran(void *context, int fd)
 	return *(uint64_t *)context;
 }
 
-static void hold(struct periods *periods, uint64_t time_ns, bool begins, uint64_t ran)
+static void throttle(struct periods *periods, uint64_t time_ns, bool begins, uint64_t ran)
 {
-	periods_hold(periods, &(struct hold_change){ ID, ID + 3, time_ns, begins }, time_ns,
-		     &(struct periods_ops){ .read = read_ran, .context = &ran });
+	periods_throttle(periods, &(struct throttle_change){ ID, ID + 3, time_ns, begins }, time_ns,
+			 &(struct periods_ops){ .read = read_ran, .context = &ran });
 }
 
 static uint64_t weigh(struct periods *periods, uint64_t time_ns)
@@ -220,23 +220,23 @@ TEST(what_was_suppressed_is_spread_over_the_next_samples)
 	periods_add(&periods, ID, 1, MEAN, MEAN);
 	CHECK_EQ(weigh_all(&periods, 1 * MS, 10), 10 * MS);
 	/* Samples were suppressed for 8 ms, of which the thread ran for 3. */
-	hold(&periods, 10 * MS, true, 0);
-	hold(&periods, 100 * MS, false, 13 * MS);
+	throttle(&periods, 10 * MS, true, 0);
+	throttle(&periods, 100 * MS, false, 13 * MS);
 	uint64_t first = weigh(&periods, 101 * MS);
 	CHECK(first > MS && first < 2 * MS);
 	CHECK_EQ(first + weigh_all(&periods, 102 * MS, 39), 40 * MS + 3 * MS);
 	/* No more is owed than was suppressed: the other 20 ms were lost otherwise, and are not owed later.
 	 */
-	hold(&periods, 150 * MS, true, 0);
-	hold(&periods, 152 * MS, false, 53 * MS + 22 * MS);
+	throttle(&periods, 150 * MS, true, 0);
+	throttle(&periods, 152 * MS, false, 53 * MS + 22 * MS);
 	CHECK_EQ(weigh_all(&periods, 153 * MS, 40), 40 * MS + 2 * MS);
-	hold(&periods, 200 * MS, true, 0);
-	hold(&periods, 202 * MS, false, 75 * MS + 40 * MS);
+	throttle(&periods, 200 * MS, true, 0);
+	throttle(&periods, 202 * MS, false, 75 * MS + 40 * MS);
 	CHECK_EQ(weigh_all(&periods, 203 * MS, 40), 40 * MS);
 	/* An end without a beginning, and a time that runs backwards, are nothing. */
-	hold(&periods, 301 * MS, false, 999 * MS);
-	hold(&periods, 310 * MS, true, 0);
-	hold(&periods, 305 * MS, false, 999 * MS);
+	throttle(&periods, 301 * MS, false, 999 * MS);
+	throttle(&periods, 310 * MS, true, 0);
+	throttle(&periods, 305 * MS, false, 999 * MS);
 	CHECK_EQ(weigh(&periods, 311 * MS), MS);
 	periods_done(&periods);
 }
@@ -247,10 +247,10 @@ TEST(samples_from_before_a_reading_are_counted_before_it_is_settled)
 
 	periods_init(&periods, 0, 0);
 	periods_add(&periods, ID, 1, MEAN, MEAN);
-	hold(&periods, 10 * MS, true, 0);
+	throttle(&periods, 10 * MS, true, 0);
 	uint64_t ran = 14 * MS;
-	periods_hold(&periods, &(struct hold_change){ ID, ID + 3, 12 * MS, false }, 30 * MS,
-		     &(struct periods_ops){ .read = read_ran, .context = &ran });
+	periods_throttle(&periods, &(struct throttle_change){ ID, ID + 3, 12 * MS, false }, 30 * MS,
+			 &(struct periods_ops){ .read = read_ran, .context = &ran });
 	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is owed, not 14 */
 	CHECK_EQ(weigh_all(&periods, 31 * MS, 40), 40 * MS + 1 * MS);
 	periods_done(&periods);
@@ -264,18 +264,18 @@ TEST(on_a_cpu_suppressed_time_is_that_of_samples_on_both_sides)
 	periods.are_of_cpus = true;
 	periods_add(&periods, ID, 1, MEAN, MEAN);
 	CHECK_EQ(weigh_all(&periods, 1 * MS, 9), 9 * MS);
-	hold(&periods, 10 * MS, true, 0);
+	throttle(&periods, 10 * MS, true, 0);
 	CHECK_EQ(weigh(&periods, 10 * MS + 500), MS);
-	hold(&periods, 13 * MS, false, 0);
+	throttle(&periods, 13 * MS, false, 0);
 	CHECK_EQ(weigh_all(&periods, 14 * MS, 40), 40 * MS + 3 * MS);
 	/* Somebody else ran when it began ... */
-	hold(&periods, 60 * MS, true, 0);
-	hold(&periods, 63 * MS, false, 0);
+	throttle(&periods, 60 * MS, true, 0);
+	throttle(&periods, 63 * MS, false, 0);
 	CHECK_EQ(weigh_all(&periods, 64 * MS, 10), 10 * MS);
 	/* ... or when it ended. */
-	hold(&periods, 80 * MS, true, 0);
+	throttle(&periods, 80 * MS, true, 0);
 	CHECK_EQ(weigh(&periods, 80 * MS + 500), MS);
-	hold(&periods, 83 * MS, false, 0);
+	throttle(&periods, 83 * MS, false, 0);
 	CHECK_EQ(weigh_all(&periods, 90 * MS, 10), 10 * MS);
 	periods_done(&periods);
 }

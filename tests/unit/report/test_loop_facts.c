@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "report/annotate/source_text.h"
 #include "report/cycles/count_loops.h"
 #include "report/html/html.h"
 #include "report/label.h"
@@ -469,6 +470,7 @@ TEST(html_has_the_facts_of_each_loop)
 	OWNED struct profile *p = nest_profile();
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
+	struct source_search nowhere = { 0 };
 	struct document document;
 	char *meta = NULL;
 	size_t len = 0;
@@ -477,7 +479,7 @@ TEST(html_has_the_facts_of_each_loop)
 	fuse_nest(p, &tree);
 	document_init(&document, p, &tree);
 	read_counts(p, COUNTS("true"), NULL, &counts);
-	html_write_meta(file, &document, &(struct export_options){ .counts = &counts },
+	html_write_meta(file, &document, &(struct export_options){ .counts = &counts, .sources = &nowhere },
 			&(struct derived){ 0 });
 	fclose(file);
 	CHECK(strstr(meta, "[vector 128 bit] [unrolled] [2 copies]"));

@@ -26,6 +26,7 @@ void profile_free(struct profile *profile)
 	if (profile->packed)
 		packed_values_done(profile->packed);
 	free(profile->packed);
+	writer_done(&profile->contexts);
 	writer_done(&profile->samples);
 	value_tables_free(profile->tables);
 	vec_done(&profile->spread);

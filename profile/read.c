@@ -158,14 +158,18 @@ static const struct container_entry *container_entry_of(const struct container_e
 	return NULL;
 }
 
-/* Nodes are there in one form or in the other; values as well, or there are none. */
+/* Nodes are there in one of three forms; values in one of two, or there are none. */
 static bool container_has_instead(const struct container_entry *entries, size_t n,
 				  const struct section_type *type)
 {
-	if (type->number == SECTION_SAMPLES)
-		return true;
-	return type->number == SECTION_TREE ? container_entry_of(entries, n, SECTION_NODES) != NULL
-					    : container_entry_of(entries, n, type->or_else) != NULL;
+	static const uint32_t nodes[] = { SECTION_NODES, SECTION_TREE, SECTION_CONTEXTS };
+	bool is_of_nodes = false, is_there = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(nodes); i++) {
+		is_of_nodes |= type->number == nodes[i];
+		is_there |= container_entry_of(entries, n, nodes[i]) != NULL;
+	}
+	return type->number == SECTION_SAMPLES || (is_of_nodes && is_there);
 }
 
 /* In our order, not the file's: sections that are referred to come before those that refer to them. */

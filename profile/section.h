@@ -32,13 +32,13 @@ enum section_number {
 	SECTION_DOUBTS = 20,
 	SECTION_TREE = 21,
 	SECTION_SAMPLES = 22,
+	SECTION_CONTEXTS = 23,
 };
 
 struct section_type {
 	enum section_number number;
 	const char *name;
 	bool is_required;
-	enum section_number or_else; /* the section that may replace it; 0 = none */
 
 	/* Either a VEC of the profile ... */
 	const struct table *table;
@@ -82,6 +82,12 @@ int doubts_decode(struct decoder *decoder, struct profile *profile);
 bool tree_is_written(const struct profile *profile);
 void tree_encode(const struct profile *profile, struct writer *ret);
 int tree_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_contexts.c: nodes in a third form, once profile_make_dense has made it. False: they cannot be
+ * written so. */
+bool contexts_make(const struct profile *profile, struct writer *ret);
+void contexts_encode(const struct profile *profile, struct writer *ret);
+int contexts_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_samples.c: values, rounds and activations in another form, once profile_make_dense has made it. */
 void samples_encode(const struct profile *profile, struct writer *ret);

@@ -38,7 +38,7 @@ static const struct table round_table = TABLE(struct cct_value, round_columns);
 
 void nodes_encode(const struct profile *profile, struct writer *ret)
 {
-	if (!tree_is_written(profile))
+	if (!profile->contexts.len && !tree_is_written(profile))
 		table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
 }
 

@@ -245,6 +245,8 @@ void profile_make_dense(struct profile *profile)
 	struct writer made = { 0 };
 
 	profile->is_dense = true;
+	if (!profile->contexts.len && !contexts_make(profile, &profile->contexts))
+		writer_clear(&profile->contexts);
 	if (!profile->packed || profile->samples.len)
 		return;
 	samples_init(&s, &profile->cct);

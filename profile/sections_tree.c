@@ -6,116 +6,65 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/hash.h"
-#include "base/slots.h"
 #include "profile/section.h"
+#include "profile/tree_model.h"
 
-#define BELOW_MAX 16 /* frames that are remembered below one, those that were met last */
 #define SHIFT_MAX 16
-#define FIRST_NODE (CCT_INCOMPLETE + 1)
 
 enum tree_column { TREE_UP, TREE_WAY, TREE_IMAGE, TREE_FLAGS, TREE_VADDR, TREE_COLUMNS };
 
-struct tree_frame {
-	uint64_t vaddr;
-	image_id image;
-	uint32_t flags;
-	uint32_t n_below;
-	uint32_t below[BELOW_MAX]; /* frames, the last met first */
-};
-
-/* What both who writes and who reads know at a node. */
-struct tree_model {
-	VEC(struct tree_frame) frames;
-	struct slots slots;
+/* What a writer and a reader both know at a node. */
+struct tree_state {
+	struct tree_model model;
 	VEC(uint32_t) frame_of; /* by node */
 	uint64_t *last;         /* by image, none being the last: the address of its last node */
 	size_t n_images;
 };
 
-static uint64_t tree_hash(const struct tree_frame *frame)
+static void tree_state_init(struct tree_state *state, size_t n_images, size_t n_frames)
 {
-	return hash_u64(frame->vaddr ^ hash_u64((uint64_t)frame->image << 32 | frame->flags));
-}
-
-static uint64_t tree_hash_at(const void *owner, uint32_t index)
-{
-	return tree_hash(&((const struct tree_model *)owner)->frames.at[index]);
-}
-
-static bool tree_same(const void *owner, uint32_t index, const void *key)
-{
-	const struct tree_frame *a = &((const struct tree_model *)owner)->frames.at[index], *b = key;
-
-	return a->vaddr == b->vaddr && a->image == b->image && a->flags == b->flags;
-}
-
-static uint32_t tree_frame_of(struct tree_model *model, image_id image, uint64_t vaddr, uint32_t flags)
-{
-	struct tree_frame frame = { .vaddr = vaddr, .image = image, .flags = flags };
-	size_t slot = slots_find(&model->slots, tree_hash(&frame), tree_same, model, &frame);
-
-	if (model->slots.at[slot] == SLOT_FREE) {
-		vec_push(&model->frames, frame);
-		slots_put(&model->slots, slot, (uint32_t)model->frames.n - 1, tree_hash_at, model);
-		return (uint32_t)model->frames.n - 1;
-	}
-	return model->slots.at[slot];
-}
-
-static void tree_model_init(struct tree_model *model, size_t n_images, size_t n_frames)
-{
-	*model = (struct tree_model){ .n_images = n_images };
-	slots_init(&model->slots);
-	slots_reserve(&model->slots, n_frames + FIRST_NODE);
-	model->last = alloc_zero(n_images + 1, sizeof(*model->last));
+	*state = (struct tree_state){ .n_images = n_images };
+	tree_model_init(&state->model, n_frames);
+	state->last = alloc_zero(n_images + 1, sizeof(*state->last));
 	for (uint32_t i = 0; i < FIRST_NODE; i++)
-		vec_push(&model->frame_of, tree_frame_of(model, IMAGE_NONE, i, 0));
+		vec_push(&state->frame_of, i);
 }
 
-static void tree_model_done(struct tree_model *model)
+static void tree_state_done(struct tree_state *state)
 {
-	vec_done(&model->frames);
-	vec_done(&model->frame_of);
-	slots_done(&model->slots);
-	free(model->last);
+	tree_model_done(&state->model);
+	vec_done(&state->frame_of);
+	free(state->last);
 }
 
-static uint64_t *tree_last(struct tree_model *model, image_id image)
+static struct tree_frame *tree_frame_at(const struct tree_state *state, uint32_t node)
 {
-	return &model->last[image < model->n_images ? image : model->n_images];
+	return &state->model.frames.at[state->frame_of.at[node]];
 }
 
-/* The frame is below the other now, as the one that was met last; at: where it was, or how many there were.
- */
-static void tree_move_up(struct tree_frame *above, uint32_t frame, uint32_t at)
+static uint64_t *tree_last(struct tree_state *state, image_id image)
 {
-	if (at == above->n_below && above->n_below < BELOW_MAX)
-		above->n_below++;
-	at = at < BELOW_MAX ? at : BELOW_MAX - 1;
-	for (; at > 0; at--)
-		above->below[at] = above->below[at - 1];
-	above->below[0] = frame;
+	return &state->last[image < state->n_images ? image : state->n_images];
 }
 
 /* One more node, at the place of `at` below its parent's frame. */
-static void tree_meet(struct tree_model *model, uint32_t parent, uint32_t frame, uint32_t at)
+static void tree_meet(struct tree_state *state, uint32_t parent, uint32_t frame, uint32_t at)
 {
-	const struct tree_frame *it = &model->frames.at[frame];
+	const struct tree_frame *it = &state->model.frames.at[frame];
 
-	*tree_last(model, it->image) = it->vaddr;
-	tree_move_up(&model->frames.at[model->frame_of.at[parent]], frame, at);
-	vec_push(&model->frame_of, frame);
+	*tree_last(state, it->image) = it->vaddr;
+	tree_move_up(tree_frame_at(state, parent), frame, at);
+	vec_push(&state->frame_of, frame);
 }
 
 /* What a new address counts from. */
-static uint64_t tree_base(struct tree_model *model, uint32_t parent, image_id image, bool *ret_is_beside)
+static uint64_t tree_base(struct tree_state *state, uint32_t parent, image_id image, bool *ret_is_beside)
 {
-	const struct tree_frame *above = &model->frames.at[model->frame_of.at[parent]];
-	const struct tree_frame *first = above->n_below ? &model->frames.at[above->below[0]] : NULL;
+	const struct tree_frame *above = tree_frame_at(state, parent);
+	const struct tree_frame *first = above->n_below ? &state->model.frames.at[above->below[0]] : NULL;
 
 	*ret_is_beside = first && first->image == image;
-	return *ret_is_beside ? first->vaddr : *tree_last(model, image);
+	return *ret_is_beside ? first->vaddr : *tree_last(state, image);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
@@ -138,20 +87,12 @@ bool tree_is_written(const struct profile *profile)
 {
 	const struct cct *cct = &profile->cct;
 
-	for (uint32_t i = FIRST_NODE; profile->is_dense && i < cct->nodes.n; i++)
+	if (!profile->is_dense || profile->contexts.len)
+		return false;
+	for (uint32_t i = FIRST_NODE; i < cct->nodes.n; i++)
 		if (tree_up(cct, i) == UINT32_MAX)
 			return false;
-	return profile->is_dense;
-}
-
-static unsigned tree_shift(const struct cct *cct)
-{
-	uint64_t bits = 0;
-
-	for (size_t i = FIRST_NODE; i < cct->nodes.n; i++)
-		bits |= cct->nodes.at[i].vaddr;
-	unsigned shift = bits ? (unsigned)__builtin_ctzll(bits) : 0;
-	return shift < SHIFT_MAX ? shift : SHIFT_MAX;
+	return true;
 }
 
 /* Inner frames are calls, and leaves are not: mostly. */
@@ -160,11 +101,11 @@ static uint32_t tree_usual_flags(bool is_leaf)
 	return is_leaf ? 0 : CCT_IS_RETURN;
 }
 
-static void tree_write_node(struct tree_model *model, const struct cct_node *node, bool is_leaf,
+static void tree_write_node(struct tree_state *state, const struct cct_node *node, bool is_leaf,
 			    unsigned shift, struct writer *columns)
 {
-	uint32_t frame = tree_frame_of(model, node->image, node->vaddr, node->flags), at = 0;
-	const struct tree_frame *above = &model->frames.at[model->frame_of.at[node->parent]];
+	uint32_t frame = tree_frame_of(&state->model, node->image, node->vaddr, node->flags), at = 0;
+	const struct tree_frame *above = tree_frame_at(state, node->parent);
 	bool is_beside;
 
 	while (at < above->n_below && above->below[at] != frame)
@@ -172,29 +113,29 @@ static void tree_write_node(struct tree_model *model, const struct cct_node *nod
 	bool is_known = at < above->n_below;
 	write_uleb(&columns[TREE_WAY], is_known ? at + 1 : 0);
 	if (!is_known) {
-		uint64_t base = tree_base(model, node->parent, node->image, &is_beside);
+		uint64_t base = tree_base(state, node->parent, node->image, &is_beside);
 		uint32_t image = node->image + 1; /* 0 = none */
 		write_uleb(&columns[TREE_IMAGE], is_beside ? 0 : (uint64_t)image + 1);
 		write_uleb(&columns[TREE_FLAGS], node->flags ^ tree_usual_flags(is_leaf));
 		write_sleb(&columns[TREE_VADDR], (int64_t)(node->vaddr - base) >> shift);
 	}
-	tree_meet(model, node->parent, frame, at);
+	tree_meet(state, node->parent, frame, at);
 }
 
 void tree_encode(const struct profile *profile, struct writer *ret)
 {
 	const struct cct *cct = &profile->cct;
-	CLEANUP(tree_model_done) struct tree_model model = { 0 };
+	CLEANUP(tree_state_done) struct tree_state state = { 0 };
 	struct writer columns[TREE_COLUMNS] = { 0 };
 	unsigned shift = tree_shift(cct);
 
 	if (!tree_is_written(profile))
 		return;
-	tree_model_init(&model, profile->images.n, 0);
+	tree_state_init(&state, profile->images.n, 0);
 	for (uint32_t i = FIRST_NODE; i < cct->nodes.n; i++) {
 		bool is_leaf = i + 1 == cct->nodes.n || cct->nodes.at[i + 1].parent != i;
 		write_uleb(&columns[TREE_UP], tree_up(cct, i));
-		tree_write_node(&model, &cct->nodes.at[i], is_leaf, shift, columns);
+		tree_write_node(&state, &cct->nodes.at[i], is_leaf, shift, columns);
 	}
 	write_uleb(ret, cct->nodes.n - FIRST_NODE);
 	write_uleb(ret, shift);
@@ -225,19 +166,19 @@ static bool tree_read_parent(const struct cct *cct, uint64_t up, uint32_t *ret)
 }
 
 /* A frame that is new below its parent's. */
-static bool tree_read_frame(const struct decoder *decoder, struct tree_model *model, uint32_t parent,
+static bool tree_read_frame(const struct decoder *decoder, struct tree_state *state, uint32_t parent,
 			    bool is_leaf, unsigned shift, struct reader *columns, uint32_t *ret)
 {
-	const struct tree_frame *above = &model->frames.at[model->frame_of.at[parent]];
+	const struct tree_frame *above = tree_frame_at(state, parent);
 	uint64_t said = read_uleb(&columns[TREE_IMAGE]), flags = read_uleb(&columns[TREE_FLAGS]);
 	uint64_t step = (uint64_t)read_sleb(&columns[TREE_VADDR]) << shift;
 	bool is_beside;
 
 	if ((!said && !above->n_below) || said > decoder->limits[REF_IMAGE] + 1 || flags > UINT32_MAX)
 		return false;
-	image_id image = said ? (image_id)(said - 2) : model->frames.at[above->below[0]].image;
-	uint64_t vaddr = tree_base(model, parent, image, &is_beside) + step;
-	*ret = tree_frame_of(model, image, vaddr, (uint32_t)flags ^ tree_usual_flags(is_leaf));
+	image_id image = said ? (image_id)(said - 2) : state->model.frames.at[above->below[0]].image;
+	uint64_t vaddr = tree_base(state, parent, image, &is_beside) + step;
+	*ret = tree_frame_of(&state->model, image, vaddr, (uint32_t)flags ^ tree_usual_flags(is_leaf));
 	return true;
 }
 
@@ -280,7 +221,7 @@ static int tree_finish(const struct decoder *decoder, struct cct *cct)
 	return 0;
 }
 
-static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree_model *model, uint64_t n,
+static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree_state *state, uint64_t n,
 			   unsigned shift, struct reader *columns)
 {
 	uint64_t up = n ? read_uleb(&columns[TREE_UP]) : 0, next = 0;
@@ -291,15 +232,15 @@ static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree
 		uint64_t way = read_uleb(&columns[TREE_WAY]);
 		if (!tree_read_parent(cct, up, &parent))
 			return decoder_refuse(decoder, "node %zu is above the root", cct->nodes.n);
-		const struct tree_frame *above = &model->frames.at[model->frame_of.at[parent]];
+		const struct tree_frame *above = tree_frame_at(state, parent);
 		uint32_t n_below = above->n_below;
 		if (way > n_below ||
-		    (!way && !tree_read_frame(decoder, model, parent, next != 0, shift, columns, &frame)))
+		    (!way && !tree_read_frame(decoder, state, parent, next != 0, shift, columns, &frame)))
 			return decoder_refuse(decoder, "node %zu leads nowhere", cct->nodes.n);
 		if (way)
 			frame = above->below[way - 1];
-		tree_meet(model, parent, frame, way ? (uint32_t)way - 1 : n_below);
-		const struct tree_frame *it = &model->frames.at[frame];
+		tree_meet(state, parent, frame, way ? (uint32_t)way - 1 : n_below);
+		const struct tree_frame *it = &state->model.frames.at[frame];
 		vec_push(&cct->nodes, ((struct cct_node){ parent, it->image, it->vaddr, it->flags, 0 }));
 	}
 	return tree_finish(decoder, cct);
@@ -307,7 +248,7 @@ static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree
 
 int tree_decode(struct decoder *decoder, struct profile *profile)
 {
-	CLEANUP(tree_model_done) struct tree_model model = { 0 };
+	CLEANUP(tree_state_done) struct tree_state state = { 0 };
 	struct reader r = reader_of(decoder->bytes), columns[TREE_COLUMNS] = { 0 };
 	uint64_t n = read_uleb(&r), shift = read_uleb(&r);
 
@@ -318,9 +259,9 @@ int tree_decode(struct decoder *decoder, struct profile *profile)
 		return decoder_refuse(decoder, "its columns are damaged");
 	if (profile->cct.nodes.n != FIRST_NODE)
 		return decoder_refuse(decoder, "there are other nodes");
-	tree_model_init(&model, profile->images.n, reader_left(&columns[TREE_FLAGS]));
+	tree_state_init(&state, profile->images.n, reader_left(&columns[TREE_FLAGS]));
 	vec_reserve(&profile->cct.nodes, n + FIRST_NODE);
-	int error = tree_read_nodes(decoder, &profile->cct, &model, n, (unsigned)shift, columns);
+	int error = tree_read_nodes(decoder, &profile->cct, &state, n, (unsigned)shift, columns);
 	for (size_t i = 0; !error && i < TREE_COLUMNS; i++)
 		if (columns[i].failed || reader_left(&columns[i]))
 			error = decoder_refuse(decoder, "column %zu has the wrong length", i);

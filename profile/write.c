@@ -14,8 +14,10 @@
 
 #define ZSTD_LEVEL 3
 #define ZSTD_LEVEL_CODE (-1) /* machine code compresses badly: 14 % more bytes, in a third of the time */
-#define ZSTD_LEVEL_TREE 9    /* for files that are kept for weeks */
-#define PACK_WORTH 256       /* smaller sections are not worth compressing */
+#define ZSTD_LEVEL_KEPT                                                                                 \
+	16             /* for files that are kept for weeks; from this level on, zstd finds the columns \
+			*/
+#define PACK_WORTH 256 /* smaller sections are not worth compressing */
 
 static void container_write_entry(struct writer *w, const struct container_entry *entry)
 {
@@ -60,10 +62,10 @@ static void pack_section(void *context, unsigned worker, size_t index)
 					   .flags = type->is_required ? SECTION_NEEDED : 0 };
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
-	int level = type->number == SECTION_CODES                                     ? ZSTD_LEVEL_CODE
-		    : type->number == SECTION_TREE || type->number == SECTION_SAMPLES ? ZSTD_LEVEL_TREE
-										      : ZSTD_LEVEL;
-	if (!job->is_plain && contents.len >= PACK_WORTH &&
+	bool is_kept = type->number == SECTION_TREE || type->number == SECTION_SAMPLES;
+	bool is_packed = type->number == SECTION_CONTEXTS;
+	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : is_kept ? ZSTD_LEVEL_KEPT : ZSTD_LEVEL;
+	if (!job->is_plain && !is_packed && contents.len >= PACK_WORTH &&
 	    compress_zstd(writer_bytes(&contents), level, &packed) == 0 && packed.len < contents.len &&
 	    contents.len <= container_unpacked_max(packed.len)) {
 		entry->flags |= SECTION_ZSTD;

@@ -4,7 +4,7 @@
 profile/FORMAT.md, held against the file: an independent reader, written from the text alone, must find
 what cpprof report says is there. usage: format.py CPPROF FILE
 
-format.py --dense DENSE PLAIN: both have the same nodes, in section 21 and in section 8, and the same values, in section 22
+format.py --dense DENSE PLAIN: both have the same nodes, in section 23 and in section 8, and the same values, in section 22
 and in sections 9, 16 and 18.
 """
 import json
@@ -153,6 +153,146 @@ def tree(data):
     return nodes
 
 
+class Coder:
+    """Coded bits of section 23."""
+
+    def __init__(self, data):
+        self.data, self.low, self.high, self.code, self.at = data, 0, 0xFFFFFFFF, 0, 0
+        self.models = {}
+        for _ in range(4):
+            self.take()
+
+    def take(self):
+        self.code = (self.code << 8 | self.data[self.at]) & 0xFFFFFFFF
+        self.at += 1
+
+    def settle(self):
+        while self.low >> 24 == self.high >> 24:
+            self.low, self.high = self.low << 8 & 0xFFFFFFFF, (self.high << 8 | 255) & 0xFFFFFFFF
+            self.take()
+
+    def bit(self, *key):
+        p, seen = self.models.get(key, (32768, 0))
+        middle = self.low + ((self.high - self.low) * p >> 16)
+        bit = int(self.code <= middle)
+        if bit:
+            self.high = middle
+        else:
+            self.low = middle + 1
+        self.settle()
+        p += ((65536 if bit else 0) - p) * (2 ** 17 // (2 * seen + 3)) >> 16
+        self.models[key] = (min(max(p, 64), 65472), min(seen + 1, 30))
+        return bit
+
+    def plain(self, n):
+        value = 0
+        while n:
+            some = 1 if self.high - self.low < 65536 else min(n, 8)
+            step = (self.high - self.low + 1) >> some
+            bits = min((self.code - self.low) // step, 2 ** some - 1)
+            self.low += bits * step
+            if bits < 2 ** some - 1:
+                self.high = self.low + step - 1
+            self.settle()
+            value, n = value << some | bits, n - some
+        return value
+
+    def number(self, *key):
+        n = 0
+        while n < 64 and self.bit("length", n, *key):
+            n += 1
+        if n < 2:
+            return n
+        value, top = 1, min(n - 1, 3)
+        for _ in range(top):
+            value = value << 1 | self.bit("top", n, value, *key)
+        return value << n - 1 - top | self.plain(n - 1 - top)
+
+    def signed(self, *key):
+        number = self.number(*key)
+        return -(number >> 1) - 1 if number & 1 else number >> 1
+
+
+class Contexts:
+    """Section 23, as rows of section 8."""
+
+    def __init__(self, data, n_images):
+        r = Reader(data)
+        self.n, self.shift, self.n_images = r.uleb(), r.uleb(), n_images
+        self.ranges = [(r.uleb(), r.uleb()) for _ in range(n_images + 1)]
+        self.coder, self.below = Coder(data[r.at:]), {}
+        self.nodes = [{"parent": 0, "image": NONE, "vaddr": 0, "flags": 0} for _ in range(2)]
+        for root in range(2):
+            self.walk(root)
+        assert len(self.nodes) == self.n + 2, "nodes are missing"
+        assert self.coder.at == len(self.coder.data), "section 23 has bytes left"
+
+    def walk(self, root):
+        levels = [[root, (NONE, root, 0), NONE, 0, 2]]
+        while levels and len(self.nodes) < self.n + 2:
+            node, frame, before, n, kind = levels[-1]
+            known = self.below.setdefault(frame, [])
+            if not self.coder.bit("more", min(n, 3), frame[2] & 1, min(len(known), 3), kind):
+                levels.pop()
+                continue
+            child = self.child(frame, before, n, known)
+            assert before is NONE or self.order(child) > self.order(before), "children do not rise"
+            levels[-1][2:] = child, n + 1, 1
+            if len(levels) > 1:
+                levels[-2][4] = 0
+            levels.append([len(self.nodes), child, NONE, 0, 2])
+            self.nodes.append({"parent": node, "image": child[0], "vaddr": child[1], "flags": child[2]})
+
+    @staticmethod
+    def order(frame):
+        return (-1 if frame[0] is NONE else frame[0], *frame[1:])
+
+    def child(self, frame, before, n, known):
+        candidates = [f for f in known if before is NONE or self.order(f) > self.order(before)]
+        many, some = min(len(candidates), 7), min(n, 3)
+        if candidates and self.coder.bit("known", many, some, frame[2] & 1):
+            i = 0
+            while i + 1 < len(candidates) and not self.coder.bit("which", i, many, some):
+                i += 1
+            found = candidates[i]
+            known.remove(found)
+        else:
+            found = self.new(frame, before, known)
+        known.insert(0, found)
+        del known[16:]
+        return found
+
+    def new(self, frame, before, known):
+        image = before[0] if before is not NONE else known[0][0] if known else frame[0]
+        if self.coder.bit("image", 0 if before is not NONE else 1 if known else 2):
+            said = self.coder.number("image")
+            image = said - 1 if said else NONE
+        flags = self.coder.bit("return", frame[2] & 1)
+        flags |= self.coder.bit("kernel", frame[2] >> 1) << 1
+        if before is not NONE and before[0] == image:
+            vaddr = before[1] + (self.coder.number("after", flags & 1) << self.shift)
+        elif known and known[0][0] == image:
+            vaddr = known[0][1] + (self.coder.signed("near", flags & 1) << self.shift)
+        else:
+            vaddr = self.anywhere(self.n_images if image is NONE else image, flags & 1)
+        return image, vaddr % 2 ** 64, flags
+
+    def anywhere(self, image, is_return):
+        a, b, mask = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 2 ** 64 - 1
+        width, low = self.ranges[image]
+        bits = 1
+        for _ in range(width - 8):
+            h = ((2 * image + is_return) * a & mask ^ bits * b & mask) * a & mask
+            bits = bits << 1 | self.coder.bit("prefix", h >> 48)
+        plain = min(width, 8)
+        bits = bits << plain | self.coder.plain(plain)
+        return low + bits - (1 << width) << self.shift
+
+
+def contexts(parts):
+    return Contexts(parts[23], Reader(parts[5]).uleb() if 5 in parts else 0).nodes
+
+
 VALUES = ["node delta", "thread delta", "metric delta", "value plain"]
 ROUNDS = ["node delta", "thread delta", "round plain", "samples plain"]
 CALLS = ["node delta", "thread delta", "kind plain", "calls plain"]
@@ -222,10 +362,10 @@ def compare_dense(dense, plain):
     for path in (dense, plain):
         with open(path, "rb") as file:
             found.append(sections(file.read()))
-    assert 21 in found[0] and 8 not in found[0] and 8 in found[1], "not one of each kind"
-    nodes = tree(found[0][21])
+    assert 23 in found[0] and 8 not in found[0] and 8 in found[1], "not one of each kind"
+    nodes = contexts(found[0])
     assert nodes == table(found[1][8], NODES, "image"), "other nodes"
-    print(f"{len(nodes)} nodes in {len(found[0][21])} bytes, otherwise {len(found[1][8])}")
+    print(f"{len(nodes)} nodes in {len(found[0][23])} bytes, otherwise {len(found[1][8])}")
     compare_values(*found, nodes)
 
 
@@ -236,7 +376,7 @@ def main():
     with open(path, "rb") as file:
         parts = sections(file.read())
     names = strings(parts[1])
-    nodes = table(parts[8], NODES, "image") if 8 in parts else tree(parts[21])
+    nodes = table(parts[8], NODES, "image") if 8 in parts else tree(parts[21]) if 21 in parts else contexts(parts)
     values = table(parts[9], VALUES)
     rounds = table(parts[16], ROUNDS) if 16 in parts else []
     quality = {row["counter"]: row["value"] for row in table(parts[11], ["counter plain", "value plain"])}

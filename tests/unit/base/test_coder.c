@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/cleanup.h"
+#include "base/coder.h"
+#include "tests/test.h"
+
+#define WRITER CLEANUP(writer_done)
+#define N 20000
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+/* Of every size, with small ones more often; and bits that are all but certain between them, which narrow the
+ * interval to next to nothing. */
+static uint64_t any_number(uint64_t *seed)
+{
+	unsigned bits = (unsigned)(next_random(seed) % 65);
+
+	return bits == 0 ? 0 : (next_random(seed) << 33 ^ next_random(seed)) >> (64 - bits);
+}
+
+static void code_mixture(struct coder *coder, uint64_t seed, size_t n)
+{
+	struct coder_number number, other;
+	struct coder_model rare = CODER_MODEL;
+
+	coder_number_init(&number);
+	coder_number_init(&other);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = any_number(&seed);
+		unsigned width = (unsigned)(next_random(&seed) % 65), bit = next_random(&seed) % 500 == 0;
+		uint64_t bits = width ? value >> (64 - width) : 0;
+		CHECK_EQ(coder_number(coder, &number, coder->out ? value : 0), value);
+		CHECK_EQ(coder_bit(coder, &rare, coder->out ? bit : 0), bit);
+		CHECK_EQ(coder_bits(coder, width, coder->out ? bits : 0), bits);
+		CHECK_EQ(coder_signed(coder, &other, coder->out ? (int64_t)value : 0), (int64_t)value);
+	}
+}
+
+TEST(what_was_coded_comes_back_and_takes_every_byte)
+{
+	for (uint64_t seed = 1; seed < 8; seed++) {
+		WRITER struct writer bytes = { 0 };
+		struct coder writer = coder_writer(&bytes);
+		code_mixture(&writer, seed, N / 10);
+		coder_finish(&writer);
+		struct coder reader = coder_reader(writer_bytes(&bytes));
+		code_mixture(&reader, seed, N / 10);
+		CHECK(coder_is_at_end(&reader));
+	}
+}
+
+/* An interval with fewer parts than there are values is reached in a few of a million. */
+TEST(narrow_intervals_lose_nothing)
+{
+	for (int is_reading = 0; is_reading < 2; is_reading++) {
+		static struct writer bytes;
+		struct coder coder = is_reading ? coder_reader(writer_bytes(&bytes)) : coder_writer(&bytes);
+		struct coder_model model = CODER_MODEL;
+		uint64_t seed = 5;
+		for (size_t i = 0; i < 100 * N; i++) {
+			unsigned bit = next_random(&seed) % 3 == 0;
+			uint64_t bits = next_random(&seed) & 255;
+			CHECK_EQ(coder_bit(&coder, &model, is_reading ? 0 : bit), bit);
+			CHECK_EQ(coder_bits(&coder, 8, is_reading ? 0 : bits), bits);
+		}
+		if (!is_reading)
+			coder_finish(&coder);
+		else
+			writer_done(&bytes);
+	}
+}
+
+TEST(what_is_likely_takes_few_bits)
+{
+	WRITER struct writer bytes = { 0 };
+	struct coder coder = coder_writer(&bytes);
+	struct coder_model model = CODER_MODEL;
+	uint64_t seed = 3;
+
+	for (size_t i = 0; i < N; i++)
+		coder_bit(&coder, &model, next_random(&seed) % 64 == 0);
+	coder_finish(&coder);
+	CHECK(bytes.len < N / 8 / 7); /* the least would be 0.116 bits each */
+}
+
+TEST(input_that_ends_early_or_late_is_noticed)
+{
+	WRITER struct writer bytes = { 0 };
+	struct coder writer = coder_writer(&bytes);
+	struct coder_number number;
+
+	coder_number_init(&number);
+	for (uint64_t i = 0; i < 100; i++)
+		coder_number(&writer, &number, i);
+	coder_finish(&writer);
+	write_u8(&bytes, 0);
+	for (size_t len = 0; len <= bytes.len; len++) {
+		struct coder reader = coder_reader((struct bytes){ bytes.at, len });
+		coder_number_init(&number);
+		for (uint64_t i = 0; i < 100; i++)
+			coder_number(&reader, &number, 0);
+		CHECK_EQ(coder_is_at_end(&reader), len == bytes.len - 1);
+	}
+}

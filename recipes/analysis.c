@@ -14,6 +14,7 @@
 #define MAX_OWNERS 8        /* functions tried as the owner of a part */
 #define MAX_JUMPERS 64      /* jumps into it that are tried for that: most come from the same function */
 #define MANY_FUNCTIONS 2048 /* an index of at least this many functions is worth caching */
+#define MIN_INTERPRETER 512 /* bytes */
 #define MAX_PIECES 8        /* that start before an address and may cover it: functions share their ends */
 
 /* The state of a span. */
@@ -212,6 +213,26 @@ static void analysis_analyse_jumpers(struct analysis *analysis, uint64_t start, 
 	}
 }
 
+/* An interpreter in assembly does not begin as a function does: it is entered through prologues further on.
+ */
+static uint32_t analysis_interpreter_recipe(struct analysis *analysis, const struct function *f,
+					    uint64_t vaddr)
+{
+	if (!(f->sources & FROM_FRAME) || f->end - f->start < MIN_INTERPRETER)
+		return RECIPE_NONE;
+	if (map_find(&analysis->tried, f->start) == MAP_NONE) {
+		uint64_t start = f->start;
+		map_put(&analysis->tried, start, 1);
+		analysis->flow.ignores_references = true;
+		functions_analyse_alone(analysis->functions, functions_index(analysis->functions, start),
+					&analysis->flow);
+		analysis->n_analysed++;
+		if (analysis->flow.is_threaded)
+			analysis_keep_rows(analysis, 0);
+	}
+	return analysis_find_row(analysis, f->start, vaddr);
+}
+
 /*
  * Code that nothing is seen to enter as a function is analysed with the function that jumps there. If that
  * one is not found, nothing is known of it, unless it stands alone between traps: then whoever gets there
@@ -225,6 +246,8 @@ static uint32_t analysis_part_recipe(struct analysis *analysis, const struct fun
 	if (copy.name)
 		analysis_analyse_namesakes(analysis, copy.name, copy.start, vaddr);
 	uint32_t row = analysis_find_row(analysis, copy.start, vaddr);
+	if (row == RECIPE_NONE)
+		row = analysis_interpreter_recipe(analysis, &copy, vaddr);
 	if (row != RECIPE_NONE || !is_alone)
 		return row;
 	functions_look_around(analysis->functions, vaddr);

@@ -122,24 +122,36 @@ static void flow_forget_states(struct flow *flow)
 	vec_clear(&flow->private->denied);
 }
 
-static void flow_run_from_entry(struct flow *flow)
+static void flow_set_entry(struct flow *flow, uint32_t i)
 {
-	for (int round = 0; round <= MAX_RESTARTS; round++) {
-		struct state entry;
+	struct state entry;
 
+	state_enter(&entry, flow->isa, flow->bias);
+	if (flow->private->ra_is_pushed)
+		state_store(&entry, value_cfa(-8), 8, value_entry(flow->isa->ra));
+	if (flow->private->wants_arguments)
+		state_enter_arguments(&entry, flow->isa);
+	flow->flags.at[i] |= INSN_LEADER;
+	flow_set_state(flow, i, &entry, FLOW_NONE, false);
+}
+
+void flow_run_from(struct flow *flow, const struct flow_entries *entries)
+{
+	flow->private->entry = entries->n == 1 ? entries->at[0] : FLOW_NONE;
+	for (int round = 0; round <= MAX_RESTARTS; round++) {
 		flow_forget_states(flow);
 		flow->private->must_restart = false;
-		state_enter(&entry, flow->isa, flow->bias);
-		if (flow->private->ra_is_pushed)
-			state_store(&entry, value_cfa(-8), 8, value_entry(flow->isa->ra));
-		if (flow->private->wants_arguments)
-			state_enter_arguments(&entry, flow->isa);
-		flow->flags.at[0] |= INSN_LEADER;
-		flow_set_state(flow, 0, &entry, FLOW_NONE, false);
+		for (unsigned k = 0; k < entries->n; k++)
+			flow_set_entry(flow, entries->at[k]);
 		flow_settle(flow);
 		if (!flow->private->must_restart)
 			return;
 	}
+}
+
+static void flow_run_from_entry(struct flow *flow)
+{
+	flow_run_from(flow, &(struct flow_entries){ .at = { 0 }, .n = 1 });
 }
 
 /* Every exit fails, all with sp too high by the same amount: that many bytes were above the return address.
@@ -256,6 +268,24 @@ static void flow_try_trusting(struct flow *flow)
 	flow_judge(flow);
 }
 
+/* The prologues of an interpreter are kept as its entries only if every exit is correct then. */
+static void flow_try_threads(struct flow *flow)
+{
+	struct flow_private *p = flow->private;
+	uint32_t jump = flow_find_threads(flow);
+
+	if (jump == FLOW_NONE)
+		return;
+	p->piece_jump = jump;
+	flow->is_threaded = flow_run_threaded(flow, jump, &p->piece);
+	flow_judge(flow);
+	if (flow->is_threaded && flow->verdict == FLOW_PASSES)
+		return;
+	flow->is_threaded = false;
+	flow_run_from_entry(flow);
+	flow_judge(flow);
+}
+
 static void flow_clear(struct flow *flow, uint32_t function)
 {
 	struct flow_private *p = flow->private;
@@ -301,6 +331,8 @@ static void flow_clear(struct flow *flow, uint32_t function)
 	flow->heeds = 0;
 	p->budget = 0;
 	p->is_guessing = false;
+	flow->is_threaded = false;
+	p->entry = 0;
 	p->protects_saves = false;
 	p->trusts_calls = false;
 }
@@ -318,6 +350,7 @@ static void flow_analyse_code(struct flow *flow, uint64_t start, uint64_t end)
 		flow_try_protected(flow);
 	if (flow->verdict == FLOW_FAILS)
 		flow_try_trusting(flow);
+	flow_try_threads(flow);
 	if (!flow->skips_guesses)
 		flow_guess(flow);
 }

@@ -98,7 +98,8 @@ struct flow {
 	bool asks_nothing; /* set by the caller: assume that a callee of unknown clobbers changes everything,
 			      instead of asking */
 	enum flow_verdict verdict;
-	bool is_settled; /* the states no longer change; false: that would have taken too long */
+	bool is_threaded; /* an interpreter in pieces: it is entered through prologues, not at its start */
+	bool is_settled;  /* the states no longer change; false: that would have taken too long */
 	bool returns; /* a return, an unresolved jump or a tail call to something that may return was reached
 		       */
 	int32_t bias; /* the caller left this many bytes above the return address */

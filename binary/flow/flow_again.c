@@ -22,7 +22,7 @@ static bool again_lose(struct flow *flow, uint32_t to, uint64_t lost)
 		return false;
 	struct state *state = &flow->states.at[flow->state_of.at[to]];
 	lost &= state->known;
-	if (to == 0 || !lost) /* the entry state is given */
+	if (to == flow->private->entry || !lost) /* the entry state is given */
 		return true;
 	state_forget(state, lost);
 	flow_set_pending(flow, to, lost, false);

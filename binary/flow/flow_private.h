@@ -18,6 +18,13 @@ struct flow_exit {
 	value sp;
 };
 
+#define FLOW_MAX_ENTRIES 16
+/* Instructions at which control enters the function. */
+struct flow_entries {
+	uint32_t at[FLOW_MAX_ENTRIES];
+	unsigned n;
+};
+
 struct flow_private {
 	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state is to be propagated */
 	VEC(uint64_t)
@@ -41,7 +48,10 @@ struct flow_private {
 	bool trusts_calls;    /* callees preserve kept_regs */
 	bool ra_is_pushed;    /* the return address was also pushed, above the bytes of the bias */
 	bool is_guessing;
-	bool must_restart; /* a weak state that had been propagated turned out wrong */
+	uint32_t entry;      /* the instruction whose state is given; FLOW_NONE if there are several */
+	struct state piece;  /* the state of code that only computed jumps reach, if flow.is_threaded */
+	uint32_t piece_jump; /* one of the computed jumps from piece to piece */
+	bool must_restart;   /* a weak state that had been propagated turned out wrong */
 };
 
 /* transfer.c */
@@ -88,6 +98,27 @@ void flow_set_state(struct flow *flow, uint32_t i, const struct state *state, ui
 void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint32_t from, bool is_weak);
 /* Runs pending leaders until nothing changes. */
 void flow_settle(struct flow *flow);
+
+/* flow.c: forgets all states and runs from these entries. */
+void flow_run_from(struct flow *flow, const struct flow_entries *entries);
+
+/* threaded.c: interpreters in assembly. */
+/* One of the computed jumps between the pieces of an interpreter that was not entered at its start; FLOW_NONE
+ * if this is none. */
+uint32_t flow_find_threads(struct flow *flow);
+/* Runs it from its prologues. True if a return confirms their frame: then *ret_piece is the state of the
+ * pieces. */
+bool flow_run_threaded(struct flow *flow, uint32_t jump, struct state *ret_piece);
+/* Do two computed jumps go through the same register, or the same kind of memory operand? */
+bool flow_is_same_jump(const struct flow *flow, uint32_t a, uint32_t b);
+/* Does control never continue with the next instruction? */
+static inline bool flow_is_end(const struct insn *insn)
+{
+	return insn->flow == FLOW_JUMP || insn->flow == FLOW_JUMP_INDIRECT || insn->flow == FLOW_RETURN ||
+	       insn->flow == FLOW_STOP;
+}
+/* Does the instruction allocate stack, by a push or by changing sp? */
+bool flow_begins_frame(const struct flow *flow, uint32_t i);
 
 /* guess.c: states for code that no edge reaches. */
 void flow_guess(struct flow *flow);

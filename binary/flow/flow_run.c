@@ -190,7 +190,7 @@ void flow_arrive(struct flow *flow, uint32_t to, const struct state *state, uint
 {
 	bool is_guessing = flow->private->is_guessing;
 
-	if (to == 0 && !is_guessing) /* the entry state is given */
+	if (to == flow->private->entry && !is_guessing) /* the entry state is given */
 		return;
 	if (flow->is_inferred && !is_guessing)
 		run_note_arrival(flow, to, state, from);

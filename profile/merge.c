@@ -58,12 +58,13 @@ static uint32_t merge_event(struct merger *m, uint32_t i)
 	return index;
 }
 
-/* Metric 0 is samples, metric 1 + i the weight of event i: merger_add has refused other profiles. */
+/* Metric 0 is samples, metric 1 + i the weight of event i: merge_check has refused other profiles, unless
+ * they have no values. */
 static void merge_events(struct merger *m)
 {
 	size_t n_known = m->all->events.n;
 
-	m->metric = alloc_zero(m->from->metrics.n + 1, sizeof(*m->metric));
+	m->metric = alloc_zero(m->from->metrics.n + m->from->events.n + 1, sizeof(*m->metric));
 	if (m->all->metrics.n == 0)
 		vec_push(&m->all->metrics,
 			 ((struct profile_metric){ intern_add(&m->all->strings, "samples"),
@@ -210,26 +211,41 @@ static void merge_reduced_tasks(struct merger *m)
 			merge_reduced_thread(m, merge_is_placed(m->from, m->from->threads.at[i].process));
 }
 
+#define VALUES_AT_ONCE 256
+
+static struct cct_value merge_value(const struct merger *m, struct cct_value value)
+{
+	value.node = m->node[value.node];
+	value.thread = m->thread[value.thread];
+	value.metric = value.metric >= CCT_ROUND ? value.metric : m->metric[value.metric];
+	return value;
+}
+
+static void merge_values(struct merger *m)
+{
+	const struct cct *from = &m->from->cct;
+	struct cct_value some[VALUES_AT_ONCE];
+
+	for (size_t i = 0, n; i < from->values.n; i += n) {
+		for (n = 0; n < VALUES_AT_ONCE && i + n < from->values.n; n++)
+			some[n] = merge_value(m, from->values.at[i + n]);
+		cct_add_values(&m->all->cct, some, n);
+	}
+}
+
 static void merge_tree(struct merger *m)
 {
 	const struct cct *from = &m->from->cct;
-	struct cct *all = &m->all->cct;
 
 	m->node = alloc_zero(from->nodes.n + 1, sizeof(*m->node));
-	m->node[CCT_INCOMPLETE] = CCT_INCOMPLETE;
-	for (size_t i = CCT_INCOMPLETE + 1; i < from->nodes.n; i++) {
-		const struct cct_node *n = &from->nodes.at[i];
-		image_id image = n->image == IMAGE_NONE ? IMAGE_NONE : m->image[n->image];
-		m->node[i] = cct_child(all, m->node[n->parent], image, n->vaddr, n->flags);
+	cct_add_nodes(&m->all->cct, from, m->image, m->node);
+	if (m->options.reduces || m->options.joins) {
+		merge_values(m);
+		return;
 	}
 	for (size_t i = 0; i < from->values.n; i++) {
-		const struct cct_value *v = &from->values.at[i];
-		uint32_t metric = v->metric >= CCT_ROUND ? v->metric : m->metric[v->metric];
-		if (m->options.reduces || m->options.joins)
-			cct_add_value(all, m->node[v->node], m->thread[v->thread], metric, v->value);
-		else
-			packed_values_add(m->values, m->node[v->node], m->thread[v->thread], metric,
-					  v->value);
+		struct cct_value v = merge_value(m, from->values.at[i]);
+		packed_values_add(m->values, v.node, v.thread, v.metric, v.value);
 	}
 }
 

@@ -48,6 +48,87 @@ uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t va
 	return index;
 }
 
+/*
+ * Of a large tree, everything is far from the processor: a few dozen searches are begun before the first one
+ * is finished.
+ */
+#define AT_ONCE 64
+
+static void cct_prefetch_slot(const struct slots *slots, uint64_t hash)
+{
+	__builtin_prefetch(&slots->at[hash & (slots->n - 1)]);
+}
+
+/* The first entry that a search would compare; some index if there is none. */
+static size_t cct_first_entry(const struct slots *slots, uint64_t hash)
+{
+	uint32_t index = slots->at[hash & (slots->n - 1)];
+
+	return index == SLOT_FREE ? 0 : index;
+}
+
+static void cct_add_some(struct cct *cct, const struct cct *from, const image_id *image,
+			 const uint32_t *order, size_t n, uint32_t *ret_node)
+{
+	struct cct_node nodes[AT_ONCE];
+	uint64_t hashes[AT_ONCE];
+
+	for (size_t i = 0; i < n; i++) {
+		struct cct_node node = from->nodes.at[order[i]];
+		node.parent = ret_node[node.parent];
+		node.image = node.image == IMAGE_NONE ? IMAGE_NONE : image[node.image];
+		nodes[i] = node;
+		hashes[i] = cct_node_hash(node.parent, node.image, node.vaddr, node.flags);
+		cct_prefetch_slot(&cct->node_slots, hashes[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(
+			&cct->nodes.at[FIRST_HASHED + cct_first_entry(&cct->node_slots, hashes[i])]);
+	for (size_t i = 0; i < n; i++)
+		ret_node[order[i]] =
+			cct_child(cct, nodes[i].parent, nodes[i].image, nodes[i].vaddr, nodes[i].flags);
+}
+
+/* The nodes behind the roots by depth, so that neighbours do not depend on each other. starts: by depth, and
+ * the end. */
+static uint32_t *cct_by_depth(const struct cct *cct, size_t **ret_starts, size_t *ret_n)
+{
+	uint32_t *order = alloc_zero(cct->nodes.n, sizeof(*order)), deepest = 0;
+	uint32_t *depth = alloc_zero(cct->nodes.n, sizeof(*depth));
+
+	for (size_t i = FIRST_HASHED; i < cct->nodes.n; i++) {
+		depth[i] = depth[cct->nodes.at[i].parent] + 1;
+		deepest = depth[i] > deepest ? depth[i] : deepest;
+	}
+	size_t *starts = alloc_zero((size_t)deepest + 2, sizeof(*starts));
+	for (size_t i = FIRST_HASHED; i < cct->nodes.n; i++)
+		starts[depth[i]]++; /* those of depth 1 begin at 0 */
+	for (size_t i = 1; i <= deepest; i++)
+		starts[i] += starts[i - 1];
+	for (size_t i = cct->nodes.n; i-- > FIRST_HASHED;)
+		order[--starts[depth[i]]] = (uint32_t)i;
+	starts[deepest + 1] = cct->nodes.n - FIRST_HASHED;
+	free(depth);
+	*ret_starts = starts;
+	*ret_n = deepest;
+	return order;
+}
+
+void cct_add_nodes(struct cct *cct, const struct cct *from, const image_id *image, uint32_t *ret_node)
+{
+	size_t *starts, n_levels;
+	uint32_t *order = cct_by_depth(from, &starts, &n_levels);
+
+	ret_node[CCT_ROOT] = CCT_ROOT;
+	ret_node[CCT_INCOMPLETE] = CCT_INCOMPLETE;
+	for (size_t level = 1; level <= n_levels; level++)
+		for (size_t at = starts[level], end = starts[level + 1]; at < end; at += AT_ONCE)
+			cct_add_some(cct, from, image, order + at, end - at < AT_ONCE ? end - at : AT_ONCE,
+				     ret_node);
+	free(order);
+	free(starts);
+}
+
 static uint32_t cct_root_of(const struct stack *stack)
 {
 	return stack->end == STACK_COMPLETE ? CCT_ROOT : CCT_INCOMPLETE;
@@ -170,6 +251,25 @@ uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t
 	    (metric == CCT_ACTIVATIONS && (hint >= cct->values.n || cct->values.at[hint].node != node)))
 		cct->nodes.at[node].value = index - metric;
 	return index;
+}
+
+void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n)
+{
+	uint64_t hashes[AT_ONCE];
+
+	for (size_t first = 0; first < n; first += AT_ONCE) {
+		const struct cct_value *some = values + first;
+		size_t n_some = n - first < AT_ONCE ? n - first : AT_ONCE;
+		for (size_t i = 0; i < n_some; i++) {
+			hashes[i] = cct_value_hash(some[i].node, some[i].thread, some[i].metric);
+			cct_prefetch_slot(&cct->value_slots, hashes[i]);
+			__builtin_prefetch(&cct->nodes.at[some[i].node].value);
+		}
+		for (size_t i = 0; i < n_some; i++)
+			__builtin_prefetch(&cct->values.at[cct_first_entry(&cct->value_slots, hashes[i])]);
+		for (size_t i = 0; i < n_some; i++)
+			cct_add_value(cct, some[i].node, some[i].thread, some[i].metric, some[i].value);
+	}
 }
 
 void cct_tell(struct cct *cct)

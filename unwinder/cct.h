@@ -93,6 +93,10 @@ void cct_tell(struct cct *cct);
 void cct_forget_hash(struct cct *cct);
 /* The child of parent at (image, vaddr, flags), created if necessary. */
 uint32_t cct_child(struct cct *cct, uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags);
+/*
+ * Adds the nodes of another tree. image: by number there, the number here. ret_node: likewise, for its nodes.
+ */
+void cct_add_nodes(struct cct *cct, const struct cct *from, const image_id *image, uint32_t *ret_node);
 /* The node of a stack's innermost frame. Allocates nothing once its nodes exist. */
 uint32_t cct_add_stack(struct cct *cct, const struct stack *stack);
 /* The same below a node of the tree, whatever the stack's root. */
@@ -114,6 +118,8 @@ struct cct_path {
 uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct_path *path);
 /* node: one of the tree's. Returns the number of the value. */
 uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t metric, uint64_t value);
+/* Several, of any nodes of the tree: faster than one by one. */
+void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n);
 /* Removes all values; keeps the nodes. */
 void cct_clear_values(struct cct *cct);
 /* Adds n calls of this duration. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording_epoch: a recording that goes on for ever, in pieces. The source, what was found out about code
- * and who lives stay; the profile begins anew.
+ * recording_epoch: a continuous recording, with one profile per epoch. The source, the results of code
+ * analysis and the running processes are kept; the profile starts again.
  */
 #include <malloc.h>
 #include <sched.h>
@@ -14,17 +14,18 @@
 #include "profile/resolve_pieces.h"
 #include "recording/recording_private.h"
 
-#define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever ends us does not wait for ever */
+#define LAST_NS (20 * CLOCK_NS_PER_S) /* whoever stops the daemon does not wait for ever */
 #define TIDY_NS (30 * CLOCK_NS_PER_S)
 #define MEMORY_LOOK_NS (CLOCK_NS_PER_S / 2)
-/* With the files that are mapped: then it is tidied at once, unless that has not helped the last time. */
+/* Resident memory, including mapped files, above which memory is freed at once, unless the last time left
+ * nearly as much. */
 #define MEMORY_MUCH (44u << 20)
-#define MEMORY_STEP (16u << 20) /* and what was left then may grow by */
-/* Of it, what was read of files, which need not stay. With less of that, what was found out about code must
- * go. */
+#define MEMORY_STEP (16u << 20) /* above what the last time left */
+/* Pages of files, which can be read again. If there are fewer, the results of code analysis are dropped, too.
+ */
 #define FILE_MEMORY (8u << 20)
-#define OWN_MEMORY (16u << 20) /* so much more than what is left without it, and it goes in any case */
-#define LOOK_NS 20000000       /* from one look whether names are there to the next */
+#define OWN_MEMORY (16u << 20) /* of results of code analysis, above which they are dropped in any case */
+#define LOOK_NS 20000000       /* between two checks whether symbol lookup is done */
 
 void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
@@ -34,7 +35,7 @@ void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 	r->epoch_end_ns = start_ns + r->options.epoch_ns;
 }
 
-/* In bytes; ret_own: of it, what no file is behind. */
+/* Resident memory in bytes; ret_own: without pages of files. */
 static uint64_t epoch_memory(uint64_t *ret_own)
 {
 	unsigned long resident = 0, shared = 0;
@@ -63,13 +64,13 @@ static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all)
 	r->rest_own = forgets_all ? own : r->rest_own;
 }
 
-/* What the child has to do. */
+/* The task of the child process. */
 struct epoch_job {
 	struct recording *recording;
 	struct profile *profile;
 };
 
-/* They are written into the epoch itself. */
+/* Symbols of JIT-compiled code are written into the epoch itself. */
 static int epoch_name_jit(const struct epoch_job *job, struct resolve_options *options)
 {
 	struct profile *profile = job->profile;
@@ -103,14 +104,14 @@ static int epoch_name(void *context, int result)
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
-	int error = epoch_name_jit(job, &quiet); /* whose processes may end at any time */
+	int error = epoch_name_jit(job, &quiet); /* first: its processes may end at any time */
 	resolve_in_pieces(job->profile, r->images, &quiet, &pieces);
 	listener->epoch_named(listener->context, job->profile);
-	store_close(quiet.symbolize.store); /* keeps to its size */
+	store_close(quiet.symbolize.store); /* trims it to its size limit */
 	return error < 0;
 }
 
-/* A child that waits for idle time which does not come, and the fenced child that it waits for. */
+/* If there was no idle time for the child, it and its fenced child continue at normal priority. */
 static void epoch_raise_namer(struct recording *r)
 {
 	char path[64];
@@ -127,7 +128,7 @@ static void epoch_raise_namer(struct recording *r)
 		fclose(children);
 }
 
-/* It may be one of an earlier epoch. */
+/* Waits for the lookup, which may be that of an earlier epoch. */
 static void epoch_end_naming(struct recording *r)
 {
 	uint64_t end_ns = clock_now_ns() + LAST_NS;
@@ -140,14 +141,14 @@ static void epoch_end_naming(struct recording *r)
 }
 
 /*
- * The files that were mapped may be gone soon; as long as we have them open they can be read. Whoever does it
- * takes the time that nobody else wants; if there was none, the next one takes some.
+ * Mapped files may be deleted soon; as long as they are open here, they can be read. The lookup runs at idle
+ * priority; if the last one got no time, this one runs at normal priority.
  */
 static void epoch_start_naming(struct recording *r, struct profile *profile, bool is_last)
 {
-	if (r->options.file) /* time goes by as fast as it is read */
+	if (r->options.file) /* time passes as fast as the file is read */
 		child_wait(&r->namer);
-	if (is_last) /* a short one, whose names are not worth those of the one before */
+	if (is_last) /* a short epoch: the symbols of the one before are worth more */
 		epoch_end_naming(r);
 	bool is_late = child_is_busy(&r->namer);
 	struct epoch_job job = { r, profile };
@@ -162,9 +163,6 @@ static void epoch_start_naming(struct recording *r, struct profile *profile, boo
 		return;
 	child_kill(&r->namer);
 	r->n_nameless += is_late;
-	if (!is_last &&
-	    workers_are_idle(r->workers)) /* what the child has is there twice once we change it */
-		epoch_tidy_now(r, clock_now_ns(), true);
 	if (child_start(&r->namer, &child) < 0)
 		r->n_nameless++;
 }
@@ -173,10 +171,14 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 {
 	const struct recording_listener *listener = &r->options.listener;
 
+	/* Storing an epoch needs memory, and what is changed after a child was forked is there twice. */
+	cct_forget_hash(&profile->cct);
+	if (!is_last && workers_are_idle(r->workers))
+		epoch_tidy_now(r, clock_now_ns(), true);
 	profile->run.mode = intern_add(&profile->strings, r->options.mode);
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.duration_ns = end_ns > r->epoch_start_ns ? end_ns - r->epoch_start_ns : 0;
-	const struct source_info *info = &r->source->info; /* whose clock may have been set meanwhile */
+	const struct source_info *info = &r->source->info; /* its clock may have been set meanwhile */
 	const char *next =
 		listener->epoch(listener->context, profile, info->start_unix_ns + (end_ns - info->start_ns));
 	epoch_start_naming(r, profile, is_last);
@@ -185,7 +187,7 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 		recording_live_write_to(r, next);
 }
 
-/* The machine has slept, or its clock was set forward: the epoch was over then. */
+/* If the machine was suspended, or its clock was set forward, the epoch ended then. */
 void recording_epoch_follow_clock(struct recording *r, uint64_t now)
 {
 	if (r->epoch_end_ns && !r->options.file && now > r->epoch_start_ns && now < r->epoch_end_ns &&
@@ -193,7 +195,7 @@ void recording_epoch_follow_clock(struct recording *r, uint64_t now)
 		r->epoch_end_ns = now;
 }
 
-/* Checkpoints of the epoch that has ended must not come after it. */
+/* A checkpoint of an epoch must not be written after the epoch itself. */
 void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 {
 	while (r->epoch_end_ns && time_ns >= r->epoch_end_ns) {
@@ -205,15 +207,15 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 		struct profile *profile = workers_next(r->workers, r->epoch_end_ns);
 		epoch_hand_over(r, profile, r->epoch_end_ns, false);
 		uint64_t gap =
-			time_ns - r->epoch_end_ns; /* nothing happened for long: one empty epoch is enough */
+			time_ns - r->epoch_end_ns; /* without events for long: one empty epoch is enough */
 		r->epoch_start_ns = r->epoch_end_ns;
 		r->epoch_end_ns += r->options.epoch_ns * (1 + gap / r->options.epoch_ns);
 	}
 }
 
 /*
- * A machine runs thousands of images in a week, and most code that is sampled once is sampled again: answers
- * are kept in the store, what they were worked out of is not kept at all.
+ * A machine runs thousands of images in a week: the results of code analysis are kept in the store, what they
+ * were computed from is not kept.
  */
 void recording_epoch_tidy(struct recording *r, uint64_t now)
 {

@@ -20,7 +20,7 @@
 #define VERSION_WORDS "cpprof database "
 #define OPEN_SUFFIX "-open.epoch"
 #define SUFFIX ".epoch"
-/* Processes of an epoch; with more, those that started and ended in it are joined by name. */
+/* With more processes than this in an epoch, those that started and ended in it are merged by name. */
 #define NUMBERED_MAX 128
 #define MS 1000000u /* nanoseconds in a millisecond */
 
@@ -40,8 +40,8 @@ static int epochs_check_version(const struct epochs *epochs, struct diag *diag)
 	if (!file) {
 		int error = -errno;
 		diag_set(diag, error, "cannot read '%s'", path);
-		diag_why(diag, "%s is no database of cpprof", epochs->directory);
-		diag_hint(diag, "cpprof daemon --database DIR makes one");
+		diag_why(diag, "%s is not a cpprof database", epochs->directory);
+		diag_hint(diag, "cpprof daemon --database DIR creates one");
 		return error;
 	}
 	bool is_read = fgets(text, sizeof(text), file) != NULL;
@@ -52,7 +52,7 @@ static int epochs_check_version(const struct epochs *epochs, struct diag *diag)
 	if (strncmp(text, VERSION_WORDS, strlen(VERSION_WORDS)) == 0)
 		diag_why(diag, "it was made by a later version of cpprof");
 	else
-		diag_why(diag, "its file 'version' does not say that it is one");
+		diag_why(diag, "its file 'version' is not that of a database");
 	return -EBADMSG;
 }
 
@@ -81,14 +81,14 @@ static int epochs_make(const struct epochs *epochs, struct diag *diag)
 	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++) {
 		CLEANUP(freep) char *path = epochs_path(epochs, folders[i], NULL);
 		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			error = diag_set(diag, -errno, "cannot make the folder '%s'", path);
+			error = diag_set(diag, -errno, "cannot create the folder '%s'", path);
 	}
 	if (!error && access(version, F_OK) < 0 && (error = epochs_make_file(version, VERSION_TEXT)) < 0)
 		diag_set(diag, error, "cannot write '%s'", version);
 	return error;
 }
 
-/* Of the process, not of the descriptor: children of ours do not keep it. */
+/* A lock of the process, not of the descriptor, so that child processes do not inherit it. */
 static int epochs_lock(struct epochs *epochs, struct diag *diag)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "lock", NULL);
@@ -101,10 +101,10 @@ static int epochs_lock(struct epochs *epochs, struct diag *diag)
 		return 0;
 	diag_set(diag, -EBUSY, "cannot write to the database '%s'", epochs->directory);
 	if (fcntl(epochs->lock, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-		diag_why(diag, "process %d does", (int)lock.l_pid);
+		diag_why(diag, "process %d is writing to it", (int)lock.l_pid);
 	else
-		diag_why(diag, "another process does");
-	diag_hint(diag, "one daemon a database: give another folder with --database");
+		diag_why(diag, "another process is writing to it");
+	diag_hint(diag, "a database has one daemon: choose another folder with --database");
 	return -EBUSY;
 }
 
@@ -163,7 +163,7 @@ static bool epochs_parse_number(const char **text, uint64_t *ret)
 	return errno == 0;
 }
 
-/* Names that are not ours are no epochs. */
+/* False if this is not the name of an epoch. */
 static bool epochs_parse_name(const char *name, struct epoch *ret)
 {
 	const char *at = name;
@@ -203,7 +203,7 @@ static void epochs_add(struct epochs *epochs, const char *name)
 	vec_push(&epochs->all, epoch);
 }
 
-/* Those that lie in another have been merged into it. */
+/* Epochs that lie within another one have been merged into it. */
 static void epochs_leave_out_covered(struct epochs *epochs)
 {
 	uint64_t end_ms = 0;
@@ -302,11 +302,11 @@ static struct build_id epochs_boot(void)
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
 	if (file && fgets(text, sizeof(text), file))
-		for (const char *at = text; isxdigit((unsigned char)at[0]) && boot.len < 16;
+		for (const char *at = text;
+		     isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1]) && boot.len < 16;
 		     at += *at == '-') {
-			unsigned byte = 0;
-			sscanf(at, "%2x", &byte);
-			boot.bytes[boot.len++] = (uint8_t)byte;
+			char digits[] = { at[0], at[1], 0 };
+			boot.bytes[boot.len++] = (uint8_t)strtoul(digits, NULL, 16);
 			at += 2;
 		}
 	if (file)
@@ -329,7 +329,8 @@ void epochs_mark_kernel(struct profile *profile)
 		epochs_mark_image(&profile->images.at[i]);
 }
 
-/* Names are kept once for each image; but those of code that a JIT compiler wrote hold for this time only. */
+/* Symbols are stored once per image, except those of JIT-compiled code, which are valid in this epoch only.
+ */
 static void epochs_strip(struct profile *profile)
 {
 	size_t n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epochs_index: which processes are in which epoch. Losing it costs time and nothing else: what it does not
- * know of is read.
+ * epochs_index: which processes are in which epoch. If it is lost, queries take longer, but nothing else
+ * changes: epochs that it does not list are read.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ void epochs_index_clear(struct epochs *epochs)
 	vec_clear(&epochs->index);
 }
 
-/* Without what would be taken for the end of a field. */
+/* Without characters that would end a field. */
 static char *index_plain(const char *text)
 {
 	char *plain = alloc_text(text);
@@ -36,7 +36,7 @@ static char *index_plain(const char *text)
 	return plain;
 }
 
-/* "EPOCH<tab>SAMPLES<tab>NS", and with a fourth field a process of it. */
+/* "EPOCH<tab>SAMPLES<tab>NS"; with a fourth field, for the process with this name. */
 static void index_parse(struct epochs *epochs, char *line)
 {
 	struct epoch_process it = { 0 };
@@ -101,7 +101,6 @@ static void index_drop_gone(struct epochs *epochs)
 		if (strcmp(it.epoch, last) != 0) {
 			CLEANUP(freep) char *path = epochs_path(epochs, "epochs", it.epoch);
 			is_there = access(path, F_OK) == 0;
-			last = it.epoch;
 		}
 		if (is_there) {
 			epochs->index.at[n++] = it;
@@ -128,19 +127,15 @@ static struct epoch_process *index_line(struct epochs *epochs, const char *name,
 
 void epochs_index_add(struct epochs *epochs, const char *name, const struct profile *profile)
 {
+	CLEANUP(freep) uint64_t *samples = alloc_zero(profile->threads.n + 1, sizeof(*samples));
+	CLEANUP(freep) uint64_t *cpu = alloc_zero(profile->threads.n + 1, sizeof(*cpu));
 	packed_rows rows = { 0 };
-	VEC(uint64_t) samples = { 0 }, cpu = { 0 };
 
-	for (size_t i = 0; i < profile->threads.n; i++) {
-		vec_push(&samples, 0);
-		vec_push(&cpu, 0);
-	}
 	for (uint32_t node = 0; profile->packed && node < profile->cct.nodes.n; node++) {
 		packed_values_of(profile->packed, node, &rows);
 		for (size_t i = 0; i < rows.n; i++)
 			if (rows.at[i].metric < 2)
-				(rows.at[i].metric ? cpu.at : samples.at)[rows.at[i].thread] +=
-					rows.at[i].value;
+				(rows.at[i].metric ? cpu : samples)[rows.at[i].thread] += rows.at[i].value;
 	}
 	vec_done(&rows);
 	index_drop_gone(epochs);
@@ -150,14 +145,12 @@ void epochs_index_add(struct epochs *epochs, const char *name, const struct prof
 			&profile->processes.at[profile->threads.at[i].process];
 		CLEANUP(freep) char *comm = index_plain(intern_text(&profile->strings, process->comm));
 		struct epoch_process *line = index_line(epochs, name, comm);
-		line->samples += samples.at[i];
-		line->cpu_ns += cpu.at[i];
+		line->samples += samples[i];
+		line->cpu_ns += cpu[i];
 		line = index_line(epochs, name, NULL);
-		line->samples += samples.at[i];
-		line->cpu_ns += cpu.at[i];
+		line->samples += samples[i];
+		line->cpu_ns += cpu[i];
 	}
-	vec_done(&samples);
-	vec_done(&cpu);
 	if (epochs->writes)
 		index_write(epochs);
 }
@@ -167,7 +160,7 @@ bool epochs_index_may_have(const struct epochs *epochs, const struct epoch *epoc
 	bool is_indexed = false;
 
 	if (process[strspn(process, "0123456789")] == 0)
-		return true; /* by number: it does not know those */
+		return true; /* a pid: these are not in the index */
 	CLEANUP(freep) char *plain = index_plain(process);
 	for (size_t i = 0; i < epochs->index.n; i++) {
 		const struct epoch_process *line = &epochs->index.at[i];

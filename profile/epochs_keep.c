@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epochs_keep: epochs grow old. Those of an hour become one, later those of a day; then they go. Names of
- * code go when no epoch refers to it any more, never before.
+ * epochs_keep: old epochs. Those of an hour are merged into one, later those of a day; finally they are
+ * deleted. Symbols are deleted once no epoch refers to their image, never before.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 
 #define HOUR_MS 3600000ull
 #define DAY_MS 86400000ull
-/* Of the merged tree in memory. A day takes at most about a megabyte on disk then; an hour is bounded so that
- * merging is. */
+/* Limits of the merged tree in memory. A day then takes at most about a megabyte on disk; hours are limited
+ * to bound the memory for merging. */
 #define HOUR_BYTES (64u << 20)
 #define DAY_BYTES (32u << 20)
 
@@ -28,7 +28,7 @@ static void keep_unlink(struct epochs *epochs, const char *folder, const char *n
 
 /* ---- merging ------------------------------------------------------------------------------------ */
 
-/* Those from first on that begin in the same hour, or day. */
+/* The end of the epochs from first on that start in the same hour, or day. */
 static size_t keep_group(const struct epoch *all, size_t n, size_t first, uint64_t span_ms)
 {
 	size_t end = first;
@@ -38,7 +38,7 @@ static size_t keep_group(const struct epoch *all, size_t n, size_t first, uint64
 	return end;
 }
 
-/* A file that cannot be read stays for whoever can repair it: then nothing is merged. */
+/* If a file cannot be read, nothing is merged: somebody may be able to repair it. */
 static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t n, size_t max_bytes)
 {
 	struct merger *merger =
@@ -82,7 +82,7 @@ static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t bef
 	return n_merged;
 }
 
-/* ---- going -------------------------------------------------------------------------------------- */
+/* ---- deleting ----------------------------------------------------------------------------------- */
 
 bool epochs_drop_oldest(struct epochs *epochs)
 {
@@ -105,7 +105,8 @@ static size_t keep_drop_old(struct epochs *epochs, uint64_t before_ms)
 	return n_dropped;
 }
 
-/* Every key of an image that an epoch refers to. False: one could not be read, so nobody knows. */
+/* The keys of all images that an epoch refers to. False if an epoch could not be read, so they are not known.
+ */
 static bool keep_note_images(struct epochs *epochs, struct map *ret)
 {
 	size_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epochs_names: what is known of code. Names of files are kept once for each image; those of code that a JIT
- * compiler wrote are kept in the epoch, since the next function may lie in the same place.
+ * epochs_names: symbols. Those of files are stored once per image; those of JIT-compiled code are stored in
+ * the epoch, because another function may be at the same address later.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,14 +28,14 @@ bool epochs_image_key(const struct profile *profile, const struct profile_image 
 		len += (size_t)snprintf(ret + len, 128 - len, "%02x", image->build_id.bytes[i]);
 	if (!image->build_id.len) {
 		const char *path = intern_text(&profile->strings, image->path);
-		snprintf(ret, 128, "path-%016" PRIx64,
-			 hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) }));
+		uint64_t hash = hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) });
+		len = (size_t)snprintf(ret, 128, "path-%016" PRIx64, hash);
 	}
-	strcat(ret, ".names");
+	snprintf(ret + len, 128 - len, ".names");
 	return true;
 }
 
-/* A profile of nothing but one image, and what is known of it. */
+/* A profile that contains only one image and its symbols. */
 static struct profile *epochs_names_of(const struct profile *profile, uint32_t image)
 {
 	struct merger *merger = merger_new(&(struct merge_options){ 0 });
@@ -52,9 +52,7 @@ static struct profile *epochs_names_of(const struct profile *profile, uint32_t i
 	return merger_finish(merger);
 }
 
-/* Adds the names to those of the file, which is read and let go before the rest is done. False: there is
- * none.
- */
+/* Adds the stored symbols to a merge, and frees them again at once. False if there are none. */
 static bool epochs_add_known(const char *path, struct merger *merger, size_t *ret_functions,
 			     size_t *ret_codes)
 {
@@ -87,7 +85,7 @@ static int epochs_put_image(struct epochs *epochs, const struct profile *profile
 		profile_free(names);
 		names = merger_finish(merger);
 		if (names->functions.n == n_functions && names->codes.n == n_codes) {
-			utimensat(AT_FDCWD, path, NULL, 0); /* nothing new, and that is new */
+			utimensat(AT_FDCWD, path, NULL, 0); /* nothing new: looked up today */
 			return 0;
 		}
 	} else {
@@ -96,7 +94,7 @@ static int epochs_put_image(struct epochs *epochs, const struct profile *profile
 	return profile_write(names, path, diag);
 }
 
-/* Code without a symbol is asked about once a day: somebody may have installed symbols since. */
+/* Code without a symbol is looked up again once a day, because symbols may have been installed since. */
 static bool epochs_is_fresh(const char *path)
 {
 	struct stat st;
@@ -128,7 +126,7 @@ size_t epochs_lack_names(const struct epochs *epochs, const struct profile *prof
 	return n_left;
 }
 
-/* The epoch is written once more, with them; unless it is gone meanwhile. */
+/* Writes the epoch again, with them, unless it was deleted meanwhile. */
 static int epochs_put_jit_names(struct epochs *epochs, const struct profile *profile, struct diag *diag)
 {
 	CLEANUP(freep) char *name = epochs_name(profile);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of a database share.
+ * Shared by the files that implement the database.
  */
 #pragma once
 
@@ -8,7 +8,8 @@
 #include "profile/epochs.h"
 #include "profile/merge.h"
 
-/* A line of the index: what one process name has in one epoch. */
+/* A line of the index: samples and CPU time of one process name in one epoch; comm NULL: of the whole epoch.
+ */
 struct epoch_process {
 	char *epoch, *comm;
 	uint64_t samples, cpu_ns;
@@ -24,21 +25,21 @@ struct epochs {
 
 /* DIR/folder/name, allocated. */
 char *epochs_path(const struct epochs *epochs, const char *folder, const char *name);
-/* The name of a file of names; false: this image is known by nothing that lasts. */
+/* The name of an image's symbol file; false if the image cannot be recognised later. */
 bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128]);
-/* Of a finished epoch: its file, allocated; and what is written to it. */
+/* The file name of a finished epoch, allocated; and the profile that is written to it. */
 char *epochs_name(const struct profile *profile);
 int epochs_make_plain(const struct profile *profile, const char *name, struct profile **ret,
 		      struct diag *diag);
-/* Addresses of the kernel mean something until it is started again: its image is that of this boot. */
+/* Kernel addresses are valid until the next boot: the kernel's image is identified by the boot ID. */
 void epochs_mark_kernel(struct profile *profile);
 void epochs_mark_image(struct profile_image *image);
 int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag);
 
 /* epochs_index.c */
 void epochs_index_read(struct epochs *epochs);
-/* An epoch has come; those that are gone go from the index as well. */
+/* Adds an epoch, and removes those that no longer exist. */
 void epochs_index_add(struct epochs *epochs, const char *name, const struct profile *profile);
 void epochs_index_clear(struct epochs *epochs);
-/* May this epoch hold something of that process? */
+/* May this epoch contain samples of the process? */
 bool epochs_index_may_have(const struct epochs *epochs, const struct epoch *epoch, const char *process);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epochs_read: a stretch of time as one profile: its epochs merged, and what is known of their code.
+ * epochs_read: a range of time as one profile: its epochs merged, with symbols.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -24,12 +24,13 @@ static bool read_wants(const struct epochs *epochs, const struct epochs_query *q
 	return !query->process || epochs_index_may_have(epochs, epoch, query->process);
 }
 
-/* Epochs are read side by side, and added one at a time: whatever the order, the sum is the same. */
+/* Epochs are read in parallel and added one at a time: the sum does not depend on the order. */
 struct read_job {
 	const struct epochs *epochs;
 	const struct epochs_query *query;
-	VEC(const struct epoch *) wanted;
-	pthread_mutex_t lock; /* of all that follows */
+	const struct epoch *all;
+	VEC(size_t) wanted;   /* of all */
+	pthread_mutex_t lock; /* for all that follows */
 	struct merger *merger;
 	size_t n_bad;
 	struct diag *why;
@@ -38,7 +39,7 @@ struct read_job {
 static void read_one(void *context, unsigned worker, size_t index)
 {
 	struct read_job *job = context;
-	CLEANUP(freep) char *path = epochs_path(job->epochs, "epochs", job->wanted.at[index]->name);
+	CLEANUP(freep) char *path = epochs_path(job->epochs, "epochs", job->all[job->wanted.at[index]].name);
 	CLEANUP(profile_freep) struct profile *one = NULL;
 	struct diag diag = { 0 };
 	int error = profile_read(path, &one, &diag);
@@ -56,9 +57,7 @@ static void read_one(void *context, unsigned worker, size_t index)
 	pthread_mutex_unlock(&job->lock);
 }
 
-/* Every epoch takes the memory that the one before has left: giving it back in between costs a sixth of the
- * time.
- */
+/* Memory is kept from one epoch to the next: returning it to the system costs a sixth of the time. */
 static void read_keep_memory(void)
 {
 #ifdef __GLIBC__
@@ -72,11 +71,11 @@ static size_t read_epochs(struct epochs *epochs, const struct epochs_query *quer
 {
 	struct read_job job = { .epochs = epochs, .query = query, .merger = merger, .why = why };
 	size_t n;
-	const struct epoch *all = epochs_list(epochs, &n);
 
+	job.all = epochs_list(epochs, &n);
 	for (size_t i = 0; i < n; i++)
-		if (read_wants(epochs, query, &all[i]))
-			vec_push(&job.wanted, &all[i]);
+		if (read_wants(epochs, query, &job.all[i]))
+			vec_push(&job.wanted, i);
 	read_keep_memory();
 	pthread_mutex_init(&job.lock, NULL);
 	pool_run(pool_threads(0), job.wanted.n, read_one, &job);
@@ -108,13 +107,14 @@ static int read_nothing(const struct epochs *epochs, const struct epochs_query *
 		*diag = last;
 		return diag->error ? diag->error : -EBADMSG;
 	}
-	diag_set(diag, -ENOENT, "nothing was recorded then%s%s%s in '%s'", query->process ? " of '" : "",
-		 query->process ? query->process : "", query->process ? "'" : "", epochs->directory);
-	diag_hint(diag, "cpprof epochs %s lists what there is", epochs->directory);
+	diag_set(diag, -ENOENT, "nothing was recorded in this time%s%s%s in '%s'",
+		 query->process ? " of '" : "", query->process ? query->process : "",
+		 query->process ? "'" : "", epochs->directory);
+	diag_hint(diag, "cpprof epochs %s lists the epochs", epochs->directory);
 	return -ENOENT;
 }
 
-/* Who was there before the stretch began was there from its start on. */
+/* Processes and threads that existed before the range count from its start. */
 static void read_cut_starts(struct profile *all)
 {
 	for (size_t i = 0; i < all->processes.n; i++)

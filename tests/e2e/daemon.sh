@@ -45,7 +45,7 @@ start "$CPPROF" daemon -q --database db --epoch 3s --checkpoint 0.5 -F 199
 daemon=$pid
 await sh -c 'ls db/epochs/*[0-9].epoch >/dev/null 2>&1'
 run 1 "$CPPROF" daemon --database db
-says "process $daemon does"
+says "process $daemon is writing to it"
 await sh -c 'ls db/epochs/*-open.epoch >/dev/null 2>&1'
 kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
@@ -69,11 +69,11 @@ run 0 "$CPPROF" export --database db --since 1h --process spin -f folded
 says "burn"
 run 0 "$CPPROF" diff --database db --a 1h..now --b 1h..now --no-pager
 run 1 "$CPPROF" report --database db --since 2000-01-01 --until 2000-01-02
-says "nothing was recorded then"
+says "nothing was recorded in this time"
 run 2 "$CPPROF" report --database db --since yesterdayish
 says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
-says "no database"
+says "not a cpprof database"
 
 # The machine has slept for an hour: no epoch says that it ran meanwhile, and none holds what was before and after.
 start env ASLEEP="$HERE/slept" LD_PRELOAD="$BUILD/tests/e2e/libasleep.so" "$CPPROF" daemon -q --database asleep --epoch 10m --checkpoint 0.5 -F 199

@@ -82,18 +82,24 @@ static int cct_section_compare_values(const void *a, const void *b)
 }
 
 /*
- * Those of one table, sorted by node, thread, metric. By node in linear time: there are few values to a node.
+ * The values of one table, sorted by node, thread, metric. By node in linear time: there are few values per
+ * node.
  */
 static struct cct_value *sorted_values(const struct cct *cct, enum value_table table, size_t *ret_n)
 {
+	*ret_n = 0;
+	for (size_t i = 0; i < cct->values.n; i++)
+		*ret_n += value_range_has(table, cct->values.at[i].metric);
+	if (!*ret_n) /* most recordings have values in two or three of the tables */
+		return NULL;
+
 	CLEANUP(freep) size_t *start = alloc_zero(cct->nodes.n + 1, sizeof(*start));
-	struct cct_value *sorted = alloc_zero(cct->values.n + 1, sizeof(*sorted));
+	struct cct_value *sorted = alloc_zero(*ret_n, sizeof(*sorted));
 
 	for (size_t i = 0; i < cct->values.n; i++)
 		start[cct->values.at[i].node + 1] += value_range_has(table, cct->values.at[i].metric);
 	for (size_t node = 0; node < cct->nodes.n; node++)
 		start[node + 1] += start[node];
-	*ret_n = start[cct->nodes.n];
 	for (size_t i = 0; i < cct->values.n; i++)
 		if (value_range_has(table, cct->values.at[i].metric))
 			sorted[start[cct->values.at[i].node]++] = cct->values.at[i];

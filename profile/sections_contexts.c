@@ -118,8 +118,8 @@ static uint64_t contexts_anywhere(struct contexts *c, size_t image, unsigned is_
 		got = got << 1 | coder_bit(&c->coder, model, offset >> (at - 1) & 1);
 	}
 	unsigned low = c->ranges[image].width < LOW_BITS ? c->ranges[image].width : LOW_BITS;
-	got = got << low | coder_bits(&c->coder, low, offset);
-	return got ^ (uint64_t)1 << c->ranges[image].width;
+	got ^= (uint64_t)1 << (c->ranges[image].width - low);
+	return got << low | coder_bits(&c->coder, low, offset);
 }
 
 /* The address of a frame that is not known here. base: the one that it is close to. */

@@ -13,7 +13,8 @@
 #include "profile/section.h"
 
 #define ZSTD_LEVEL 3
-#define ZSTD_LEVEL_CODE (-1) /* machine code compresses badly: 14 % more bytes, in a third of the time */
+#define ZSTD_LEVEL_CHECKPOINT 1 /* replaced after half a minute */
+#define ZSTD_LEVEL_CODE (-1)    /* machine code compresses badly: 14 % more bytes, in a third of the time */
 #define ZSTD_LEVEL_KEPT                                                                                 \
 	16             /* for files that are kept for weeks; from this level on, zstd finds the columns \
 			*/
@@ -64,7 +65,8 @@ static void pack_section(void *context, unsigned worker, size_t index)
 	entry->unpacked_size = contents.len;
 	bool is_kept = type->number == SECTION_TREE || type->number == SECTION_SAMPLES;
 	bool is_packed = type->number == SECTION_CONTEXTS;
-	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : is_kept ? ZSTD_LEVEL_KEPT : ZSTD_LEVEL;
+	int usual = job->profile->run.is_checkpoint ? ZSTD_LEVEL_CHECKPOINT : ZSTD_LEVEL;
+	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : is_kept ? ZSTD_LEVEL_KEPT : usual;
 	if (!job->is_plain && !is_packed && contents.len >= PACK_WORTH &&
 	    compress_zstd(writer_bytes(&contents), level, &packed) == 0 && packed.len < contents.len &&
 	    contents.len <= container_unpacked_max(packed.len)) {

@@ -82,6 +82,27 @@ TEST(dense_profile_comes_back_as_it_was_written)
 	}
 }
 
+TEST(dense_addresses_may_be_anywhere)
+{
+	static const uint64_t vaddrs[] = { 0, 1, 2, 0x400000, 1ull << 62, 1ull << 63, UINT64_MAX };
+	OWNED struct profile *before = profile_new(), *after = NULL;
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+
+	vec_push(&before->images, ((struct profile_image){ .kind = IMAGE_UNKNOWN }));
+	for (size_t i = 0; i < ARRAY_LEN(vaddrs); i++) {
+		uint32_t node = cct_child(&before->cct, CCT_ROOT, 0, vaddrs[i], CCT_IS_RETURN);
+		for (size_t k = i; k < ARRAY_LEN(vaddrs); k += 2)
+			cct_child(&before->cct, node, k % 2 ? IMAGE_NONE : 0, vaddrs[k], CCT_IS_KERNEL);
+	}
+	cct_child(&before->cct, CCT_INCOMPLETE, IMAGE_NONE, UINT64_MAX, 3);
+	profile_make_dense(before);
+	profile_pack(before, &file);
+	CHECK(has_section(writer_bytes(&file), SECTION_CONTEXTS));
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	CHECK_STR(profile_difference(before, after), "none");
+}
+
 TEST(dense_profile_in_no_order_is_written_as_any_other)
 {
 	OWNED struct profile *before = random_profile(7, 300), *after = NULL;

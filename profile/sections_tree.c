@@ -308,7 +308,7 @@ static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree
 int tree_decode(struct decoder *decoder, struct profile *profile)
 {
 	CLEANUP(tree_model_done) struct tree_model model = { 0 };
-	struct reader r = reader_of(decoder->bytes), columns[TREE_COLUMNS];
+	struct reader r = reader_of(decoder->bytes), columns[TREE_COLUMNS] = { 0 };
 	uint64_t n = read_uleb(&r), shift = read_uleb(&r);
 
 	for (size_t i = 0; i < TREE_COLUMNS; i++)

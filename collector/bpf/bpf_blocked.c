@@ -20,7 +20,7 @@ struct bpf_blocked *bpf_blocked_open(const struct blocked_options *options)
 	if (skeleton)
 		skeleton->rodata->options = *options;
 	int error = skeleton ? blocked_bpf__load(skeleton) : -errno;
-	if (!error)
+	if (skeleton && !error)
 		error = blocked_bpf__attach(skeleton);
 	if (bpf_load_end(&load, error, NULL, &diag) == 0)
 		return (struct bpf_blocked *)skeleton;

@@ -11,6 +11,7 @@
 #include "binary/elf/symbols.h"
 #include "profile/resolve.h"
 #include "recipes/knowledge.h"
+#include "recording/returns.h"
 
 #define MAX_SIZE (1u << 20)
 #define MAX_PLACES 48
@@ -100,6 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size <= MAX_SIZE &&
 	    images_open_memory(images, (struct bytes){ data, size }, "fuzz", &id, &diag) == 0) {
 		image_identity(images_get(images, id));
+		returns_throw(images_get(images, id));
 		elf_resolve(images, id);
 	}
 	images_free(images);

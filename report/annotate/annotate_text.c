@@ -220,7 +220,10 @@ static void put_source(struct writer_state *w)
 	if (source_text_read(path, w->o->sources, &source) < 0) {
 		text_printf(w->to, "the text of '");
 		annotate_text_put_name(w, path);
-		text_printf(w->to, "' was not found; --source-dir or --source-map may help\n");
+		text_printf(w->to, "' was not found");
+		if (w->o->sources->has_user && w->o->sources->user.uid)
+			text_printf(w->to, ", or user %u may not read it", w->o->sources->user.uid);
+		text_printf(w->to, "; --source-dir or --source-map may help\n");
 	}
 	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
 		last = w->a->lines.at[w->a->lines.n - 1].line;

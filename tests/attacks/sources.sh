@@ -79,6 +79,8 @@ each_command() {
 	"$1" "$CPPROF" record -o watched.data --watch out.html -- "${as_nobody[@]}" "$HERE/claims"
 }
 each_command hides
+run 0 "$CPPROF" annotate --all theirs.data burn
+says "was not found, or user 65534 may not read it"
 hides "$CPPROF" report forged.data --html out.html
 hides "$CPPROF" annotate --all - burn <forged.data
 hides "$CPPROF" export forged.data -o out.html

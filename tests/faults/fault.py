@@ -39,7 +39,7 @@ class Case:
 
     def environment(self, **more):
         name, value = TOKEN.split("=")
-        return {**os.environ, "ASAN_OPTIONS": "detect_leaks=0", "XDG_CACHE_HOME": self.folder + ".cache",
+        return {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:verify_asan_link_order=0", "XDG_CACHE_HOME": self.folder + ".cache",
                 "TMPDIR": self.folder + ".cache", name: value, **more}
 
     def start(self, command, **options):

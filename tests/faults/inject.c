@@ -7,7 +7,7 @@
  *
  * A place is a call path inside the program: the hash of the return addresses in it, as offsets. So all calls
  * of a loop are one place, and two callers of one helper are two. Only cpprof itself is disturbed, not what
- * it starts.
+ * it starts, and not what a library does on its own account, such as a sanitizer when a thread starts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +27,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DEPTH 10
+#define DEPTH 10   /* frames that make a place */
+#define FURTHER 64 /* frames among which one must be the program's */
 #define SLOTS (1u << 16)
 
 static bool is_active;
@@ -89,20 +90,24 @@ static bool is_new(uint64_t place)
 
 static bool fails(const char *kind, int error)
 {
-	void *frames[DEPTH];
+	void *frames[FURTHER];
 	uint64_t place = 14695981039346656037u;
+	bool is_ours = false;
 	char line[64];
 
 	if (!is_active || is_inside)
 		return false;
 	is_inside = true;
-	for (int i = 0, n = backtrace(frames, DEPTH); i < n; i++)
-		if ((uintptr_t)frames[i] >= low && (uintptr_t)frames[i] < high)
-			place = (place ^ ((uintptr_t)frames[i] - base)) * 1099511628211u;
+	for (int i = 0, n = backtrace(frames, FURTHER); i < n; i++)
+		if ((uintptr_t)frames[i] >= low && (uintptr_t)frames[i] < high) {
+			is_ours = true;
+			if (i < DEPTH)
+				place = (place ^ ((uintptr_t)frames[i] - base)) * 1099511628211u;
+		}
 	for (const char *k = kind; *k; k++)
 		place = (place ^ (unsigned char)*k) * 1099511628211u;
 	is_inside = false;
-	if (!is_new(place | 1))
+	if (!is_ours || !is_new(place | 1))
 		return false;
 	if (sites >= 0)
 		(void)!syscall(SYS_write, sites, line,

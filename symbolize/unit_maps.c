@@ -237,6 +237,7 @@ static void unit_maps_declare_calls(struct function_map *map)
 		vec_push(&is_open, !map->inlines.at[i].decl_file);
 		any = any || is_open.at[i];
 	}
+	any = any && map->lines.n;
 	for (size_t i = 0; any && i < map->ranges.n; i++) {
 		const struct inline_range *range = &map->ranges.at[i];
 		const struct line_row *row = function_map_line(map, range->start);

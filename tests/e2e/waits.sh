@@ -195,7 +195,8 @@ python3 - <<-'PYTHON' || fail "threads that share a CPU were not kept from runni
 PYTHON
 
 # So no row claims that a thread was blocked, but for the time after it was woken; with the program, each is one or the other.
-for how in "" --switch-records; do
+# Without the program the kernel may leave out waits of a thread that has just started: the rate asks for all.
+for how in "" "--switch-records --max-switches 1000000"; do
 	# shellcheck disable=SC2086
 	run 0 "$CPPROF" record -q --off-cpu $how -o either.data -- sh -c 'sleep 0.3; true'
 	"$CPPROF" report --view waits --percent-limit 0 either.data >either.log || fail "no report of waits"

@@ -31,7 +31,9 @@ char cpprof_license[] SEC("license") = "GPL";
 const volatile struct deep_options options = { 0 };
 __u64 has_hints; /* set by cpprof with the first hint */
 
-/* Where these members are differs from kernel to kernel: the loader finds out. */
+/* Where these members are differs from kernel to kernel: the loader finds out. Pointers among them are read
+ * with a helper: for each that is followed directly, the verifier searches all types of the kernel, which
+ * takes milliseconds. */
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
@@ -222,9 +224,9 @@ static __always_inline int find_range(__u64 addr, struct range *ret)
 /* Where the frames of a process's first stack end: what follows are its arguments and its environment. */
 static __always_inline __u64 first_stack_end(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	const struct task_struct *task = (const void *)bpf_get_current_task();
 
-	return task->mm ? task->mm->start_stack : 0;
+	return BPF_CORE_READ(task, mm, start_stack);
 }
 
 /* End of the mapping that holds sp: the thread's as remembered, if sp still lies in it; 0 = there is none. */

@@ -104,11 +104,11 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
  * of the kernel. */
 static __always_inline void write_probes(void *context, __u64 sp, int in_kernel)
 {
-	const struct task_struct *thread = (const void *)bpf_get_current_task_btf();
+	const struct task_struct *thread = (const void *)bpf_get_current_task();
+	__u64 task = bpf_core_field_exists(thread->utask) ? (__u64)BPF_CORE_READ(thread, utask) : 0;
 
-	if (!bpf_core_field_exists(thread->utask) || !thread->utask)
+	if (!task)
 		return;
-	__u64 task = (__u64)thread->utask;
 	write_hidden(context, sp, task);
 	write_stepped(context, sp, task);
 	if (in_kernel && is_in_between(sp, task))

@@ -4,9 +4,9 @@
  * one is to be 1; a bit takes -log2 of its probability. The same calls write and read, so that one function
  * describes a format for both:
  *
- *     struct coder coder = coder_writer(&bytes);      or coder_reader(bytes)
- *     value = coder_number(&coder, &models, value);   a reader ignores the argument and returns what was
- * written coder_finish(&coder);                           a writer only
+ *     struct coder coder = coder_writer(&bytes);     or coder_reader(bytes)
+ *     value = coder_number(&coder, &models, value);  a reader ignores the argument
+ *     coder_finish(&coder);                          a writer only
  */
 #pragma once
 

@@ -416,8 +416,8 @@ int cpprof_deep(void *context)
 	return 1;
 }
 
-/* The kernel takes as much of the ring as the event asks for, even if the stack is smaller; and to write
- * less often to memory that is not in the cache saves time. */
+/* The kernel reserves as much of the ring as the event asks for, even if the stack is smaller. Smaller
+ * records cause fewer cache misses. */
 static __always_inline void write_sample(void *context, __u64 used)
 {
 	__u64 nothing = 0, event = bpf_get_smp_processor_id();

@@ -71,13 +71,17 @@ static int programs_open_sample(struct perf_events *events, size_t cpu, unsigned
 	return 0;
 }
 
+/* Smaller events only save time. Where there are too few descriptors, the first one serves for all sizes. */
 static int programs_open_samples(struct perf_events *events, size_t cpu)
 {
 	unsigned n = events->deep.program ? DEEP_SAMPLE_SIZES : 1;
-	int error = 0;
+	int error = programs_open_sample(events, cpu, 0);
+	size_t first = events->fds.n - 1;
 
-	for (unsigned size = 0; !error && size < n; size++)
-		error = programs_open_sample(events, cpu, size);
+	for (unsigned size = 1; !error && size < n; size++)
+		if (programs_open_sample(events, cpu, size))
+			error = bpf_deep_sample_output(events->deep.program, events->cpus.at[cpu], size,
+						       events->fds.at[first].fd);
 	return error;
 }
 

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -39,6 +41,7 @@ struct daemon {
 	sigset_t signals;
 	int signal_fd;
 	struct daemon_metrics metrics;
+	_Atomic uint64_t *n_dropped; /* epochs deleted; shared with the child, which deletes some, too */
 	struct utsname host;
 	struct push *push;         /* NULL = profiles are not sent */
 	struct metrics_port *port; /* NULL = no port */
@@ -128,18 +131,18 @@ static void daemon_put(struct daemon *daemon, const struct profile *profile)
 		fprintf(stderr, "cpprof: the disk is full: the oldest %zu epochs were deleted\n", n_dropped);
 	if (error < 0)
 		cmd_fail(&diag);
-	daemon->metrics.n_dropped += n_dropped + (error < 0);
+	*daemon->n_dropped += n_dropped + (error < 0);
 	daemon->metrics.n_epochs += error == 0 && profile->quality.samples > 0;
 }
 
-/* Limits are always enforced here: they are not left to a child that may not get to run. */
-static void daemon_keep_limits(struct daemon *daemon)
+/* Limits are enforced here when an epoch was stored, and by the child when its symbols were: they are not
+ * left to the child alone, which may not get to run. */
+static void daemon_keep_limits(const struct daemon *daemon)
 {
 	struct epochs_limits limits = daemon_limits(daemon);
 
 	limits.hours_after_s = limits.days_after_s = 0;
-	struct epochs_kept kept = epochs_keep(daemon->epochs, &limits, daemon_now_ms());
-	daemon->metrics.n_dropped += kept.n_dropped;
+	*daemon->n_dropped += epochs_keep(daemon->epochs, &limits, daemon_now_ms()).n_dropped;
 }
 
 static void daemon_write_metrics(struct daemon *daemon)
@@ -149,6 +152,7 @@ static void daemon_write_metrics(struct daemon *daemon)
 	if (!daemon->options->metrics && !daemon->port)
 		return;
 	daemon->metrics.database_bytes = epochs_bytes(daemon->epochs);
+	daemon->metrics.n_dropped = *daemon->n_dropped;
 	if (daemon->port)
 		daemon_show(daemon);
 	if (daemon->options->metrics &&
@@ -214,12 +218,11 @@ static void daemon_give(const struct daemon *daemon, const struct profile *profi
 static void daemon_epoch_named(void *context, struct profile *profile)
 {
 	struct daemon *daemon = context;
-	struct epochs_limits limits = { .hours_after_s = (uint64_t)daemon->options->hours_after,
-					.days_after_s = (uint64_t)daemon->options->days_after };
+	struct epochs_limits limits = daemon_limits(daemon);
 
 	if (daemon->push || daemon->port)
 		daemon_give(daemon, profile);
-	epochs_keep(daemon->epochs, &limits, daemon_now_ms());
+	*daemon->n_dropped += epochs_keep(daemon->epochs, &limits, daemon_now_ms()).n_dropped;
 }
 
 /* ---- the recording ------------------------------------------------------------------------------ */
@@ -332,10 +335,11 @@ static int daemon_record(struct daemon *daemon, const char *command_line)
 	if (recording_save(recording, &diag) < 0)
 		code = cmd_fail(&diag);
 	recording_close(recording);
+	daemon_keep_limits(daemon);
 	daemon_end_servers(daemon);
 	if (!daemon->options->is_quiet)
 		fprintf(stderr, "cpprof: %" PRIu64 " epochs written, %" PRIu64 " dropped\n",
-			daemon->metrics.n_epochs, daemon->metrics.n_dropped);
+			daemon->metrics.n_epochs, (uint64_t)*daemon->n_dropped);
 	return code;
 }
 
@@ -343,7 +347,14 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 {
 	struct daemon daemon = { .options = options };
 	struct diag diag = { 0 };
+	void *shared = mmap(NULL, sizeof(*daemon.n_dropped), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	if (shared == MAP_FAILED) {
+		diag_set(&diag, -ENOMEM, "cannot start the daemon");
+		return cmd_fail(&diag);
+	}
+	daemon.n_dropped = shared;
 	if (epochs_open(options->database, true, &daemon.epochs, &diag) < 0)
 		return cmd_fail(&diag);
 	epochs_recover(daemon.epochs);
@@ -367,6 +378,7 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	daemon_metrics_done(&daemon.metrics);
 	epochs_close(daemon.epochs);
 	close_fd(&daemon.signal_fd);
+	munmap(shared, sizeof(*daemon.n_dropped));
 	return code;
 }
 

@@ -19,11 +19,12 @@
 #define HOUR_BYTES (64u << 20)
 #define DAY_BYTES (32u << 20)
 
-static void keep_unlink(struct epochs *epochs, const char *folder, const char *name)
+/* False if the file is already gone: two processes may delete the same one. */
+static bool keep_unlink(struct epochs *epochs, const char *folder, const char *name)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, folder, name);
 
-	unlink(path);
+	return unlink(path) == 0;
 }
 
 /* ---- merging ------------------------------------------------------------------------------------ */
@@ -91,8 +92,7 @@ bool epochs_drop_oldest(struct epochs *epochs)
 
 	if (n == 0 || all[0].is_open)
 		return false;
-	keep_unlink(epochs, "epochs", all[0].name);
-	return true;
+	return keep_unlink(epochs, "epochs", all[0].name);
 }
 
 static size_t keep_drop_old(struct epochs *epochs, uint64_t before_ms)
@@ -100,8 +100,8 @@ static size_t keep_drop_old(struct epochs *epochs, uint64_t before_ms)
 	size_t n, n_dropped = 0;
 	const struct epoch *all = epochs_list(epochs, &n);
 
-	for (size_t i = 0; i < n && !all[i].is_open && all[i].end_ms < before_ms; i++, n_dropped++)
-		keep_unlink(epochs, "epochs", all[i].name);
+	for (size_t i = 0; i < n && !all[i].is_open && all[i].end_ms < before_ms; i++)
+		n_dropped += keep_unlink(epochs, "epochs", all[i].name);
 	return n_dropped;
 }
 
@@ -142,8 +142,7 @@ static size_t keep_drop_names(struct epochs *epochs)
 		struct bytes bytes = { (const uint8_t *)name, strlen(name) };
 		if (name[0] == '.' || map_find(&used, hash_bytes(bytes)) != MAP_NONE)
 			continue;
-		keep_unlink(epochs, "images", name);
-		n_dropped++;
+		n_dropped += keep_unlink(epochs, "images", name);
 	}
 	if (dir)
 		closedir(dir);
@@ -162,7 +161,8 @@ struct epochs_kept epochs_keep(struct epochs *epochs, const struct epochs_limits
 		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days, DAY_BYTES);
 	if (age && now_ms > age)
 		kept.n_dropped += keep_drop_old(epochs, now_ms - age);
-	if (kept.n_dropped)
+	bool is_over = limits->bytes && epochs_bytes(epochs) > limits->bytes;
+	if (kept.n_dropped || is_over) /* symbols may have been stored after their epoch was deleted */
 		kept.n_names += keep_drop_names(epochs);
 	while (limits->bytes && epochs_bytes(epochs) > limits->bytes && epochs_drop_oldest(epochs)) {
 		kept.n_dropped++;

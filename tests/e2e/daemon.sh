@@ -115,9 +115,11 @@ echo "cpprof database 9" >db/version
 run 1 "$CPPROF" report --database db --since 1h
 says "later version"
 
-# The size is a hard limit.
+# The size is a hard limit. The last epoch lasts a moment only, so it may be small enough to stay.
 run 0 "$CPPROF" daemon --database small --epoch 1s -d 3 -F 99 --database-size 1k
-[ "$(ls small/epochs | wc -l)" = 0 ] || fail "the limit on the size does not hold"
+says "[1-9][0-9]* dropped"
+size=$(find small/epochs small/images small/outbox -type f -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
+[ "$size" -le 1024 ] || fail "the limit on the size does not hold: $size bytes"
 
 # No permission: 3, and what is missing.
 if command -v setpriv >/dev/null; then

@@ -20,7 +20,9 @@ static bool source_user_of_file(const char *path, struct user *ret)
 
 	if (!path || (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) < 0)
 		return false;
-	*ret = (struct user){ st.st_uid, st.st_gid };
+	/* Who wrote what comes through a pipe is not known. */
+	*ret = S_ISREG(st.st_mode) ? (struct user){ st.st_uid, st.st_gid }
+				   : (struct user){ USER_NOBODY, USER_NOBODY };
 	return true;
 }
 

@@ -11,8 +11,8 @@
 /*
  * Limits a search to what may be shown for this profile. As root, files are read as the user who ran sudo;
  * otherwise as the user whose processes were profiled, if there was one besides root. Whoever can write the
- * profile can put any name into it, so its owner's permissions are a limit, too. Where two users remain, only
- * files that everybody can read are shown.
+ * profile can put any name into it, so its owner's permissions are a limit, too. Where two users remain, and
+ * for what comes through a pipe, only files that everybody can read are shown.
  *
  * path: the file of the profile, "-" = standard input, NULL = it was recorded by this process. May be called
  * for several profiles.

@@ -83,6 +83,9 @@ run 0 "$CPPROF" annotate --all theirs.data burn
 says "was not found, or user 65534 may not read it"
 hides "$CPPROF" report forged.data --html out.html
 hides "$CPPROF" annotate --all - burn <forged.data
+shows "$CPPROF" annotate --all - burn <own.data
+# Nobody knows who wrote what comes through a pipe.
+hides "$CPPROF" annotate --all - burn < <(cat own.data)
 hides "$CPPROF" export forged.data -o out.html
 chmod 604 secret.txt
 each_command shows

@@ -3,10 +3,10 @@
  * deep: runs in the kernel at the moment of a sample, just before the sample is written, and copies the part
  * of the thread's stack that lies beyond the kernel's snapshot.
  *
- * The stack from there, or from where a hint says, to the end of its mapping is read page by page. A page is
- * written into the ring only if it differs from what was last written of this thread's page; then an outline
- * says of every page what it holds, by a hash of its bytes. collector/deep puts them together again. Nothing
- * is read later, when the target has moved on.
+ * The stack from there (or from a hinted address) to the end of its mapping is read page by page. A page is
+ * written into the ring only if it differs from what was last written for this thread's page. Then an
+ * outline is written: a hash of the contents of each page. collector/deep reassembles the stack from these.
+ * Nothing is read later, when the target has already changed it.
  *
  * One object for x86-64 and AArch64: where their struct pt_regs differ, read-only data that is set before
  * loading says which it is, and the verifier drops the other branch.
@@ -19,7 +19,7 @@
 #include "collector/bpf/deep_layout.h"
 
 #define SNAPSHOT_PAGES_MAX 16 /* the kernel copies less than 64 KiB */
-#define KNOWN_PAGES 32768     /* 128 MiB of stack of all threads; those not seen for long are forgotten */
+#define KNOWN_PAGES 32768     /* 128 MiB of stacks of all threads; the least recently used are evicted */
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
 #define KNOWN_HINTS 4096
@@ -31,9 +31,9 @@ char cpprof_license[] SEC("license") = "GPL";
 const volatile struct deep_options options = { 0 };
 __u64 has_hints; /* set by cpprof with the first hint */
 
-/* Where these members are differs from kernel to kernel: the loader finds out. Pointers among them are read
- * with a helper: for each that is followed directly, the verifier searches all types of the kernel, which
- * takes milliseconds. */
+/* The offsets of these members differ between kernels; the loader relocates them. Pointers among them are
+ * read with a helper: for each that is followed directly, the verifier searches all types of the kernel,
+ * which takes milliseconds. */
 struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
@@ -52,7 +52,7 @@ struct task_struct {
 
 struct cpu_state {
 	__u64 window, n_written;
-	__u64 thread; /* that copies its stack at a probe; 0 = none */
+	__u64 thread; /* whose stack is being copied at a probe; 0 = none */
 };
 struct range {
 	__u64 start, end;
@@ -61,8 +61,8 @@ struct page_key {
 	__u64 thread, addr;
 };
 
-/* One value a CPU: at a sample or a switch the program is not interrupted by itself. At a probe it may be
- * preempted: see cpprof_deep_call. */
+/* One value per CPU: at a sample or a switch, the program is not interrupted by itself. At a probe, it may
+ * be preempted: see cpprof_deep_call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -107,14 +107,14 @@ struct {
 	__type(key, __u64);
 	__type(value, struct range);
 } cpprof_threads SEC(".maps");
-/* Pages to be read at most, by thread, place or code; filled by cpprof. */
+/* Maximum number of pages to read, by thread, place or code; filled by cpprof. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, KNOWN_LIMITS);
 	__type(key, __u64);
 	__type(value, __u64);
 } cpprof_limits SEC(".maps");
-/* The hash of what was last written of a thread's page. */
+/* The hash of a thread's page as it was last written. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, KNOWN_PAGES);
@@ -128,21 +128,21 @@ struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } cpprof_hints SEC(".maps");
-/* Where records go: one event a CPU. Its size is set before loading. */
+/* Where records go: one event per CPU. Its size is set before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_output SEC(".maps");
 
-/* Where samples of waits go, in the same way: DEEP_SAMPLE_SIZES events a CPU. */
+/* Where samples of waits go, likewise: DEEP_SAMPLE_SIZES events per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__type(key, __u32);
 	__type(value, __u32);
 } cpprof_samples SEC(".maps");
 
-/* What runs when the stack of a traced call is copied: it sends the call. */
+/* The program that runs after the stack of a traced call was copied: it sends the call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -150,11 +150,11 @@ struct {
 	__type(value, __u32);
 } cpprof_next SEC(".maps");
 
-/* What the loop over pages works on. */
+/* State of the loop over pages. */
 struct loop {
 	void *context;
 	__u64 first; /* address of the first page */
-	__u64 n;     /* pages whose hash stands in the outline */
+	__u64 n;     /* pages whose hash is in the outline */
 	__u64 thread;
 };
 
@@ -164,17 +164,17 @@ static const __u32 zero = 0;
 
 /* ---- where the stack is ----------------------------------------------------------------------------- */
 
-/* Where struct pt_regs has sp. */
+/* The index of sp in struct pt_regs. */
 #define SP_X86 19
 #define SP_ARM 31
 
-/* The registers with which the thread has entered the kernel. */
+/* The registers with which the thread entered the kernel. */
 static __always_inline const __u64 *entry_registers(void)
 {
 	return (const __u64 *)bpf_task_pt_regs(bpf_get_current_task_btf());
 }
 
-/* A context is read at constant offsets only; a compiler that sees the load makes two of them one. */
+/* A context may be read only at constant offsets; the compiler would merge two plain loads into one. */
 #define CONTEXT_WORD(context, n)                                                                  \
 	({                                                                                        \
 		__u64 word;                                                                       \
@@ -182,7 +182,7 @@ static __always_inline const __u64 *entry_registers(void)
 		word;                                                                             \
 	})
 
-/* sp in user mode: that of the interrupt, or where the kernel was entered. pc: 0 if it was entered. */
+/* sp in user mode: at the interrupt, or on entry to the kernel. pc: 0 if the kernel had been entered. */
 static __always_inline __u64 find_sp(void *context, int has_regs, __u64 *ret_pc)
 {
 	int is_user = 0;
@@ -213,7 +213,7 @@ static long read_range(const void *task, const void *mapping, struct range *ret)
 	return 0;
 }
 
-/* The mapping that holds an address. False if none does, or mappings are being changed just now. */
+/* The mapping that contains an address. False if there is none, or mappings are being changed just now. */
 static __always_inline int find_range(__u64 addr, struct range *ret)
 {
 	ret->start = ret->end = 0;
@@ -229,7 +229,7 @@ static __always_inline __u64 first_stack_end(void)
 	return BPF_CORE_READ(task, mm, start_stack);
 }
 
-/* End of the mapping that holds sp: the thread's as remembered, if sp still lies in it; 0 = there is none. */
+/* End of the mapping that contains sp: the remembered one, if sp is still in it; 0 = there is none. */
 static __always_inline __u64 find_end(__u64 thread, __u64 sp)
 {
 	const struct range *known = bpf_map_lookup_elem(&cpprof_threads, &thread);
@@ -247,7 +247,7 @@ static __always_inline __u64 find_end(__u64 thread, __u64 sp)
 }
 
 /* C libraries place thread-local storage at the end of a thread's stack, where there are no frames. Its
- * address is the one of when the thread last left its CPU. */
+ * address is the one saved when the thread last left its CPU. */
 static __always_inline __u64 frames_end(__u64 sp, __u64 end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -260,8 +260,8 @@ static __always_inline __u64 frames_end(__u64 sp, __u64 end)
 	return storage > sp && storage < end ? storage : end;
 }
 
-/* End of the snapshot. The kernel breaks it off at a page that is not in memory: a stack may have pages that
- * nobody has touched. */
+/* End of the snapshot. The kernel truncates it at a page that is not in memory: a stack may have pages that
+ * were never touched. */
 static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
 {
 	__u64 at = sp & -(__u64)DEEP_PAGE, word;
@@ -277,9 +277,9 @@ static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
 }
 
 /*
- * A hint for the place that sp is in names a word that holds the sp of another stack, the one that a signal
- * has interrupted. If that word lies above sp (the signal's frame is still there), copying begins at that
- * stack.
+ * A hint for the place of sp is the address of a word that contains the sp of another stack, the one that a
+ * signal interrupted. If that word lies above sp (the signal's frame is still there), copying begins at
+ * that stack.
  */
 static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *stack)
 {
@@ -300,7 +300,7 @@ static __always_inline void follow_hint(__u64 thread, __u64 sp, struct range *st
 
 /* ---- the sample ------------------------------------------------------------------------------------- */
 
-/* How many pages from the first one on are to be read at most. */
+/* Maximum number of pages to read, from the first one on. */
 static __always_inline __u64 find_limit(const struct loop *loop, const struct goroutine *goroutine, __u64 sp,
 					__u64 pc)
 {
@@ -323,7 +323,7 @@ static __always_inline __u64 find_limit(const struct loop *loop, const struct go
 	return n < options.n_pages ? n : options.n_pages;
 }
 
-/* A new window of time has its writes before it. */
+/* Resets the count of pages written when a new window of time has begun. */
 static __always_inline void start_window(void)
 {
 	struct cpu_state *cpu = bpf_map_lookup_elem(&cpprof_cpu, &zero);
@@ -352,7 +352,7 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* The last bytes of the mapping, which the snapshot may lack. */
+/* The last bytes of the mapping, which the snapshot may not include. */
 static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 {
 	if (options.is_x86 || end == first_stack_end() || frames_end(sp, end) <= end - DEEP_TAIL)
@@ -370,9 +370,9 @@ static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 
 #include "collector/bpf/hidden.bpf.h"
 
-/* has_regs: the context is the registers at the sample. is_call: what probes hide is none of its business,
- * and most stacks end within the snapshot. Returns how many bytes of its stack the thread uses; 0 = not
- * known. */
+/* has_regs: the context is the registers at the sample. is_call: return addresses that probes replaced are
+ * not looked up, and most stacks end within the snapshot. Returns how many bytes of its stack the thread
+ * uses; 0 = not known. */
 static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call)
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
@@ -408,7 +408,7 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 	return used;
 }
 
-/* Returns 1: the sample is to be written in any case. */
+/* Returns 1: the sample is always written. */
 SEC("perf_event")
 int cpprof_deep(void *context)
 {
@@ -429,7 +429,7 @@ static __always_inline void write_sample(void *context, __u64 used)
 	bpf_perf_event_output(context, &cpprof_samples, event, &nothing, sizeof(nothing));
 }
 
-/* Of a thread that leaves its CPU: waits.bpf.c has decided that it is sampled. Then nobody else writes it. */
+/* For a thread that leaves its CPU: waits.bpf.c has decided to sample it; only this program writes it. */
 SEC("tp_btf/sched_switch")
 int cpprof_deep_wait(void *context)
 {
@@ -438,8 +438,8 @@ int cpprof_deep_wait(void *context)
 }
 
 /*
- * At the end of a call: trace.bpf.c has measured it, and sends it when this is done. Where the kernel
- * preempts, another thread of this CPU may be amid the same: then this stack ends with the snapshot.
+ * At the end of a call: trace.bpf.c has measured it, and sends it after this. On a preemptible kernel,
+ * another thread may be doing the same on this CPU: then this stack ends with the snapshot.
  */
 SEC("kprobe")
 int cpprof_deep_call(void *context)

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs libFuzzer on every target until each has had its CPU time, a slice at a time, in turn.
+
+Usage: hunt.py BUILD WORK SECONDS [TARGET...]
+       hunt.py --table WORK
+
+BUILD is a build of the preset `fuzz`. WORK keeps the inputs that were found and the totals, so that the time may be
+spread over several runs. The second form prints the totals as the table of docs/fuzzing.md. Exit code 1: something
+crashed, and the input is in WORK/crashes.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+SLICE = 60  # seconds of elapsed time
+here = os.path.dirname(os.path.abspath(__file__))
+
+
+def totals_read(work):
+    try:
+        with open(os.path.join(work, "totals.json")) as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+
+
+def totals_write(work, totals):
+    path = os.path.join(work, "totals.json")
+    with open(path + ".new", "w") as file:
+        json.dump(totals, file, indent=1, sort_keys=True)
+    os.rename(path + ".new", path)
+
+
+def fuzz(program, work, folders, options):
+    """Returns the exit code, the CPU seconds, the executions and the edges that were reached."""
+    log = os.path.join(work, "last.log")
+    with open(log, "w") as out:
+        process = subprocess.Popen([program, *options, "-print_final_stats=1", "-rss_limit_mb=2560", "-timeout=60",
+                                    f"-artifact_prefix={work}/crashes/{os.path.basename(program)}-", *folders],
+                                   stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+        _, status, usage = os.wait4(process.pid, 0)
+    with open(log, errors="replace") as file:
+        text = file.read()
+    runs = re.search(r"stat::number_of_executed_units: *(\d+)", text)
+    edges = re.findall(r"\bcov: (\d+)", text)
+    return (os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, int(runs[1]) if runs else 0,
+            int(edges[-1]) if edges else 0)
+
+
+def hunt(build, work, seconds, names):
+    programs = {name: os.path.join(build, "tests/fuzz", "fuzz_" + name) for name in names}
+    totals, has_crashed = totals_read(work), False
+    os.makedirs(os.path.join(work, "crashes"), exist_ok=True)
+    pending = [name for name in names if totals.get(name, {}).get("cpu", 0) < seconds]
+    while pending:
+        for name in list(pending):
+            found, seeds = os.path.join(work, name), os.path.join(here, "corpus", name)
+            os.makedirs(found, exist_ok=True)
+            total = totals.setdefault(name, {"cpu": 0, "executions": 0})
+            if "before" not in total:
+                total["before"] = fuzz(programs[name], work, [seeds], ["-runs=0"])[3]
+            code, cpu, executions, edges = fuzz(programs[name], work, [found, seeds], [f"-max_total_time={SLICE}"])
+            total["cpu"] += cpu
+            total["executions"] += executions
+            total["after"] = max(edges, total.get("after", 0))
+            totals_write(work, totals)
+            print(f"{name}: {total['cpu']:.0f} s, {total['executions']:,} executions, {edges:,} edges", flush=True)
+            if code:
+                has_crashed = True
+                os.rename(os.path.join(work, "last.log"), os.path.join(work, f"{name}.log"))
+                print(f"{name}: exit code {code}, see {work}/{name}.log", flush=True)
+            if code or total["cpu"] >= seconds:
+                pending.remove(name)
+    return has_crashed
+
+
+def table(work):
+    print("| target | CPU time | executions | edges before, after |\n|---|---|---|---|")
+    for name, total in sorted(totals_read(work).items()):
+        print(f"| {name} | {total['cpu']:,.0f} s | {total['executions']:,} | {total['before']:,}, {total['after']:,} |")
+
+
+if sys.argv[1:2] == ["--table"] and len(sys.argv) == 3:
+    table(sys.argv[2])
+elif len(sys.argv) >= 4:
+    everything = sorted(os.listdir(os.path.join(here, "corpus")))
+    sys.exit(hunt(sys.argv[1], os.path.abspath(sys.argv[2]), float(sys.argv[3]), sys.argv[4:] or everything))
+else:
+    sys.exit(__doc__)

@@ -40,6 +40,10 @@ RUNTIMES = [
     Runtime("guile", ["guile"], "true", f"guile --no-auto-compile {SRC}/work.scm", 99),
     Runtime("qemu-user", [f"qemu-{FOREIGN[1]}", FOREIGN_CC], f"{FOREIGN_CC} -O1 -static -o work {SRC}/work.c",
             f"qemu-{FOREIGN[1]} ./work", 99),
+    Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 90),  # thunks that call delegates
+    Runtime("pypy", ["pypy3"], "true", f"pypy3 {SRC}/work.py", 5),
+    Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # it writes no unwind tables
+    Runtime("prolog", ["swipl"], "true", f"swipl -q -g work -t halt {SRC}/work.pl", 99.9),
     Runtime("R", ["R"], "true", f"R --vanilla --slave -f {SRC}/work.R", 99.9),
 ]
 

@@ -26,6 +26,13 @@ static void push(struct shadow *shadow, uint64_t ra, uint64_t sp, bool is_interr
 	vec_push(&current(shadow)->entries, entry);
 }
 
+static void push_call(struct shadow *shadow, const struct shadow_step *step)
+{
+	push(shadow, step->ra, step->sp, false);
+	if (step->is_moved)
+		top(shadow)->slot = 0;
+}
+
 static void pop(struct shadow *shadow)
 {
 	current(shadow)->entries.n--;
@@ -121,7 +128,7 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 		return;
 	}
 	if (is_between(shadow)) /* makecontext set the return address of the coroutine's function */
-		push(shadow, step->ra, step->sp, false);
+		push_call(shadow, step);
 	else if (entry && !shadow->isa->call_pushes_ra &&
 		 entry->sp == step->sp) /* a call of the current frame */
 		pop(shadow);
@@ -161,7 +168,7 @@ void shadow_step(struct shadow *shadow, const struct shadow_step *step)
 		settle(shadow, step);
 	/* `call next` only reads the pc. */
 	if (is_call && step->pc != step->next && step->ra == step->next)
-		push(shadow, step->ra, step->sp, false);
+		push_call(shadow, step);
 }
 
 void shadow_saved(struct shadow *shadow, uint64_t ra, uint64_t slot)

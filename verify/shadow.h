@@ -62,6 +62,7 @@ struct shadow_step {
 	uint64_t pc, sp; /* now */
 	uint64_t region; /* of sp, now */
 	uint64_t ra;     /* the return address: in its register, or the word at sp */
+	bool is_moved;   /* sp is relative to the end of the stack, which may be moved */
 };
 void shadow_step(struct shadow *shadow, const struct shadow_step *step);
 

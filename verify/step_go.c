@@ -3,7 +3,8 @@
 
 #include <elf.h>
 
-#define G_REGISTER 28
+#define G_REGISTER 28 /* AArch64 */
+#define G_STORAGE 8   /* x86-64: so far below the thread pointer */
 #define G_STACK_LOW 0 /* offsets in the descriptions of a goroutine (g) and of a thread (m) */
 #define G_STACK_HIGH 8
 #define G_THREAD 48
@@ -15,7 +16,7 @@
 void step_go_begin(struct step_go *go, struct image *image, uint64_t bias)
 {
 	step_go_done(go);
-	if (image && image->elf_machine == EM_AARCH64)
+	if (image)
 		go->stacks = go_stacks_read(image);
 	go->bias = bias;
 	go->entry = image ? image->entry : 0;
@@ -27,23 +28,41 @@ void step_go_done(struct step_go *go)
 	*go = (struct step_go){ 0 };
 }
 
-void step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *region, uint64_t *sp)
+static uint64_t step_go_goroutine(const struct stepper *stepper)
 {
-	uint64_t g = stepper->regs.value[G_REGISTER];
+	if (!stepper->isa->call_pushes_ra)
+		return stepper->regs.value[G_REGISTER];
+	return stepper->thread_pointer ? stepper_word(stepper, stepper->thread_pointer - G_STORAGE) : 0;
+}
 
-	if (!go->stacks || !g)
-		return;
+bool step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *region, uint64_t *sp)
+{
+	uint64_t g = go->stacks ? step_go_goroutine(stepper) : 0;
+
+	if (!g)
+		return false;
 	uint64_t thread = stepper_word(stepper, g + G_THREAD);
-	if (!thread || stepper_word(stepper, thread + THREAD_G0) == g)
-		return;
+	if (!thread || stepper_word(stepper, thread + THREAD_G0) == g) {
+		go->away = 0;
+		return false;
+	}
 	uint64_t low = stepper_word(stepper, g + G_STACK_LOW), high = stepper_word(stepper, g + G_STACK_HIGH);
 	if (*sp >= low && *sp <= high) {
 		go->region = g;
 		go->sp = END_AT - (high - *sp);
+		go->away = 0;
+	} else if (!go->away) {
+		go->away = *sp;
 	}
-	/* Otherwise the register and sp are just being changed, one after the other. */
+	if (!go->region)
+		return false;
+	/*
+	 * Otherwise g and sp are just being changed, one after the other, or the clock is read on the
+	 * thread's stack: as if the goroutine's went on there.
+	 */
 	*region = go->region;
-	*sp = go->sp;
+	*sp = go->away > *sp ? go->sp - (go->away - *sp) : go->sp;
+	return true;
 }
 
 bool step_go_begins(const struct step_go *go, uint64_t pc)
@@ -55,5 +74,9 @@ bool step_go_begins(const struct step_go *go, uint64_t pc)
 
 bool step_go_is_whole(const struct step_go *go, const uint64_t *pcs, size_t n)
 {
-	return !go->stacks || (n && step_go_begins(go, pcs[n - 1]));
+	if (!go->stacks)
+		return true;
+	/* The program's first function is jumped to. */
+	return n && (step_go_begins(go, pcs[n - 1]) ||
+		     go_stacks_role(go->stacks, pcs[n - 1] - go->bias - 1) == GO_SWITCH);
 }

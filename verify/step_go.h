@@ -5,7 +5,8 @@
  * The stacks of goroutines are adjacent in one piece of memory, and a stack that has become too small is
  * copied to another place. So a stack is identified by its goroutine, to which a register points, and
  * addresses in it are relative to its end, which does not change when it is copied. The thread's own stack is
- * an ordinary one. AArch64 only: there the register always points to the goroutine.
+ * an ordinary one. On x86-64, where assembly may use the register for something else, the thread's own
+ * storage points to the goroutine.
  */
 #pragma once
 
@@ -16,13 +17,15 @@ struct step_go {
 	struct go_stacks *stacks; /* NULL = not a Go program, or not known yet */
 	uint64_t bias, entry;
 	uint64_t region, sp; /* the last known ones */
+	uint64_t away;       /* sp when it left the goroutine's stack; 0 = it is there */
 };
 
 /* To be called after the exec: image contains its pc, bias is that of its mapping. */
 void step_go_begin(struct step_go *go, struct image *image, uint64_t bias);
 void step_go_done(struct step_go *go);
-/* The location of the thread's current stack; both are unchanged if sp is on an ordinary stack. */
-void step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *region, uint64_t *sp);
+/* The location of the thread's current stack: false, and both are unchanged, if sp is on an ordinary stack.
+ */
+bool step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *region, uint64_t *sp);
 /*
  * Is the last of these pcs, innermost first, the start of a goroutine? If not, another thread has run the
  * goroutine meanwhile, and its calls are unknown. Always true in other programs.

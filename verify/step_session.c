@@ -130,7 +130,7 @@ static void step_follow_insn(struct step_session *s, const struct step *step)
 		.flow = step->flow, .next = step->pc + step->len, .pc = pc, .sp = sp, .region = step_region(s)
 	};
 
-	step_go_place(&s->go, s->stepper, &done.region, &done.sp);
+	done.is_moved = step_go_place(&s->go, s->stepper, &done.region, &done.sp);
 	if (step->is_signal_return) {
 		shadow_signal_return(&s->shadow, pc, sp, done.region);
 		return;

@@ -62,11 +62,11 @@ static bool burst_can_step(pid_t tid, const struct isa *isa, uint64_t pc)
 static int burst_step(pid_t tid, const struct burst_limits *limits, struct burst *ret)
 {
 	const struct isa *isa = step_machine_isa();
-	uint64_t start = clock_now_ns();
+	uint64_t start = clock_now_ns(), thread_pointer;
 	struct regs regs;
 	int status;
 
-	while (step_machine_regs(tid, &regs) == 0) {
+	while (step_machine_regs(tid, &regs, &thread_pointer) == 0) {
 		uint64_t pc = regs.value[isa->pc];
 		vec_push(&ret->pcs, pc);
 		if (ret->pcs.n > limits->max_steps || clock_now_ns() - start >= limits->max_ns ||

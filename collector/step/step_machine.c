@@ -28,7 +28,7 @@ const struct isa *step_machine_isa(void)
 	return &isa_aarch64;
 }
 
-int step_machine_regs(pid_t tid, struct regs *ret)
+int step_machine_regs(pid_t tid, struct regs *ret, uint64_t *ret_thread_pointer)
 {
 	struct user_pt_regs regs;
 	struct iovec to = { &regs, sizeof(regs) };
@@ -39,6 +39,7 @@ int step_machine_regs(pid_t tid, struct regs *ret)
 	ret->value[31] = regs.sp;
 	ret->value[32] = regs.pc;
 	ret->known = (UINT64_C(1) << 33) - 1;
+	*ret_thread_pointer = 0;
 	return 0;
 }
 
@@ -121,7 +122,7 @@ const struct isa *step_machine_isa(void)
 	return &isa_x86_64;
 }
 
-int step_machine_regs(pid_t tid, struct regs *ret)
+int step_machine_regs(pid_t tid, struct regs *ret, uint64_t *ret_thread_pointer)
 {
 	struct user_regs_struct r;
 	struct iovec to = { &r, sizeof(r) };
@@ -132,6 +133,7 @@ int step_machine_regs(pid_t tid, struct regs *ret)
 				    r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip };
 	memcpy(ret->value, values, sizeof(values));
 	ret->known = (UINT64_C(1) << ARRAY_LEN(values)) - 1;
+	*ret_thread_pointer = r.fs_base;
 	return 0;
 }
 

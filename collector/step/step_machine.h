@@ -12,8 +12,8 @@
 
 /* NULL on an unsupported machine. */
 const struct isa *step_machine_isa(void);
-/* Registers of a stopped thread: 0 or -errno. */
-int step_machine_regs(pid_t tid, struct regs *ret);
+/* Registers of a stopped thread: 0 or -errno. The thread pointer is 0 where nobody asks for it (AArch64). */
+int step_machine_regs(pid_t tid, struct regs *ret, uint64_t *ret_thread_pointer);
 
 /* The number of the system call that is about to be made with these registers. */
 uint64_t step_machine_syscall(const struct regs *regs);

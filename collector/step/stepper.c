@@ -133,7 +133,7 @@ static int stepper_wait_for_exec(struct stepper *stepper)
 		if (!WIFSTOPPED(status))
 			return -ECHILD;
 		if (status >> 16 == PTRACE_EVENT_EXEC)
-			return step_machine_regs(stepper->pid, &stepper->regs);
+			return step_machine_regs(stepper->pid, &stepper->regs, &stepper->thread_pointer);
 		if (ptrace(PTRACE_CONT, stepper->pid, 0, WSTOPSIG(status)) < 0)
 			return -errno;
 	}
@@ -211,7 +211,7 @@ int stepper_skip_loader(struct stepper *stepper, struct diag *diag)
 		else if (!WIFSTOPPED(status))
 			error = -ECHILD;
 		else
-			error = step_machine_regs(stepper->pid, &stepper->regs);
+			error = step_machine_regs(stepper->pid, &stepper->regs, &stepper->thread_pointer);
 		signal = WIFSTOPPED(status) && WSTOPSIG(status) != SIGTRAP ? WSTOPSIG(status) : 0;
 	}
 	if (!error)
@@ -300,7 +300,7 @@ int stepper_next(struct stepper *stepper, struct step *ret, struct diag *diag)
 		if (error < 0 && error != -ESRCH)
 			return diag_set(diag, error, "cannot step process %d", stepper->pid);
 		if (error == -ESRCH || !WIFSTOPPED(status) ||
-		    step_machine_regs(stepper->pid, &stepper->regs) < 0) {
+		    step_machine_regs(stepper->pid, &stepper->regs, &stepper->thread_pointer) < 0) {
 			stepper->private->is_over = error == -ESRCH || !WIFSTOPPED(status);
 			stepper->status = status;
 			ret->kind = STEP_END;

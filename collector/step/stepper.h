@@ -31,8 +31,9 @@ struct step {
 struct stepper {
 	pid_t pid;
 	const struct isa *isa;
-	struct regs regs; /* now */
-	int status;       /* after STEP_END, as waitpid gives it */
+	struct regs regs;        /* now */
+	uint64_t thread_pointer; /* now; 0 on AArch64 */
+	int status;              /* after STEP_END, as waitpid gives it */
 	uint64_t n_steps;
 	struct stepper_private *private;
 };

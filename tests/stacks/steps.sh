@@ -23,6 +23,8 @@ kind() {
 		"$@" -o "$work/$name" >"$work/log" 2>&1 || { echo "$name: cannot be built here"; return; }
 	fi
 	[ "${strips:-no}" = yes ] && strip -s "$work/$name"
+	# As in tests/e2e/steps_programs.sh: where every instruction is emulated, the longest runs are made shorter.
+	[ -z "${SLOW-}" ] || [ "$interval" -lt 200 ] || interval=$((interval / SLOW))
 	for mode in auto analysis; do
 		GODEBUG=asyncpreemptoff=1 GOMAXPROCS=1 WORK_SECONDS=36000 "$cpprof" verify steps -n "$samples" -i "$interval" --skip-loader --unwind $mode \
 			--min-exact "$exact" --show 3 -o "$work/report" -- "$work/$name" 10h >/dev/null 2>&1

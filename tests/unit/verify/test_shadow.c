@@ -20,7 +20,7 @@ static void end(void)
 
 static void step(uint8_t flow, uint64_t next, uint64_t pc, uint64_t sp, uint64_t region, uint64_t ra)
 {
-	shadow_step(&shadow, &(struct shadow_step){ flow, next, pc, sp, region, ra });
+	shadow_step(&shadow, &(struct shadow_step){ flow, next, pc, sp, region, ra, false });
 }
 
 /* From an instruction that ends at ra to a function. */
@@ -69,6 +69,19 @@ TEST(shadow_a_call_is_there_until_it_returns)
 	step(FLOW_RETURN, 0x214, 0x104, 0x7000, STACK, 0x104);
 	CHECK_STR(stack(), "");
 	CHECK(shadow.is_settled);
+	end();
+}
+
+/* Goroutines: sp is no address where a return address could be looked for. */
+TEST(shadow_a_call_on_a_stack_that_may_be_moved_has_no_slot)
+{
+	begin(&isa_x86_64);
+	call(0x105, 0x200, 0x6ff8);
+	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6ff8);
+	shadow_step(&shadow,
+		    &(struct shadow_step){ FLOW_CALL, 0x205, 0x300, 0x6ff0, STACK, 0x205, .is_moved = true });
+	CHECK_STR(stack(), "205 105");
+	CHECK_EQ(shadow.stacks.at[0].entries.at[1].slot, 0);
 	end();
 }
 

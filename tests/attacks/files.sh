@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs whose files state more than anybody could hold: what is too much is left out, the rest of the profile is
-# there. Memory is limited, so that what is not bounded fails.
+# ELF files with absurdly large sizes: what is too large is skipped, and the rest of the profile is complete. A memory limit
+# makes unbounded allocations fail.
 . "$(dirname "$0")/../e2e/lib.sh"
 need gcc python3
 make_elf() { python3 "$SOURCE/tests/attacks/make_elf.py" "$@" || fail "make_elf.py $*"; }
@@ -20,7 +20,7 @@ EOF
 gcc -O1 -g victim.c -o victim || skip "gcc cannot link"
 gcc -O1 -g -Wl,--build-id=none victim.c -o plain || skip "gcc cannot link"
 
-# survives WHAT GIGABYTES: records it together with an honest program, whose names must be there.
+# survives WHAT GIGABYTES: records the program WHAT and a normal one under a memory limit; the normal one must be symbolized.
 survives() {
 	local what=$1
 	(
@@ -52,12 +52,12 @@ says burn
 run 0 "$CPPROF" report --view quality packed.data
 says "packed: .* too much memory .* were skipped"
 
-# Files that are mostly holes. The first has no build-id, so its contents are its identity.
+# Sparse files. The first one has no build-id, so it is identified by its contents.
 cp plain holes && truncate -s 7G holes
 survives holes 20
 says burn
 cp plain large && truncate -s 1T large 2>/dev/null && survives large 20
-# ext4 has no files of petabytes, tmpfs has.
+# ext4 does not support files of several petabytes, tmpfs does.
 huge=$HERE/larger
 if ! truncate -s 7P "$huge" 2>/dev/null && [ -w /dev/shm ]; then
 	rm -f "$huge"
@@ -76,7 +76,7 @@ make_elf wide plain wide $((6 << 30))
 chmod +x wide && truncate -s 7G wide
 survives wide 12
 
-# A debug link to a file of holes: one that may be opened, whose checksum would take long, and one that may not.
+# A debug link to a sparse file: 7 GB, which would take long to checksum, and 30 GB.
 gcc -O1 -Wl,--build-id=none victim.c -o linked
 cp plain far.debug
 objcopy --add-gnu-debuglink=far.debug linked
@@ -84,6 +84,6 @@ for size in 7 30; do
 	truncate -s ${size}G far.debug
 	survives linked 20
 	says burn
-	grep -q "far.debug' is too large ($size GB) and was skipped" recorded.log || fail "nothing says that $size GB are too large"
+	grep -q "far.debug' is too large ($size GB) and was skipped" recorded.log || fail "no message says that $size GB are too large"
 done
 exit 0

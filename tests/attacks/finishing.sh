@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names can take any time to look up: here a server of debug information never answers. A signal ends that, and what
-# was recorded is there.
+# Symbol lookup may take forever: here a debuginfod server never answers. A signal ends the lookup, and the profile is
+# written without symbols.
 . "$(dirname "$0")/../e2e/lib.sh"
 need gcc python3 strip
-ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod, which could be waited for"
+ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "libdebuginfod is not installed"
 
 echo 'volatile double x; int main(void) { for (int i = 0; i < 100000000; i++) x = x * 1.0001 + 1; }' >a.c
 gcc -O1 -Wl,--build-id=sha1 a.c -o a || skip "gcc cannot link"
@@ -28,7 +28,7 @@ export DEBUGINFOD_URLS DEBUGINFOD_TIMEOUT=60 DEBUGINFOD_CACHE_PATH=$HERE/fetched
 export XDG_CACHE_HOME=$HERE/cache TMPDIR=$HERE/temporary
 mkdir temporary
 
-# ends SIGNAL CODE COMMAND...: a second signal of that name, while names are looked up.
+# ends SIGNAL CODE COMMAND...: sends the signal during symbol lookup; the exit status must be CODE.
 ends() {
 	local signal=$1 code=0
 	rm -f asked
@@ -38,7 +38,7 @@ ends() {
 	await test -e asked
 	kill -"$signal" "$one"
 	wait "$one" || code=$?
-	[ "$code" = "$2" ] || fail "exit code $code, not $2, of SIG$signal to: ${*:3}"
+	[ "$code" = "$2" ] || fail "exit code $code, expected $2, after SIG$signal to: ${*:3}"
 	says "the profile was written without them"
 	local left
 	left=$(find "$HERE" -name '*.new')
@@ -47,7 +47,7 @@ ends() {
 unnamed() {
 	facts "$1"
 	fact "resolved 0"
-	[ "$(number samples)" -gt 10 ] || fail "$(number samples) samples are left"
+	[ "$(number samples)" -gt 10 ] || fail "only $(number samples) samples were kept"
 }
 
 ends INT 130 "$CPPROF" record -o int.data -- ./a
@@ -59,9 +59,9 @@ run 0 env DEBUGINFOD_URLS= "$CPPROF" resolve term.data
 facts term.data
 fact "resolved 1"
 
-# Where no profile is asked for, it is kept elsewhere.
+# If the output is an export instead of a profile, the profile is kept in TMPDIR.
 ends TERM 143 "$CPPROF" record --format json -o out.json -- ./a
-[ ! -e out.json ] || fail "half an export"
+[ ! -e out.json ] || fail "a partial export was written"
 kept=$(sed -n 's/.*cpprof resolve //p' run.log)
 unnamed "$kept"
 rm -f temporary/*

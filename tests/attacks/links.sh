@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A link that another user left in a folder such as /tmp is not written through, by any command; one's own is.
+# No command follows a symlink that another user created in a sticky directory such as /tmp; one's own symlinks are followed.
 . "$(dirname "$0")/../e2e/lib.sh"
-[ "$(id -u)" = 0 ] || skip "needs root, to have a link of somebody else"
+[ "$(id -u)" = 0 ] || skip "needs root, to create a symlink of another user"
 need setpriv
 
 mkdir -m 1777 sticky
 mkdir -m 755 plain
 run 0 "$CPPROF" record -q -o p.data -- "$SPIN" 0.2
 
-# attack FOLDER: a link in it to a file of root's, whose contents must stay.
+# attack FOLDER NAME: another user's symlink FOLDER/NAME to a file of root, whose contents must not change.
 attack() {
 	rm -f "$1"/*
 	echo precious >victim
 	setpriv --reuid=65534 --regid=65534 --clear-groups ln -s "$HERE/victim" "$1/$2"
 }
 unharmed() {
-	[ "$(cat victim)" = precious ] || fail "written through somebody's link by: $*"
-	[ "$(find "$HERE" -name '*.new' | wc -l)" = 0 ] || fail "something was left beside by: $*"
+	[ "$(cat victim)" = precious ] || fail "another user's symlink was followed by: $*"
+	[ "$(find "$HERE" -name '*.new' | wc -l)" = 0 ] || fail "a temporary file was left by: $*"
 }
 
 check() {
@@ -35,30 +35,31 @@ check 3 out.data "$CPPROF" resolve -o sticky/out.data p.data
 check 3 out.json "$CPPROF" record --watch sticky/out.json -o q.data -- touch ran
 check 3 out.json "$CPPROF" record --format json -o sticky/out.json -- touch ran
 
-# A chain whose last link is theirs.
+# A chain of symlinks, the last of which is the other user's.
 attack sticky last
 ln -s "$HERE/sticky/last" plain/first
 run 3 "$CPPROF" merge -o plain/first p.data
 says "made by another user"
 unharmed a chain of links
 
-# What the kernel lets pass: our own link there, and any link where only its owner could have put it.
+# What the kernel (fs.protected_symlinks) allows: one's own symlink in a sticky directory, and any symlink in a directory
+# that is not sticky.
 rm -f sticky/* plain/*
 ln -s "$HERE/victim" sticky/own
 run 0 "$CPPROF" merge -o sticky/own p.data
 run 0 "$CPPROF" check victim
-[ -L sticky/own ] || fail "the link was replaced, not the file"
+[ -L sticky/own ] || fail "the symlink was replaced instead of the file"
 chmod 777 plain
 attack plain theirs
 run 0 "$CPPROF" merge -o plain/theirs p.data
 run 0 "$CPPROF" check victim
 
-# Names beside the file that others can guess are not used, either.
+# Temporary files have no predictable names, at which another user could place symlinks.
 echo precious >victim
 for i in $(seq 0 9); do
 	setpriv --reuid=65534 --regid=65534 --clear-groups \
 		bash -c 'for p in $(seq $(($2 + 1)) $(($2 + 60))); do ln -sf "$1/victim" "$1/sticky/out.json.$p.tmp"; done' - "$HERE" "$BASHPID"
-	"$CPPROF" export p.data -o sticky/out.json >run.log 2>&1 || fail "an export beside somebody's links"
-	[ "$(cat victim)" = precious ] || fail "written through a link at the name of the temporary file"
+	"$CPPROF" export p.data -o sticky/out.json >run.log 2>&1 || fail "an export fails because of another user's symlinks"
+	[ "$(cat victim)" = precious ] || fail "a symlink at the name of the temporary file was followed"
 done
 exit 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_elf.py KIND IN OUT [NUMBER...]: a copy of a program that runs as before and states something hostile."""
+"""make_elf.py KIND IN OUT [NUMBER...]: writes a copy of an ELF file that still runs but has hostile headers or sections."""
 import struct
 import sys
 import zlib
@@ -38,12 +38,12 @@ class Elf:
 
 
 def stubs(elf):
-    """.plt is said to be 2^40 bytes long."""
+    """The header of .plt gives a size of 2^40 bytes."""
     elf.sections[elf.index(".plt")][5] = 1 << 40
 
 
 def names(elf, count, length):
-    """Many functions, each of whose names is another tail of one long string."""
+    """Many function symbols whose names are suffixes of one long string."""
     text = elf.index(".text")
     address, size = elf.sections[text][3], elf.sections[text][5]
     table = bytearray(24)
@@ -66,7 +66,7 @@ def packed(elf, size):
 
 
 def wide(elf, size):
-    """The code's segment goes on to `size` bytes; the file has to be made as long by whoever asks for it."""
+    """The code segment is `size` bytes long; the caller has to extend the file accordingly."""
     start, = struct.unpack_from("<Q", elf.bytes, 32)
     count, = struct.unpack_from("<H", elf.bytes, 56)
     for at in range(start, start + 56 * count, 56):
@@ -76,7 +76,7 @@ def wide(elf, size):
 
 
 def symbols(elf, size):
-    """.symtab goes on to `size` bytes; the file has to be made as long by whoever asks for it."""
+    """.symtab is `size` bytes long; the caller has to extend the file accordingly."""
     section = elf.sections[elf.index(".symtab")]
     section[4], section[5] = elf.append(bytes(elf.bytes[section[4]:section[4] + section[5]])), size
 

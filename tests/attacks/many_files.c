@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* many_files DIRECTORY N SECONDS: maps N files with code into itself, each one different, then is busy. */
+/* many_files DIRECTORY N SECONDS: creates and maps N different executable files, then runs a busy loop. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #define PAGE 4096
 #define NUMBER_AT (PAGE - (int)sizeof(int))
 
-/* The first page of this program, as an ELF file without sections and build-id. */
+/* The first page of this program, as an ELF file without sections and without build-id. */
 static int make_page(char *page)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

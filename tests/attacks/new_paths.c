@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ever new call paths: functions call each other at random, so deep that hardly any path is taken twice.
- * Between them a loop that always has the same. usage: new_paths DEPTH SECONDS (of CPU time)
+ * Functions call each other at random, so deep that hardly any call path occurs twice. In between, steady()
+ * is always called by the same path. usage: new_paths DEPTH SECONDS (of CPU time)
  */
 #include <stdint.h>
 #include <stdlib.h>

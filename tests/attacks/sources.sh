@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Debug information may say that a program's source is any file. Root's reports show of it what the program's user
-# could read; and what reports show is not for everybody.
+# Debug information can name any file as source. Reports made by root show only files that the user of the profiled process
+# could read, and reports are not world-readable.
 . "$(dirname "$0")/../e2e/lib.sh"
 [ "$(id -u)" = 0 ] || skip "needs root, to read what others cannot"
 need setpriv gcc python3
@@ -36,30 +36,31 @@ shown() {
 	grep -q hunter2 run.log
 }
 hides() {
-	! shown "$@" || fail "shows what the process could not read: $*"
+	! shown "$@" || fail "shows a file that the process could not read: $*"
 }
 shows() {
-	shown "$@" || fail "does not show what the process could read: $*"
+	shown "$@" || fail "does not show a file that the process could read: $*"
 }
 
 as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-# The process of another user, watched by root. That it cannot be dumped makes it root's in /proc, and nowhere else.
+# Root attaches to another user's process. It is not dumpable, so its files in /proc belong to root, although the process
+# does not.
 start "${as_nobody[@]}" "$HERE/claims"
 run 0 "$CPPROF" attach -p "$pid" -d 0.3 -o theirs.data
-# A process that becomes another user's; root's own process.
+# A process of root that changes its user ID, and one that does not.
 run 0 "$CPPROF" record -o forked.data -- "${as_nobody[@]}" "$HERE/claims"
 run 0 "$CPPROF" record -o own.data --raw own.raw -- ./claims
-# A raw recording does not say whose processes they were; but whose file the program is can be seen.
+# A raw recording does not contain the user of a process, but the owner of the program's file is known.
 cp claims their_claims
 chown 65534:65534 their_claims
 run 0 "$CPPROF" record -o /dev/null --raw theirs.raw -- "${as_nobody[@]}" ./their_claims
 run 0 "$CPPROF" import -o imported.data theirs.raw
 run 0 "$CPPROF" merge -o merged.data theirs.data own.data
-# Whoever can write a profile can put anything into it: that it was root's process, for example.
+# A profile owned by another user may be forged, for example claim that the process was root's.
 cp own.data forged.data
 chown 65534:65534 forged.data
 
-# each_command VERB: every command that shows source, for processes of the other user.
+# each_command hides|shows: every command that shows source, on processes of the other user.
 each_command() {
 	local file view
 	for file in theirs forked imported merged; do
@@ -84,7 +85,7 @@ says "was not found, or user 65534 may not read it"
 hides "$CPPROF" report forged.data --html out.html
 hides "$CPPROF" annotate --all - burn <forged.data
 shows "$CPPROF" annotate --all - burn <own.data
-# Nobody knows who wrote what comes through a pipe.
+# The author of what comes through a pipe is unknown.
 hides "$CPPROF" annotate --all - burn < <(cat own.data)
 hides "$CPPROF" export forged.data -o out.html
 chmod 604 secret.txt
@@ -93,7 +94,7 @@ chmod 600 secret.txt
 run 0 "$CPPROF" report theirs.data --html theirs.html
 [ "$(mode theirs.html)" = 600 ] || fail "an HTML report has mode $(mode theirs.html)"
 
-# Root's own process, watched by root; and by somebody who typed sudo.
+# Root's own process, profiled by root; and by a user with sudo.
 shows "$CPPROF" annotate --all own.data burn
 shows "$CPPROF" export own.data -o out.html
 shows "$CPPROF" diff own.data own.data --html out.html
@@ -103,7 +104,7 @@ hides env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" import own.raw -o out.html
 hides env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" report own.data --html out.html
 [ "$(stat -c %u:%g out.html)" = 65534:65534 ] || fail "a report made under sudo belongs to $(stat -c %u out.html)"
 
-# Who may read what is written.
+# Permissions of the files that are written.
 umask 022
 run 0 "$CPPROF" export own.data -o own.json
 [ "$(mode own.json)" = 600 ] || fail "an export has mode $(mode own.json)"
@@ -114,7 +115,7 @@ run 0 "$CPPROF" merge --mode 644 -o merged.data own.data
 run 0 "$CPPROF" record --mode 664 -o mode.data -- "$SPIN" 0.1
 [ "$(mode mode.data)" = 664 ] || fail "--mode 664 gave $(mode mode.data)"
 run 0 "$CPPROF" export own.data -f openmetrics -o own.prom
-[ "$(mode own.prom)" = 644 ] || fail "openmetrics does not keep the umask: $(mode own.prom)"
+[ "$(mode own.prom)" = 644 ] || fail "openmetrics does not honour the umask: $(mode own.prom)"
 run 2 "$CPPROF" export own.data --mode 8 -o own.json
 says "permissions in octal"
 exit 0

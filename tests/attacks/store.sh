@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What is kept between runs can be poisoned by nobody: somebody's copy of a library, with its build-id and layout and two
-# names swapped, is profiled by root; the real library keeps its names, in later recordings and in the same one.
+# The symbol store cannot be poisoned: another user's copy of a library, with the same build-id and layout but two symbols
+# swapped, is profiled by root; the real library still gets the right symbols, in later recordings and in the same one.
 . "$(dirname "$0")/../e2e/lib.sh"
 [ "$(id -u)" = 0 ] || skip "needs root, to have files of another user"
 need setpriv gcc python3
@@ -30,7 +30,7 @@ mkdir real poisoned
 gcc -O1 -g -shared -fPIC lib.c -o real/libwork.so -Wl,--build-id=sha1 && gcc -O1 app.c -o app -Lreal -lwork || skip "gcc cannot link"
 python3 - real/libwork.so poisoned/libwork.so <<'P'
 import struct, sys
-# Names only: what the loader looks up stays, so do build-id, length and layout.
+# Only .strtab and .debug_str change; dynamic symbols, build-id, size and layout stay the same.
 data = bytearray(open(sys.argv[1], 'rb').read())
 headers, = struct.unpack_from('<Q', data, 0x28)
 n, names = struct.unpack_from('<HH', data, 0x3c)
@@ -53,7 +53,7 @@ as_nobody() { # FOLDER
 	echo setpriv --reuid=65534 --regid=65534 --clear-groups env LD_LIBRARY_PATH="$HERE/$1" "$HERE/app"
 }
 
-# The attacker's comes first. Its own wrong names are its own affair.
+# The attacker's copy is profiled first. That it is shown with its own wrong symbols is fine.
 # shellcheck disable=SC2046
 run 0 "$CPPROF" record -o first.data -- $(as_nobody poisoned)
 # shellcheck disable=SC2046
@@ -62,16 +62,16 @@ run 0 "$CPPROF" report second.data --view flat --no-pager
 named() { # NAME LINE
 	grep -qE "$1 +lib\.c:$2\b" run.log
 }
-named honest_compute 2 && named innocent_other 3 || fail "the real library has names that somebody gave a copy of it"
+named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy"
 
-# Both in one recording: they are two files.
+# Both in one recording: they are treated as two files.
 run 0 "$CPPROF" record -o both.data -- sh -c "$(as_nobody poisoned); $(as_nobody real)"
 run 0 "$CPPROF" report both.data --view flat --no-pager
-named honest_compute 2 && named innocent_other 3 || fail "names of a copy were given to the real library"
-named honest_compute 3 || named innocent_other 2 || fail "the copy has no names of its own: this test shows nothing"
+named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy"
+named honest_compute 3 || named innocent_other 2 || fail "the copy does not have its swapped symbols: the test is void"
 
-# What only root can write is kept as before: the second time nothing new is found out about it. Only a file that no sample fell
-# into before (env, the loader) is one more entry.
+# Files that only root can write are cached: a second run adds no entries for them. It may add one for a file that had no
+# samples before (env, the loader).
 sampled() { # FILE
 	"$CPPROF" export "$1" -f json -o - | python3 -c 'import json, sys
 p = json.load(sys.stdin)
@@ -83,7 +83,7 @@ sampled again.data >sampled.log
 run 0 "$CPPROF" record -o again.data -- env LD_LIBRARY_PATH="$HERE/real" ./app
 find cache -type f -name 'maps-*' | sort >after.log
 fresh=$(sampled again.data | comm -13 sampled.log - | wc -l)
-grep -q libwork sampled.log || fail "the library was not sampled: this test shows nothing"
+grep -q libwork sampled.log || fail "the library was not sampled: the test is void"
 [ "$(comm -13 before.log after.log | wc -l)" -le "$fresh" ] && [ -z "$(comm -23 before.log after.log)" ] ||
-	fail "files of root are not known again"
-[ "$(wc -l <before.log)" -ge 3 ] || fail "too little is kept to tell"
+	fail "root's files were not found in the cache"
+[ "$(wc -l <before.log)" -ge 3 ] || fail "too few entries in the cache for this test"

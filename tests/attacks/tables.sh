@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A library with a symbol table of 512 MB, and many calls to it for each of which that table might be read: it is read a
-# few times, however many there are.
+# A library with a symbol table of 512 MB and many functions, each of which might cause the table to be read: it is read
+# only a few times, however many functions there are.
 . "$(dirname "$0")/../e2e/lib.sh"
 need_perf
 need gcc python3 jq
 export XDG_CACHE_HOME=$HERE/cache
 
-# Every call goes through a stub to a function that does the work in another one, so the stub's name is not found.
+# Each function is called through a PLT stub and does its work in a static function, so no symbol is found for the stub.
 python3 - 320 <<'END' || fail "cannot write the programs"
 import sys
 n = int(sys.argv[1])
@@ -28,9 +28,9 @@ gcc -O2 -fPIC -shared -fno-ipa-icf library.c -o libplain.so && gcc -O2 program.c
 python3 "$SOURCE/tests/attacks/make_elf.py" symbols libplain.so libtable.so $((512 << 20)) || fail "make_elf.py"
 mv libtable.so libplain.so
 truncate -s 600M libplain.so
-cat libplain.so >/dev/null # so that the first run does not pay for the page cache
+cat libplain.so >/dev/null # fill the page cache before the first run
 
-# measure N: CPU time of cpprof while N functions are called, in $own, in ns. Looking up names is not counted.
+# measure N: sets $own to cpprof's CPU time in ns while N functions are called, without symbol lookup.
 measure() {
 	rm -rf cache
 	run 0 "$CPPROF" record -q --no-resolve -o p.data -- ./program "$1"
@@ -38,7 +38,7 @@ measure() {
 	[ "$(number samples)" -gt 100 ] || fail "only $(number samples) samples"
 	run 0 "$CPPROF" export p.data -o p.json
 	own=$(jq .quality.overhead.cpprof_cpu_ns p.json)
-	[ "$own" -gt 0 ] || fail "no CPU time is stored"
+	[ "$own" -gt 0 ] || fail "the profile has no CPU time of cpprof"
 }
 
 measure 20

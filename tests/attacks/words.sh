@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names of files may hold what a terminal obeys; what is said of them on the way does not.
+# File names may contain terminal escape sequences; cpprof's messages do not pass them on.
 . "$(dirname "$0")/../e2e/lib.sh"
 need gcc
 
@@ -8,9 +8,9 @@ name=$'\e]0;owned\a\e[2Jx'
 echo 'volatile double x; int main(void) { for (int i = 0; i < 30000000; i++) x = x * 1.0001 + 1; }' >a.c
 gcc -O1 -Wl,--build-id=sha1 a.c -o "$name" || skip "gcc cannot link"
 
-# A sequence of ours clears a line; nothing else begins with ESC.
+# The only escape sequence in messages is cpprof's own "clear line".
 silent() {
-	! sed 's/\x1b\[K//g' run.log | grep -q $'[\e\a]' || fail "an escape sequence is passed on by: $*"
+	! sed 's/\x1b\[K//g' run.log | grep -q $'[\e\a]' || fail "an escape sequence in the output of: $*"
 }
 run 0 "$CPPROF" record -v -v --no-cache -o p.data --raw raw.data -- "./$name"
 says "debug information of"

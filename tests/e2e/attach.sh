@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# attach: every thread of what is running, threads and children that come later; the end of the target.
+# attach: samples all threads of running processes, and threads and children started later; how a recording ends.
 . "$(dirname "$0")/lib.sh"
 ln -s "$SPIN" spin_child
 
@@ -18,7 +18,7 @@ fact "checkpoint 0"
 [ "$(grep -c "^thread [0-9]* of $target samples [1-9]" facts.log)" = 6 ] || fail "not all six threads were sampled"
 fact "^thread .* samples [1-9][0-9]* spin_child"
 
-# A duration; the target goes on. `record -p` is the same.
+# With a duration; the target keeps running. `record -p` is the same as `attach -p`.
 start "$SPIN" 300 threads=1 tick="$HERE/tick"
 target=$pid
 sleep "$(slow 0.2)"
@@ -27,7 +27,7 @@ facts b.data
 [ "$(number duration_ms)" -lt 60000 ] || fail "the duration was $(number duration_ms) ms"
 kill -0 "$target" || fail "the target did not survive"
 
-# By name: all of that name are taken, and said.
+# By name: attaches to all processes of that name, and says so.
 ln -s "$SPIN" spin_by_name
 start "$HERE/spin_by_name" 300
 one=$pid
@@ -41,12 +41,12 @@ fact "^thread $one of $one samples [1-9]"
 fact "^thread $two of $two samples [1-9]"
 kill -9 "$one" "$two"
 
-# A process whose first thread has ended.
+# A process whose main thread has exited.
 start "$SPIN" 300 threads=2 leave=1
 sleep "$(slow 0.3)"
 run 0 "$CPPROF" attach -p "$pid" -d 0.4 -o l.data
 facts l.data
-[ "$(number samples)" -ge 1 ] || fail "no samples of a process whose first thread has ended"
+[ "$(number samples)" -ge 1 ] || fail "no samples of a process whose main thread has exited"
 fact "^end complete"
 kill -9 "$pid"
 
@@ -68,8 +68,8 @@ for signal in INT TERM HUP; do
 	[ "$(number samples)" -ge 1 ] || fail "SIG$signal: no samples"
 done
 
-# SIGKILL: the target goes on as if nothing had been there, and the last checkpoint is readable. On a slow machine
-# with one CPU the first one may come before the target has run.
+# SIGKILL: the target keeps running, and the last checkpoint is readable. On a slow machine with one CPU, the first
+# checkpoint may be written before the target has run.
 sampled() { [ -s "$1" ] && facts "$1" && [ "$(number samples)" -ge 1 ]; }
 start "$CPPROF" attach -q -p "$target" --checkpoint 0.3 -o k.data
 profiler=$pid
@@ -79,8 +79,8 @@ wait "$profiler" 2>/dev/null
 before=$(stat -c %s tick)
 sleep "$(slow 0.3)"
 after=$(stat -c %s tick)
-[ "$after" -gt "$before" ] || fail "the target stopped with its profiler"
-kill -0 "$target" || fail "the target died with its profiler"
+[ "$after" -gt "$before" ] || fail "the target stopped when cpprof was killed"
+kill -0 "$target" || fail "the target died when cpprof was killed"
 facts k.data
 fact "checkpoint 1"
 [ "$(number samples)" -ge 1 ] || fail "the checkpoint is empty"

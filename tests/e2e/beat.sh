@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# beat: a program that beats in time with the sampling clock is shown as it is: its interval holds the truth.
+# beat: a program whose phases are in step with the sampling clock. With random sampling periods, the confidence interval
+# contains the true share; with a fixed period it does not.
 # usage: beat.sh RUNS
 . "$(dirname "$0")/lib.sh"
 BEAT=$BUILD/tests/e2e/beat
 runs=$1
 
-# measure OPTION...: "SHARE LOW HIGH" of first() in percent, and whether its CPU was its own.
+# measure OPTION...: sets share, low and high of first() in percent, the true share and the number of context switches.
 measure() {
 	"$CPPROF" record -q -F 1000 --no-cache "$@" -o beat.data -- taskset -c "$cpu" "$BEAT" 1000 1500 >beat.log ||
 		fail "recording: $*"
@@ -33,17 +34,17 @@ for _ in $(seq "$runs"); do
 	is_wrong=1
 	within && is_wrong=0
 	n_wrong=$((n_wrong + is_wrong))
-	[ "$switches" -gt 20 ] && continue # others ran there, too, and may have put it out of step
+	[ "$switches" -gt 20 ] && continue # the CPU was shared, so the program may not have stayed in step
 	n_alone=$((n_alone + 1))
 	n_wrong_alone=$((n_wrong_alone + is_wrong))
 done
-[ "$n_right" -ge $((runs * 17 / 20)) ] || fail "the truth was within the interval in $n_right of $runs runs"
-echo "random periods: the truth is within the interval in $n_right of $runs runs"
+[ "$n_right" -ge $((runs * 17 / 20)) ] || fail "the true share was within the interval in only $n_right of $runs runs"
+echo "random periods: the true share is within the interval in $n_right of $runs runs"
 if [ "$n_alone" -ge 5 ] && [ $((2 * n_wrong_alone)) -lt "$n_alone" ]; then
 	fail "with a fixed period only $n_wrong_alone of $n_alone runs are wrong"
 fi
 if [ $((2 * n_wrong)) -lt "$runs" ]; then
-	echo "skipped: that fixed periods are wrong: the CPU was shared, and they are in $n_wrong of $runs runs only"
+	echo "skipped: the check that fixed periods are biased: the CPU was shared, and only $n_wrong of $runs runs are wrong"
 else
-	echo "fixed periods: it is not in $n_wrong of $runs"
+	echo "fixed periods: the true share is outside the interval in $n_wrong of $runs runs"
 fi

@@ -1,27 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The daemon: epochs are the same samples as one recording, it can be killed at any moment, and what it has recorded
-# is there for every command.
+# The daemon: its epochs contain the same samples as one recording, it can be killed at any moment, and all commands can
+# read its database.
 . "$(dirname "$0")/lib.sh"
-[ "$(id -u)" = 0 ] || skip "only root may see the whole machine"
+[ "$(id -u)" = 0 ] || skip "only root may profile the whole machine"
 "$CPPROF" record -a -q --no-resolve -o probe.data -- true >probe.log 2>&1
 case $? in 0 | 5) ;; *) skip "record -a: $(head -1 probe.log)" ;; esac
 export XDG_CACHE_HOME=$HERE/cache
 
-# Query over epochs = one recording over the same stretch: the same samples, from one raw recording. Of a few processes,
-# since files of others may be replaced between the two imports.
+# A query over several epochs gives the same as one epoch over the same time: both are made from one raw recording. It is of
+# a few processes only, since files of others may be replaced between the two imports.
 run 0 "$CPPROF" record -q --no-resolve --raw raw.data -F 499 -o one.data -- \
 	bash -c '"$1" 1 & "$1" 2.5 & for i in 1 2 3 4 5; do "$1" 0.4; done; wait' bash "$SPIN"
 run 0 "$CPPROF" daemon --file raw.data --database parts --epoch 1s
 run 0 "$CPPROF" daemon --file raw.data --database whole --epoch 1h
-[ "$(ls parts/epochs | wc -l)" -gt 1 ] || fail "there is one epoch: nothing to compare"
-[ "$(ls whole/epochs | wc -l)" = 1 ] || fail "there is not one epoch"
+[ "$(ls parts/epochs | wc -l)" -gt 1 ] || fail "there is only one epoch: nothing to compare"
+[ "$(ls whole/epochs | wc -l)" = 1 ] || fail "there is not exactly one epoch"
 cat >compare.py <<'END'
 import json, subprocess, sys
 def read(folder):
     text = subprocess.run([sys.argv[1], "export", "--database", folder, "--since", "30000d", "-f", "json"], capture_output=True, text=True, check=True).stdout
     profile = json.loads(text)
-    # What differs by nature: how it was made, what that cost, and when a process ended of which no sample told.
+    # Expected differences: command line, overhead, and the exit times of processes without samples.
     del profile["tool"], profile["run"]["id"], profile["processes"]["exit_ns"], profile["threads"]["exit_ns"]
     profile["strings"] = [text for text in profile["strings"] if not text.startswith("cpprof daemon")]
     profile["quality"] = {k: v for k, v in profile["quality"].items() if k in ("samples", "lost_samples", "unwind")}
@@ -33,14 +33,14 @@ for key in differ:
 print(len(json.dumps(whole)), "bytes compared")
 sys.exit(bool(differ))
 END
-# An epoch's nodes and values are in another form than those of other profiles (profile/FORMAT.md), and are the same.
+# Nodes and values of an epoch are encoded differently than in other profiles (profile/FORMAT.md), but have the same contents.
 run 0 "$CPPROF" check whole/epochs/*
 run 0 "$CPPROF" merge -o plain.data whole/epochs/*
-python3 "$SOURCE/tests/golden/format.py" --dense whole/epochs/* plain.data >dense.log 2>&1 || fail "the nodes and values of an epoch: $(tail -1 dense.log)"
-python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "a stretch of epochs is not the recording: $(head -c 600 compare.log)"
+python3 "$SOURCE/tests/golden/format.py" --dense whole/epochs/* plain.data >dense.log 2>&1 || fail "nodes and values of an epoch differ: $(tail -1 dense.log)"
+python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "several epochs and one epoch differ: $(head -c 600 compare.log)"
 
 start "$SPIN" 60
-# Live: another one is refused, whoever asks; killed at any moment nothing but the last checkpoint's rest is lost.
+# Live: a second daemon on the same database is refused; after SIGKILL, only data since the last checkpoint is lost.
 start "$CPPROF" daemon -q --database db --epoch 3s --checkpoint 0.5 -F 199
 daemon=$pid
 await sh -c 'ls db/epochs/*[0-9].epoch >/dev/null 2>&1'
@@ -51,12 +51,12 @@ kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
 run 0 "$CPPROF" epochs db
 says "samples"
-# Of what else runs here there may be too much to name it in time.
+# --allow, because symbolizing everything else that runs here may take too long.
 run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom --allow command:spin
 grep -q '^cpprof_samples_total [1-9]' state.prom || fail "no samples in the metrics"
 grep -q '^cpprof_cpu_seconds_total{process="spin"} [0-9.]*$' state.prom || fail "no CPU time of spin in the metrics"
-! grep -vE '^(# (HELP|TYPE) cpprof_[a-z_]+ .+|cpprof_[a-z_]+(\{process=".*"\})? [0-9.e+-]+)$' state.prom || fail "lines that are no metrics"
-if command -v promtool >/dev/null; then promtool check metrics <state.prom >promtool.log 2>&1 || fail "promtool refuses them"; fi
+! grep -vE '^(# (HELP|TYPE) cpprof_[a-z_]+ .+|cpprof_[a-z_]+(\{process=".*"\})? [0-9.e+-]+)$' state.prom || fail "invalid lines in the metrics"
+if command -v promtool >/dev/null; then promtool check metrics <state.prom >promtool.log 2>&1 || fail "promtool rejects the metrics"; fi
 ls db/epochs/*-open.epoch >open.log 2>&1 && fail "an open epoch is left"
 run 0 "$CPPROF" epochs db -f ndjson
 n=$(wc -l <run.log)
@@ -75,7 +75,7 @@ says "is not a time"
 run 1 "$CPPROF" report --database "$HERE"
 says "not a cpprof database"
 
-# The machine has slept for an hour: no epoch says that it ran meanwhile, and none holds what was before and after.
+# The machine was suspended for an hour: no epoch covers that time, and none spans it.
 start env ASLEEP="$HERE/slept" LD_PRELOAD="$BUILD/tests/e2e/libasleep.so" "$CPPROF" daemon -q --database asleep --epoch 10m --checkpoint 0.5 -F 199
 daemon=$pid
 await sh -c 'ls asleep/epochs/*-open.epoch >/dev/null 2>&1'
@@ -85,14 +85,14 @@ sleep 1
 kill "$daemon"
 wait "$daemon"
 ls asleep/epochs >asleep.log
-python3 - <<'PY' || fail "the machine slept for an hour, and the epochs are: $(tr '\n' ' ' <asleep.log)"
+python3 - <<'PY' || fail "wrong epochs after the machine was suspended for an hour: $(tr '\n' ' ' <asleep.log)"
 import sys
 epochs = sorted([int(n) for n in line.split(".")[0].split("-")] for line in open("asleep.log"))
 gaps = [b[0] - a[1] for a, b in zip(epochs, epochs[1:])]
 sys.exit(len(epochs) != 2 or not 3590e3 < gaps[0] < 3610e3 or max(end - start for start, end in epochs) > 600e3)
 PY
 
-# Code that a JIT compiler wrote: its names are there when the process and its map are gone.
+# JIT-compiled code is symbolized even after the process has exited and its perf map was deleted.
 start "$BUILD/tests/e2e/jitter" 300
 jitter=$pid
 start "$CPPROF" daemon -q --database jit --epoch 10m --checkpoint 0.5 -F 199 --allow command:jitter
@@ -106,7 +106,7 @@ rm -f "/tmp/perf-$jitter.map"
 run 0 "$CPPROF" report --database jit --since 1h --process jitter --group-by function --no-pager
 says "written_while_running"
 
-# What is damaged is left out and said; a later version is refused.
+# Damaged epochs are skipped with a message; a database of a later version is refused.
 file=$(ls db/epochs | head -1)
 truncate -s 100 "db/epochs/$file"
 run 0 "$CPPROF" report --database db --since 1h --no-pager
@@ -115,20 +115,20 @@ echo "cpprof database 9" >db/version
 run 1 "$CPPROF" report --database db --since 1h
 says "later version"
 
-# The size is a hard limit. The last epoch lasts a moment only, so it may be small enough to stay.
+# --database-size is a hard limit. The last epoch is very short, so it may be small enough to be kept.
 run 0 "$CPPROF" daemon --database small --epoch 1s -d 3 -F 99 --database-size 1k
 says "[1-9][0-9]* dropped"
 size=$(find small/epochs small/images small/outbox -type f -printf '%s\n' 2>/dev/null | awk '{ n += $1 } END { print n + 0 }')
 [ "$size" -le 1024 ] || fail "the limit on the size does not hold: $size bytes"
 
-# No permission: 3, and what is missing.
+# Without permission: exit code 3, and the message names the missing capability.
 if command -v setpriv >/dev/null; then
 	mkdir -m 777 theirs
 	run 3 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$CPPROF" daemon --database "$HERE/theirs/db"
 	says "CAP_PERFMON"
 fi
 
-# The kernel samples one group only.
+# --cgroup: only processes of that cgroup are sampled.
 group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 [ -z "$group" ] || group=$group/cpprof_test.$$
 if [ -n "$group" ] && mkdir "$group" 2>/dev/null; then
@@ -137,7 +137,7 @@ if [ -n "$group" ] && mkdir "$group" 2>/dev/null; then
 	sleep 0.5
 	run 0 "$CPPROF" daemon -q --database group --epoch 1s -d 2 -F 199 --cgroup "$group"
 	"$CPPROF" export --database group --since 1h -f json >group.json
-	python3 - "$inside" <<'PY' || fail "others than those of the group were sampled"
+	python3 - "$inside" <<'PY' || fail "processes outside the cgroup were sampled"
 import json, sys
 pids = json.load(open("group.json"))["processes"]["pid"]
 sys.exit(set(pids) - {0} != {int(sys.argv[1])})  # 0: interrupts
@@ -146,5 +146,5 @@ PY
 	wait "$inside" 2>/dev/null
 	await rmdir "$group"
 else
-	echo "skipped: no cgroup can be made, so --cgroup was not tried"
+	echo "skipped: --cgroup: no cgroup can be created"
 fi

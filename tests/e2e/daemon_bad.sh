@@ -1,23 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What goes wrong on machines: a daemon goes on, says what is lost, and leaves a database that can be read.
+# The daemon under adverse conditions (SIGKILL, clock set back, full disk, deleted programs, very many processes): it keeps
+# running, reports what is lost, and leaves a readable database.
 . "$(dirname "$0")/lib.sh"
-[ "$(id -u)" = 0 ] || skip "only root may see the whole machine"
+[ "$(id -u)" = 0 ] || skip "only root may profile the whole machine"
 "$CPPROF" record -a -q --no-resolve -o probe.data -- true >probe.log 2>&1
 case $? in 0 | 5) ;; *) skip "record -a: $(head -1 probe.log)" ;; esac
 export XDG_CACHE_HOME=$HERE/cache
 start "$SPIN" 300
 
-# A database is whole: every command reads it, and nothing in it is half written.
+# whole DATABASE: it can be read, and all its files are complete.
 whole() {
 	run 0 "$CPPROF" epochs "$1"
 	for file in "$1"/epochs/[0-9]*.epoch "$1"/images/*.names; do
 		[ -e "$file" ] || continue
-		"$CPPROF" check "$file" >check.log 2>&1 || fail "$file is not whole: $(head -2 check.log)"
+		"$CPPROF" check "$file" >check.log 2>&1 || fail "$file is damaged: $(head -2 check.log)"
 	done
 }
 
-# Killed at any instant, over and over.
+# Killed again and again, at different moments.
 for i in 1 2 3 4 5 6 7 8; do
 	start "$CPPROF" daemon -q --database killed --epoch 1s --checkpoint 0.2 -F 199
 	sleep "$(awk -v i="$i" 'BEGIN { print 0.3 + i * 0.37 }')"
@@ -30,18 +31,18 @@ whole killed
 run 0 "$CPPROF" report --database killed --since 1h --process spin --no-pager
 says "burn"
 
-# The clock was set back: times that have been are not recorded again.
+# The clock was set back (as seen from the last epoch's end): new epochs do not overlap existing ones.
 last=$(ls killed/epochs | sort -t- -k2n | tail -1)
 future=$(($(date +%s) + 3600))000
 mv "killed/epochs/$last" "killed/epochs/${last%%-*}-$future.epoch"
 run 0 "$CPPROF" daemon -q --database killed --epoch 1s -d 2 -F 99
 for name in $(ls killed/epochs); do
 	start_ms=${name%%-*}
-	[ "$start_ms" -le "${last%%-*}" ] || [ "$start_ms" -ge "$future" ] || fail "epoch $name lies in a time that has been"
+	[ "$start_ms" -le "${last%%-*}" ] || [ "$start_ms" -ge "$future" ] || fail "epoch $name overlaps an earlier epoch"
 done
 [ "$(ls killed/epochs | sort -n | tail -1 | cut -d- -f1)" -ge "$future" ] || fail "nothing was recorded after the clock was set back"
 
-# The disk is full: the oldest epochs go, and that is said; what there is can be read.
+# The disk is full: the oldest epochs are dropped with a message, and the rest can be read.
 mkdir disk
 if mount -t tmpfs -o size=600k none disk 2>mount.log; then
 	trap 'for pid in "${started[@]}"; do kill -9 "$pid" 2>/dev/null; done; cd /; umount "$HERE/disk" 2>/dev/null; rm -rf "$HERE"' EXIT
@@ -49,18 +50,18 @@ if mount -t tmpfs -o size=600k none disk 2>mount.log; then
 	head -c 600k /dev/zero >disk/fill 2>/dev/null
 	"$CPPROF" daemon --database disk/db --epoch 1s -d 4 -F 99 >full.log 2>&1
 	code=$?
-	grep -qE "disk is full|No space left" full.log || fail "a full disk is not said: $(cat full.log)"
+	grep -qE "disk is full|No space left" full.log || fail "no message about a full disk: $(cat full.log)"
 	[ "$code" -le 1 ] || fail "exit code $code on a full disk"
 	rm disk/fill
 	whole disk/db
 	run 0 "$CPPROF" daemon -q --database disk/db --epoch 1s -d 2 -F 99
-	[ "$(ls disk/db/epochs | wc -l)" -gt 0 ] || fail "nothing is recorded when there is room again"
+	[ "$(ls disk/db/epochs | wc -l)" -gt 0 ] || fail "nothing is recorded when there is space again"
 	umount disk
 else
-	echo "skipped: no file system can be mounted, so no disk was full: $(head -1 mount.log)"
+	echo "skipped: a full disk: no file system can be mounted: $(head -1 mount.log)"
 fi
 
-# Programs that are replaced in place, and such that are gone when names are looked up.
+# Programs that are overwritten in place, and programs deleted before symbol lookup.
 cp "$SPIN" replaced
 cp "$SPIN" vanishes
 start "$CPPROF" daemon -q --database moved --epoch 3s -F 199
@@ -74,12 +75,12 @@ cat "$BUILD/tests/e2e/one_path" >replaced.new 2>/dev/null || cp /bin/true replac
 cat replaced.new >replaced 2>/dev/null || mv replaced.new replaced
 sleep 4
 kill -TERM "$daemon"
-wait "$daemon" || fail "the daemon ends with $?"
+wait "$daemon" || fail "exit code $? of the daemon"
 whole moved
 run 0 "$CPPROF" report --database moved --since 1h --process vanishes --no-pager
 says "burn"
 
-# As many processes as this machine can start: none takes memory when it is gone, and what is lost is counted.
+# As many processes as this machine can start: memory does not grow with exited processes, and they are in the metrics.
 cat >many.py <<'PY'
 import os, sys, time
 end, n = time.time() + float(sys.argv[1]), 0
@@ -103,8 +104,8 @@ early=$(awk '/RssAnon/ { print $2 }' "/proc/$daemon/status")
 python3 many.py 15 >n.log
 late=$(awk '/RssAnon/ { print $2 }' "/proc/$daemon/status")
 echo "$(cat n.log) processes in 15 s; $early kB, then $late kB"
-[ "$late" -lt $((early + 40000)) ] || fail "memory grows with processes that are gone: $early kB, then $late kB"
+[ "$late" -lt $((early + 40000)) ] || fail "memory grows with exited processes: $early kB, then $late kB"
 kill -TERM "$daemon"
-wait "$daemon" || fail "the daemon ends with $?"
+wait "$daemon" || fail "exit code $? of the daemon"
 whole many
-grep -q '^cpprof_cpu_seconds_total{process="true"} ' many.prom || fail "short-lived processes are not seen"
+grep -q '^cpprof_cpu_seconds_total{process="true"} ' many.prom || fail "short-lived processes are not in the metrics"

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Exit codes: cpprof's own before the command starts, the command's afterwards.
+# Exit codes: cpprof's own if the command is not started, else the command's.
 . "$(dirname "$0")/lib.sh"
 
 run 0 "$CPPROF" record -o a.data -- "$SPIN" 0.2
 run 3 "$CPPROF" record -o a.data -- "$SPIN" 0.2 exit=3
 run 137 "$CPPROF" record -o a.data -- sh -c 'kill -9 $$'
-run 5 "$CPPROF" record -c 1000000000 -o a.data -- true # more than it does: however slow the machine, there is no sample
+run 5 "$CPPROF" record -c 1000000000 -o a.data -- true # a period longer than the command runs, even on a slow machine: no samples
 says "no samples:"
 run 1 "$CPPROF" record -o a.data -- "$HERE/no-such-command"
 says "cannot run"
@@ -20,7 +20,7 @@ says "chmod +x"
 run 139 "$CPPROF" record -o a.data -- sh -c 'kill -11 $$'
 says "killed by signal 11"
 
-# Where nothing can be written, nothing is run.
+# If the output cannot be written, the command is not run.
 for option in -o --raw; do
 	run 1 "$CPPROF" record $option "$HERE/no/such/folder/a.data" -- touch ran
 	says "cannot write '$HERE/no/such/folder/a.data'"
@@ -28,13 +28,13 @@ for option in -o --raw; do
 done
 [ ! -e ran ] || fail "the command was run although its profile cannot be written"
 
-# A device stays one, and a full disk is told.
+# An export does not replace a device by a file, and a full disk is reported.
 "$CPPROF" record -q -o a.data -- "$SPIN" 0.2
 ln -s /dev/full full.json
 run 1 "$CPPROF" export a.data -o full.json
-says "cannot write '/dev/full': No space left" # where the link leads
-[ -L full.json ] || fail "an export replaced a device by a file"
-"$CPPROF" check a.data >/dev/full 2>run.log && fail "a full standard output is not noticed"
+says "cannot write '/dev/full': No space left" # the target of the symlink
+[ -L full.json ] || fail "an export replaced a symlink to a device by a file"
+"$CPPROF" check a.data >/dev/full 2>run.log && fail "a write error on standard output is not detected"
 says "cannot write to standard output"
 run 6 "$CPPROF" record --min-quality 100 --unwind fp -o a.data -- "$SPIN" 0.3
 says "min-quality"
@@ -66,7 +66,7 @@ says "cannot attach to thread 2147480000"
 run 4 "$CPPROF" attach -n no-process-has-this-name
 says "no process is named"
 
-# One that has ended and that nobody has asked for; one that is stopped, which is no fault.
+# A zombie process, and a stopped one.
 start sh -c 'sh -c "until grep -q sleep /proc/\$PPID/comm; do sleep 0.05; done" & echo $! >ended; exec sleep 300'
 parent=$pid
 await test -s ended

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# groups_pmu: a group of a processor's own counters: sums are what perf stat says of the same run, and ratios are there unasked.
+# groups_pmu: a group of hardware counters: sums match perf stat of the same run, and the IPC is shown by default.
 . "$(dirname "$0")/lib.sh"
 
 for event in cycles instructions; do
@@ -13,13 +13,13 @@ for event in cycles instructions; do
 	"$CPPROF" report --process spin --group-by process --metric $event --format json group.data >$event.json || fail "no report by $event"
 done
 "$CPPROF" report --process spin --view flat --format json group.data >flat.json || fail "no report"
-python3 - <<-'PYTHON' || fail "perf has counted something else"
+python3 - <<-'PYTHON' || fail "the counts do not match perf stat"
 	import json
 	rows = [line.split(",") for line in open("stat.log") if line.count(",") > 3]
 	for event in ["cycles", "instructions"]:
 	    theirs = next(int(row[0]) for row in rows if row[2].startswith(event))
 	    ours = sum(row["total"] for row in json.load(open(event + ".json"))["rows"])
-	    print(f"{event}: perf stat {theirs}, we {ours}")
-	    assert abs(ours - theirs) <= 0.01 * theirs # an interval of sampling is a thousandth of it
+	    print(f"{event}: perf stat {theirs}, cpprof {ours}")
+	    assert abs(ours - theirs) <= 0.01 * theirs # a sampling interval is about a thousandth of the total
 	assert any(row.get("ipc") for row in json.load(open("flat.json"))["rows"])
 PYTHON

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What people type who know perf, or no profiler yet.
+# Options that perf users are used to, and common mistakes: they work, or a message says what to type instead.
 . "$(dirname "$0")/lib.sh"
 
 run 0 "$CPPROF" record -g --call-graph dwarf --freq 499 -o a.data -- "$SPIN" 0.3
@@ -20,14 +20,14 @@ run 2 "$CPPROF" record -a --deny nobody
 says "'nobody' is not a rule: give user:NAME, command:GLOB or cgroup:PATH"
 run 2 "$CPPROF" record --clock cpu --raw raw.data -- true
 says "cannot be used with --clock cpu"
-# auto is the clock that the other options permit.
+# --clock auto chooses a clock that works with the other options.
 run 0 "$CPPROF" record -q --clock auto --raw auto.data -o auto -- "$SPIN" 0.3
 run 2 "$CPPROF" record --branch-any -- true
 says "stacks are always recorded"
 run 2 "$CPPROF" report --tui
 says "--html OUT.html"
 
-# Values of options are completed; folded counts samples if told to.
+# Shell completion offers the values of options; export --weight samples, --label.
 ln -s "$CPPROF" cpprof
 cat >complete.sh <<'END'
 PATH=$PWD:$PATH
@@ -41,9 +41,9 @@ says "^summary tree callers flat hot loops quality waits calls allocations$"
 run 0 bash complete.sh "$SOURCE" "cpprof export -f"
 says "speedscope folded"
 run 0 "$CPPROF" export a.data -f folded --weight samples -o a.txt
-[ "$(awk '{ n += $NF } END { print n }' a.txt)" = "$("$FACTS" a.data | awk '$1 == "samples" { print $2 }')" ] || fail "folded does not count samples"
+[ "$(awk '{ n += $NF } END { print n }' a.txt)" = "$("$FACTS" a.data | awk '$1 == "samples" { print $2 }')" ] || fail "the counts of the folded export are not samples"
 run 0 "$CPPROF" export a.data -o a.prom --label service=shop
-! grep -v '^#' a.prom | grep -qv 'target=".*pid="[0-9]*",service="shop"}' || fail "a series has no target, pid or label"
+! grep -v '^#' a.prom | grep -qv 'target=".*pid="[0-9]*",service="shop"}' || fail "a series lacks target, pid or service label"
 run 2 "$CPPROF" export a.data -o a.prom --label 1x=y
 
 run 2 "$CPPROF" "$SPIN" 1

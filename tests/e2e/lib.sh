@@ -5,7 +5,7 @@
 SPIN=$BUILD/tests/e2e/spin
 FACTS=$BUILD/tests/e2e/facts
 
-# A machine that is emulated gets several times as long (programs of ours read SLOW themselves).
+# SLOW: factor by which times are extended on an emulated machine (our test programs read it themselves).
 SLOW=${SLOW:-1}
 slow() { awk -v seconds="$1" -v times="$SLOW" 'BEGIN { print seconds * times }'; }
 
@@ -14,14 +14,14 @@ run() {
 	local want=$1 code=0
 	shift
 	"$@" >run.log 2>&1 || code=$?
-	[ "$code" = "$want" ] || fail "exit code $code, not $want, of: $*"
+	[ "$code" = "$want" ] || fail "exit code $code, expected $want, of: $*"
 }
 
 says() {
-	grep -q -- "$1" run.log || fail "nothing says '$1'"
+	grep -q -- "$1" run.log || fail "no message matches '$1'"
 }
 
-# Before a command that needs the kernel's tracepoints: "${tracing[@]}" COMMAND...
+# Sets the prefix for commands that need the kernel's tracepoints: "${tracing[@]}" COMMAND...
 need_tracing() {
 	tracing=()
 	[ ! -e /sys/kernel/tracing/events/sched ] || return 0
@@ -30,39 +30,39 @@ need_tracing() {
 	tracing=(unshare -m sh -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' sh)
 }
 
-# facts FILE: reads it and checks its sums; then `fact PATTERN` greps in what it holds.
+# facts FILE: prints the profile to facts.log and checks its sums; then `fact PATTERN` greps in facts.log.
 facts() {
-	"$FACTS" "$1" >facts.log || fail "'$1' is unreadable or contradicts itself"
+	"$FACTS" "$1" >facts.log || fail "'$1' is unreadable or inconsistent"
 }
 
 fact() {
-	grep -q -- "$1" facts.log || fail "the profile does not say '$1'"
+	grep -q -- "$1" facts.log || fail "the profile has no line '$1'"
 }
 
 no_fact() {
-	! grep -q -- "$1" facts.log || fail "the profile says '$1'"
+	! grep -q -- "$1" facts.log || fail "the profile has an unexpected line '$1'"
 }
 
-# The number behind a key at the start of a line.
+# number KEY: the number after KEY at the start of a line in facts.log.
 number() {
 	awk -v key="$1" '$1 == key { print $2; exit }' facts.log
 }
 
-# In the background, killed at the end whatever happens. Its pid is in $pid.
+# start COMMAND...: runs it in the background, with its pid in $pid; it is killed when the test ends.
 start() {
 	"$@" &
 	pid=$!
 	started+=("$pid")
 }
 
-# Until a command succeeds, at most ten seconds.
+# await COMMAND...: repeats the command until it succeeds, for at most ten seconds (times SLOW).
 await() {
 	local i
 	for i in $(seq $((200 * SLOW))); do
 		"$@" && return
 		sleep 0.05
 	done
-	fail "waited in vain for: $*"
+	fail "timeout waiting for: $*"
 }
 
 need_perf

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# list: what is said to be countable can be recorded, what is not is refused for the reason that was said, and a
-# name that nobody knows is answered with one that is near.
+# list: events listed as available can be recorded, others are refused for the reason listed, and for an unknown event a
+# similar name is suggested.
 . "$(dirname "$0")/lib.sh"
 
 run 0 "$CPPROF" list -f json
 cp run.log list.json
-python3 - <<-'PYTHON' || fail "the list is not what it should be"
+python3 - <<-'PYTHON' || fail "the list of events is wrong"
 	import json
 	events = json.load(open("list.json"))["events"]
 	by_name = {event["name"]: event for event in events}
@@ -19,7 +19,7 @@ python3 - <<-'PYTHON' || fail "the list is not what it should be"
 	    assert event["available"] or (event["why"] and event["errno"].startswith("E")), event
 PYTHON
 
-# Each of them, as it says.
+# Listed events can be recorded.
 "$CPPROF" list -f names >names.log || fail "no names"
 grep -qx cpu-clock names.log || fail "cpu-clock is not among the names"
 for event in cpu-clock page-faults minor-faults; do
@@ -29,7 +29,7 @@ for event in cpu-clock page-faults minor-faults; do
 done
 if ! grep -qx cycles names.log; then
 	"$CPPROF" list cycles >cycles.log
-	grep -q 'cycles.* no .*(E' cycles.log || fail "nothing says why there are no cycles"
+	grep -q 'cycles.* no .*(E' cycles.log || fail "the list does not say why cycles are not available"
 	run 0 "$CPPROF" record -e cycles -o one.data -- "$SPIN" 0.2
 	says "cannot count 'cycles'"
 fi
@@ -37,7 +37,7 @@ fi
 # Patterns.
 run 0 "$CPPROF" list faults
 says page-faults
-! grep -q cpu-clock run.log || fail "cpu-clock has no 'faults' in its name"
+! grep -q cpu-clock run.log || fail "cpu-clock is listed although it does not match 'faults'"
 run 0 "$CPPROF" list 'CPU-CL*'
 says cpu-clock
 run 1 "$CPPROF" list no-such-event-at-all
@@ -46,7 +46,7 @@ run 2 "$CPPROF" list one two
 run 1 "$CPPROF" record -e page-fautls -o one.data -- true
 says "did you mean 'page-faults'"
 
-# A breakpoint and a tracepoint, where they can be had.
+# A breakpoint and a tracepoint, if available.
 if grep -q '"mem:ADDRESS:w".*\?"available":true' list.json; then
 	run 1 "$CPPROF" record -q -e mem:0x1:q -o one.data -- true
 fi
@@ -62,7 +62,7 @@ if [ "$traced" ]; then
 	run 0 traced "$CPPROF" list 'sched:sched_s*'
 	says 'sched:sched_switch .* yes'
 	run 0 traced "$CPPROF" record -q -e sched:sched_switch -c 1 -o one.data -- sleep 0.1
-	"$CPPROF" report --metric sched:sched_switch one.data >one.log || fail "the tracepoint is no metric"
+	"$CPPROF" report --metric sched:sched_switch one.data >one.log || fail "there is no metric for the tracepoint"
 else
 	run 0 "$CPPROF" list cpu-clock
 	says 'tracepoints: '

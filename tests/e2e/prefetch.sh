@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names are looked up while a command runs, by a child that waits for everybody else and goes when cpprof goes.
+# While the command runs, a low-priority child of cpprof looks up symbols; it exits when cpprof exits.
 . "$(dirname "$0")/lib.sh"
-[ "$(nproc)" -gt 1 ] || skip "one CPU, which the command never leaves idle"
+[ "$(nproc)" -gt 1 ] || skip "only one CPU, which the command keeps busy"
 
 export XDG_CACHE_HOME="$HERE/cache"
 no_cpprof() { ! pgrep -f -- "-o killed.data" >/dev/null; }
 names() { compgen -G "cache/cpprof/maps-*[0-9a-f]" >/dev/null; }
 
-# The command goes on until the store has names, which nobody else puts there.
+# The command runs until there are symbols in the store, which only that child can have written.
 mkdir -m 700 cache
 cat >until.sh <<'END'
 while ! compgen -G "cache/cpprof/maps-*[0-9a-f]" >/dev/null; do
@@ -18,18 +18,18 @@ END
 run 0 "$CPPROF" record -o early.data -- bash until.sh
 names || fail "the store is empty"
 facts early.data
-"$CPPROF" report early.data | grep -q execute_command || fail "the profile has no names"
+"$CPPROF" report early.data | grep -q execute_command || fail "the profile has no symbols"
 
 
-# Whoever wants no names, or nothing kept, gets no child that looks them up.
+# With --no-resolve or --no-cache there is no such child.
 rm -rf cache
 mkdir -m 700 cache
 run 0 "$CPPROF" record --no-resolve -o plain.data -- "$SPIN" 1.5
-names && fail "names were looked up for nobody"
+names && fail "symbols were looked up in spite of --no-resolve"
 run 0 "$CPPROF" record --no-cache -o plain.data -- "$SPIN" 1.5
-names && fail "names were kept in spite of --no-cache"
+names && fail "symbols were stored in spite of --no-cache"
 
-# cpprof is killed: the command goes on, and nothing of ours is left.
+# If cpprof is killed, the command keeps running, and no process of cpprof is left.
 cat >again.sh <<'END'
 while [ ! -e stop ]; do
 	for ((i = 0; i < 20000; i++)); do :; done

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# record: a command is run, followed through threads, fork and exec, and its profile adds up.
+# record: runs a command, follows its threads, fork and exec, and writes a profile whose sums agree.
 . "$(dirname "$0")/lib.sh"
 
-# stand_for_time FILE [PERCENT]: samples stand for so much of the CPU time that was used, and for no more. The timer of an emulated
-# machine is late: there, what is missing must be told, to the percent, with that reason.
+# stand_for_time FILE [PERCENT]: the samples represent at least that share of the CPU time, and no more than all of it. On an
+# emulated machine, whose timer is late, the report must state the missing share, and the late timer as the reason.
 stand_for_time() {
 	local counted sampled told least=${2:-80}
 	counted=$(number counted_ms) sampled=$(number sampled_ms)
@@ -12,14 +12,14 @@ stand_for_time() {
 	[ $((sampled * 100)) -lt $((counted * least)) ] || return 0
 	[ "$SLOW" != 1 ] || fail "samples of $1 stand for $sampled of $counted ms"
 	"$CPPROF" report --view quality --format json "$1" >quality.log || fail "no quality of $1"
-	grep -q '"the sampling timer was late' quality.log || fail "nothing says that the timer was late"
+	grep -q '"the sampling timer was late' quality.log || fail "the report does not say that the timer was late"
 	told=$(sed -n 's/.*"between_samples_percent":\([0-9]*\).*/\1/p' quality.log)
 	awk -v told="$told" -v counted="$counted" -v sampled="$sampled" -v lost="$(number lost)" -v n="$(number samples)" 'BEGIN {
 		missing = 100 - 100 * lost / (n + lost) - 100 * sampled / counted
-		exit !(told - missing < 2 && missing - told < 2) }' || fail "$told % is told to be missing: $sampled of $counted ms"
+		exit !(told - missing < 2 && missing - told < 2) }' || fail "reported as missing: $told %; $sampled of $counted ms"
 }
 
-# A short program: the file is written under the default name, and the last one is kept.
+# A short program: the default file name is used, and the previous profile is renamed.
 run 0 "$CPPROF" record -- "$SPIN" 0.4
 says "wrote cpprof.data"
 says "quality:"
@@ -31,24 +31,25 @@ fact "checkpoint 0"
 fact "process .* spin"
 run 0 "$CPPROF" record -q -- "$SPIN" 0.1
 [ -s run.log ] && fail "-q is not quiet"
-[ -e cpprof.data.old ] || fail "the last profile was not kept"
+[ -e cpprof.data.old ] || fail "the previous profile was not kept as cpprof.data.old"
 
-# Threads, those that come later, and a child of another name.
+# Threads, threads created later, and a child with another name.
 ln -s "$SPIN" spin_child
 run 0 "$CPPROF" record -o t.data -- "$SPIN" 1.2 threads=3 late=2 child="$HERE/spin_child"
 facts t.data
-[ "$(grep -c '^thread .* spin$' facts.log)" = 6 ] || fail "not six threads of spin"
+[ "$(grep -c '^thread .* spin$' facts.log)" = 6 ] || fail "not exactly six threads of spin"
 ! grep '^thread .* samples 0 ' facts.log || fail "a thread without samples"
 fact "^process .* spin_child"
 fact "^thread .* spin_child"
 stand_for_time t.data
 
-# --no-inherit: only the first thread.
+# --no-inherit: only the main thread.
 run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$HERE/spin_child"
 facts n.data
-[ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit followed somebody"
+[ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit sampled other threads or processes"
 
-# Processes that ended before their first sample are missing, and the report says how much CPU time that is. An exec does not break a stack.
+# Processes that exit before their first sample are missing, and the report says how much CPU time that is. Samples around an
+# exec have valid stacks.
 run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
 says "of CPU time was not sampled"
 says "that ended before their first sample are missing"
@@ -59,24 +60,24 @@ says "between samples"
 run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'
 facts exec.data
 strays=$(awk '$1 == "end" && $2 == "no_image" { print $3 }' facts.log)
-[ "${strays:-0}" -le $(($(number samples) / 20)) ] || fail "$strays of $(number samples) samples in no image"
+[ "${strays:-0}" -le $(($(number samples) / 20)) ] || fail "$strays of $(number samples) samples are not in any image"
 
-# Names of files.
+# File names.
 run 0 "$CPPROF" record -o 'x-%p-%t.data' -- "$SPIN" 0.1
 ls x-[0-9]*-20[0-9]*-[0-9]*.data >/dev/null || fail "%p and %t were not replaced"
 "$CPPROF" record -o - -- "$SPIN" 0.1 2>run.log >piped.data || fail "-o - failed"
 facts piped.data
 
-# Delay and duration: the command outlives the recording, and its status still counts.
+# Delay and duration: the command runs longer than the recording, and its exit status is still passed on.
 run 7 "$CPPROF" record -d 0.3 -o d.data -- "$SPIN" 3 exit=7
 facts d.data
 [ "$(number duration_ms)" -lt $((2900 * SLOW)) ] || fail "the duration was $(number duration_ms) ms, not 300"
 run 0 "$CPPROF" record -D "$(slow 0.7)" -o D.data -- "$SPIN" 1.2
 facts D.data
-[ "$(number sampled_ms)" -lt $((700 * SLOW)) ] || fail "samples of $(number sampled_ms) ms in the $(slow 0.5) s behind the delay"
+[ "$(number sampled_ms)" -lt $((700 * SLOW)) ] || fail "samples of $(number sampled_ms) ms in the $(slow 0.5) s after the delay"
 fact "process .* spin"
 
-# The command runs as it would without us: signals, limits, descriptors.
+# The command runs as without cpprof: same signal masks, limits and descriptors.
 cat >surroundings.sh <<'END'
 grep -E 'Sig(Blk|Ign)' /proc/self/status
 ulimit -n
@@ -84,21 +85,21 @@ ls /proc/self/fd
 END
 sh surroundings.sh >plain.log
 "$CPPROF" record -q -o a.data -- sh surroundings.sh >profiled.log
-cmp plain.log profiled.log || fail "the command sees that it is profiled"
+cmp plain.log profiled.log || fail "the command's signals, limits or descriptors differ"
 
-# A signal sent to cpprof alone ends the recording and reaches the command.
+# A signal sent to cpprof only ends the recording and is forwarded to the command.
 start "$CPPROF" record -q -o i.data -- "$SPIN" 300
 sleep "$(slow 0.5)"
 kill -TERM "$pid"
 wait "$pid"
-[ $? = 143 ] || fail "the command's end by SIGTERM was not passed on"
+[ $? = 143 ] || fail "the exit code is not that of a command killed by SIGTERM"
 facts i.data
 fact "checkpoint 0"
 
 # Events and rates.
 run 0 "$CPPROF" record -F 200 -o f.data -- "$SPIN" 0.5
 facts f.data
-# Periods are random, from 0.55 to 1.65 of the mean, and a short run may have few of them; their sum is the time that was used.
+# Periods are random, from 0.55 to 1.65 of the mean, and there may be few in a short run; their sum is the CPU time used.
 stand_for_time f.data 90
 [ "$(number samples)" -le $((182 * SLOW + 5)) ] || fail "$(number samples) samples at 200 Hz in $(slow 0.5) s"
 run 0 "$CPPROF" record -c 10000000 -e cpu-clock:u -o c.data -- "$SPIN" 0.5

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Unwound stacks against what the CPU did, on programs that make it hard: longjmp, signals on either
-# stack, coroutines, alloca, exceptions; with unwind tables and without any. Needs a compiler.
+# Compares unwound stacks with a shadow stack from single-stepping, on programs that are hard to unwind: longjmp, signals
+# with and without an alternate stack, coroutines, alloca, exceptions; with and without unwind tables. Needs a compiler.
 # Usage: steps.sh [samples]
 cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-1500}
 work=$(mktemp -d) || exit 1
@@ -11,8 +11,8 @@ cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 
 failed=0
-# check NAME MIN_EXACT options -- command: so many stacks; no wrong one may claim to be complete, no call that goes on to be new. Commands go on for as long as
-# they are watched.
+# check NAME MIN_EXACT options -- command: at least MIN_EXACT % of the stacks are exact; no wrong stack is reported as complete,
+# and no call that continues as a new one. The commands run for as long as samples are needed.
 check() {
 	name=$1 exact=$2
 	shift 2
@@ -34,7 +34,7 @@ for flags in "-O0" "-O2" "-O2 $no_tables" "-O2 -static -s" "-O2 -static -s $no_t
 		check "jumps $flags, $mode" 93 -i 20 --skip-loader --unwind $mode -- "$work/jumps" 1000000
 	done
 done
-# swapcontext keeps its return address in the context alone: what is sampled in it is cut short, never wrong.
+# In swapcontext the return address is only in the context: stacks sampled there are truncated, but never wrong.
 $cc -O2 -o "$work/coroutines" "$source/tests/e2e/steps/coroutines.c" || exit 1
 for mode in auto analysis; do
 	check "coroutines, $mode" 50 -i 10 --skip-loader --unwind $mode -- "$work/coroutines" 1000000
@@ -46,17 +46,17 @@ if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	done
 	check "exceptions, each instruction" 99.9 -i 1 -s 100000 --skip-loader -- "$work/throws" 1000000
 fi
-# What was kept of the samples reads as a recording, and its stacks are the true ones.
+# --write writes the samples as a recording, from which the true stacks are unwound.
 # kept COMMAND
 kept() {
 	"$cpprof" verify steps -n 100 -i 300 --skip-loader -o "$work/report" --write "$work/perf.data" --truth "$work/truth" -- "$@" >/dev/null
 	"$cpprof" inspect stacks "$work/perf.data" | sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/,/ /g' >"$work/unwound"
 	[ -s "$work/truth" ] && cmp "$work/truth" "$work/unwound" && return
-	echo "FAILED: the recording of $1 does not give the true stacks"
+	echo "FAILED: stacks unwound from the recording of $1 are not the true ones"
 	failed=1
 }
 kept ls -l /
-# Also through code in no file, which is kept as well.
+# Also with JIT code, which is stored in the recording.
 kept "$source/tests/data/jit/root-$(uname -m)/opt/jit/jit" 8 40
 check "ls" 99.9 -i 100 -- ls -lR /usr
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Unwound stacks of real programs against what the CPU did. A program that is not there is said and left out.
-# Usage: steps_programs.sh [samples [name...]]; more samples take longer, 30000 give the bars their meaning.
+# Compares unwound stacks of real programs with single-stepping. Programs that are not installed are listed and skipped.
+# Usage: steps_programs.sh [samples [name...]]; the thresholds are meaningful with 30000 samples, which take longer.
 cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-600}
 [ $# -eq 0 ] || shift
 wanted="$*"
@@ -12,7 +12,7 @@ cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 failed=0
 
-# wants NAME...: is one of them to be run? What only others need is not made.
+# wants NAME...: is one of them to be run? Inputs that only other programs need are not created.
 wants() {
 	[ -n "$wanted" ] || return 0
 	for each; do
@@ -21,11 +21,11 @@ wants() {
 	return 1
 }
 
-# one MODE MIN_EXACT MODULES SKIP INTERVAL command: at least half of the samples in the modules the case is about
+# one MODE MIN_EXACT MODULES SKIP INTERVAL command: checks one program; at least half of the samples must be in MODULES
 one() {
 	mode=$1 exact=$2 modules=$3 skip=$4 interval=$5
 	shift 5
-	# Where every instruction is emulated, a step costs thousands of them: the longest runs are made shorter.
+	# On an emulated machine single steps are very slow: the longest runs are shortened.
 	[ -z "${SLOW-}" ] || [ "$interval" -lt 200 ] || interval=$((interval / SLOW)) skip=$((skip / SLOW))
 	"$cpprof" verify steps -n "$samples" -i "$interval" -s "$skip" --activations --skip-loader --unwind "$mode" --min-exact "$exact" \
 		--show 2 -o "$work/report" -- "$@" >/dev/null 2>"$work/errors" </dev/null
@@ -55,8 +55,8 @@ program() {
 	one analysis 99.9 "$@"
 }
 
-# sound NAME MIN_EXACT MODULES SKIP INTERVAL command: programs that other witnesses know little of, in the usual mode; by analysis
-# alone any share may be incomplete. In neither a wrong stack may claim to be complete.
+# sound NAME MIN_EXACT MODULES SKIP INTERVAL command: MIN_EXACT applies to the default mode only; by analysis alone, any share
+# of the stacks may be incomplete. In neither mode may a wrong stack be reported as complete.
 sound() {
 	name=$1 least=$2
 	shift 2
@@ -68,14 +68,14 @@ sound() {
 	for mode in auto analysis; do
 		one $mode "$least" "$@"
 		grep -q '^samples.* wrong but complete 0$' "$work/report" || {
-			echo "FAILED: $name: a wrong stack claims to be complete"
+			echo "FAILED: $name: a wrong stack is reported as complete"
 			failed=1
 		}
 		least=0
 	done
 }
 
-# bare_copy FILE...: copies with neither symbols nor unwind entries in $work/copies
+# bare_copy FILE...: copies to $work/copies without symbols and unwind tables
 bare_copy() {
 	for file; do
 		[ -e "$file" ] || continue
@@ -83,13 +83,13 @@ bare_copy() {
 	done
 }
 
-# copy NAME MODULES SKIP INTERVAL command: with the copies, by analysis alone, at most 0.1 point worse than the bar
+# copy NAME MODULES SKIP INTERVAL command: with those copies, by analysis alone; the threshold is 0.1 points lower
 copy() {
 	name=$1
 	shift
 	wants "$name" || return
 	command -v "$4" >/dev/null || return
-	# The short form takes the two that once failed.
+	# With 600 samples, only the two that have failed in the past.
 	case $samples$name in 600xz-copy | 600sqlite3-copy) ;; 600*) return ;; esac
 	LD_LIBRARY_PATH=$work/copies one analysis 99.8 "$@"
 }
@@ -100,7 +100,7 @@ int sum(struct node *n) { int s = 0; for (; n; n = n->next) switch (n->value & 7
 	case 0: s += 3; break; case 1: s -= 4; break; case 2: s *= 2; break; case 5: s ^= n->value; break; default: s++; } return s; }
 double horner(const double *c, int n, double x) { double r = 0; while (n--) r = r * x + c[n]; return r; }
 END
-# They go on for as long as they are watched.
+# These run for as long as samples are needed.
 # shellcheck disable=SC2016
 bash_work='while :; do for i in {1..60}; do x=$((i * i)); y="${x//1/2}$y"; done; a=($y $y); echo "${#a[@]}"; type ls; y=; done'
 # shellcheck disable=SC2016
@@ -140,7 +140,7 @@ let () =
   print_int !sum
 END
 ! wants ocaml || ! command -v ocamlopt >/dev/null || (cd "$work" && ocamlopt -o ocaml lists.ml 2>/dev/null)
-# The libraries are linked, though the program asks for their functions by name: the loader shall have done its work.
+# The libraries are linked although the program uses dlsym, so that they are loaded and relocated at startup.
 for library in libgmp.so.10 libcrypto.so.3; do
 	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
 done
@@ -187,6 +187,6 @@ if wants xz-copy bash-copy perl-copy git-copy sqlite3-copy && command -v objcopy
 	copy git-copy 'git|libz|libc' 20000 100 "$work/copies/git" --git-dir="$work/repository/.git" log --stat
 	copy sqlite3-copy 'libsqlite3|sqlite3|libc' 20000 100 sqlite3 :memory: "$sqlite_work"
 fi
-# Of the calls that are new, three in four are found, on average.
-awk '{ sum += $1 } END { printf "calls found to be new: %.1f %% on average\n", NR ? sum / NR : 0; exit NR && sum / NR < 75 }' "$work/found" || failed=1
+# On average, at least 75 % of the new calls are detected.
+awk '{ sum += $1 } END { printf "new calls detected: %.1f %% on average\n", NR ? sum / NR : 0; exit NR && sum / NR < 75 }' "$work/found" || failed=1
 exit $failed

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""While the kernel suppresses samples, on a CPU that is shared, the profile still has the program's CPU time, and its shares.
-usage: throttled.py; needs CPPROF and BUILD in the environment, and the right to change the kernel's limit on samples."""
+"""While the kernel throttles sampling, on a shared CPU, the profile still has the correct CPU time and shares.
+usage: throttled.py; needs CPPROF and BUILD in the environment, and permission to set perf_event_max_sample_rate."""
 import json
 import os
 import subprocess
@@ -26,7 +26,7 @@ def set_limit(value):
 
 
 def record(cpu):
-    """The profile of a run that is throttled most of the time, as JSON, and its CPU time in seconds."""
+    """Records a program while sampling is throttled; returns the report and the program's CPU time in seconds."""
     truth = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n" \
         "used = resource.getrusage(resource.RUSAGE_CHILDREN)\nprint(used.ru_utime + used.ru_stime)"
     command = [CPPROF, "record", "-q", "-F", "5000", "--clock", "thread", "--no-cache", "-o", "throttled.data", "--",
@@ -59,10 +59,10 @@ def main():
     rows = {row["name"]: row for row in report["rows"] if row["module"] == "shares"}
     represented, throttled = sum(row["self"] for row in rows.values()) / 1e9, report["quality"]["throttled"]
     check(f"throttled {throttled} times", throttled >= 100)
-    check(f"{represented:.3f} s are represented, of {seconds:.3f}", abs(represented / seconds - 1) < 0.03)
+    check(f"samples represent {represented:.3f} s of {seconds:.3f} s", abs(represented / seconds - 1) < 0.03)
     for name, share in ("heavy", 50), ("medium_one", 25), ("small_function", 15):
         got = 100 * rows[name]["self"] / 1e9 / represented
-        check(f"{name} has {got:.1f} %, of {share}", abs(got - share) < 4)
+        check(f"{name} has {got:.1f} %, expected {share} %", abs(got - share) < 4)
     print(f"tally: {passed} passed, {failed} failed, 0 skipped")
     sys.exit(failed != 0)
 

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Without privileges: one's own processes can be profiled in user mode, others' cannot, and it is said why.
+# Without privileges: a user can profile their own processes in user mode, but not those of others, and a message says why.
 . "$(dirname "$0")/lib.sh"
-[ "$(id -u)" = 0 ] || skip "needs root, to become somebody else"
-command -v setpriv >/dev/null || skip "setpriv is not there"
+[ "$(id -u)" = 0 ] || skip "needs root, to switch to another user"
+command -v setpriv >/dev/null || skip "setpriv is not installed"
 level=$(cat /proc/sys/kernel/perf_event_paranoid)
 [ "$level" -le 2 ] || skip "kernel.perf_event_paranoid is $level"
 
 mkdir nobody
 chown 65534:65534 nobody
-cp "$CPPROF" "$SPIN" nobody # where the tree itself may be closed to others
+cp "$CPPROF" "$SPIN" nobody # other users may have no access to the build tree
 chmod 755 nobody/*
 as_nobody() {
 	(cd nobody && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
@@ -19,10 +19,10 @@ run 0 as_nobody ./cpprof record -v -o a.data -- ./spin 0.5 threads=2
 says "stacks deeper than --stack-size are cut off: .*CAP_BPF"
 [ "$level" -lt 2 ] || says "no permission to sample the kernel"
 facts nobody/a.data
-[ "$(number samples)" -ge 1 ] || fail "no samples of an own process"
+[ "$(number samples)" -ge 1 ] || fail "no samples of the user's own process"
 [ "$level" -lt 2 ] || fact "excludes_kernel=1"
 
-# All the memory that may be locked is used for rings; the command's limit is its own.
+# Ring buffers use all the memory that may be locked (up to the hard limit); the command keeps its own limit.
 ring_kb() { sed -n 's/.*with a ring buffer of \([0-9]*\) KiB each.*/\1/p' run.log; }
 (
 	ulimit -S -l 64
@@ -31,7 +31,7 @@ ring_kb() { sed -n 's/.*with a ring buffer of \([0-9]*\) KiB each.*/\1/p' run.lo
 	soft=$(ring_kb)
 	ulimit -l 64
 	run 0 as_nobody ./cpprof record -v -o m.data -- ./spin 0.2
-	[ "$soft" -ge "$(ring_kb)" ] || fail "rings of $soft KiB where $(ring_kb) are to be had"
+	[ "$soft" -ge "$(ring_kb)" ] || fail "ring buffers of $soft KiB although $(ring_kb) are possible"
 ) || exit 1
 
 start setpriv --reuid=65534 --regid=65534 --clear-groups "$HERE/nobody/spin" 300 threads=40
@@ -40,7 +40,7 @@ sleep "$(slow 0.3)"
 run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o b.data
 facts nobody/b.data
 
-# Threads x CPUs need descriptors; where there are not enough, some threads are left out, and that is said.
+# Descriptors are needed for threads x CPUs; if there are too few, some threads are left out, with a message.
 (
 	ulimit -n $((40 + 10 * $(nproc)))
 	run 0 as_nobody ./cpprof attach -p "$own" -d 0.3 -o l.data
@@ -57,11 +57,11 @@ says "permission denied"
 says "it belongs to another user; try: sudo cpprof attach -p $pid"
 kill -0 "$pid" || fail "the target did not survive"
 
-# A program that takes other rights cannot be watched further, and that is said.
+# A set-user-ID or unreadable program cannot be profiled, and a message says so.
 cp "$SPIN" nobody/other
 cp "$(command -v id)" nobody/id
 chmod 4755 nobody/other nobody/id
-if [ "$(as_nobody ./id -u)" = 0 ]; then # not where file systems or the process forbid that
+if [ "$(as_nobody ./id -u)" = 0 ]; then # not with nosuid or no_new_privs
 	run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
 	says "'./other' runs with privileges other than cpprof's"
 fi
@@ -69,13 +69,13 @@ chmod 711 nobody/other
 run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
 says "'./other' runs with privileges other than cpprof's"
 run 0 "$CPPROF" record -o o.data -- nobody/other 0.2
-! grep -q "other rights" run.log || fail "root is told that it may not watch"
+! grep -q "other rights" run.log || fail "the message appears for root, too"
 
-# Under sudo the file belongs to who typed it.
+# Under sudo the profile belongs to the user who ran sudo.
 run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" record -o s.data -- "$SPIN" 0.1
 [ "$(stat -c %u:%g s.data)" = 65534:65534 ] || fail "the profile belongs to $(stat -c %u:%g s.data)"
 
-# Where perf_event is forbidden altogether, nothing is run, and what would help is said.
+# If perf_event_open is forbidden altogether, the command is not run, and a message says what to do.
 cp "$BUILD/tests/e2e/forbid" nobody
 nobody/forbid 1 true || skip "system calls cannot be filtered here"
 for error in 1 13; do # EPERM: docker; EACCES: Debian's paranoid level 3

@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waits: where threads wait, for what and how long, is what they measure themselves; with and without unwind
-# tables and frame pointers.
+# waits: where threads wait, for what and for how long, compared with their own measurements; with and without unwind tables
+# and frame pointers.
 . "$(dirname "$0")/lib.sh"
 
 if [ "$(id -u)" != 0 ]; then
-	echo "skipped: only root sees threads wait"
+	echo "skipped: only root can record waits"
 	exit 77
 fi
 
-# judge PROFILE TRUTH: the shares of each path against what the program printed.
+# judge PROFILE TRUTH: compares the waits of each call path with what the program printed.
 judge() {
 	for metric in off-cpu wall waits; do
 		"$CPPROF" report --view tree --percent-limit 0 --metric $metric --format json "$1" >"$metric.json" ||
 			fail "no report by $metric"
 	done
 	"$CPPROF" report --view waits --percent-limit 0 --format json "$1" >kinds.json || fail "no report of waits"
-	python3 "$SOURCE/tests/e2e/waits.py" "$2" || fail "$1 is not what the program has measured"
+	python3 "$SOURCE/tests/e2e/waits.py" "$2" || fail "$1 does not match what the program measured"
 }
 
 for program in waits waits_fp waits_bare; do
@@ -25,12 +25,12 @@ for program in waits waits_fp waits_bare; do
 	judge $program.data $program.truth
 done
 
-# Without BPF the kernel may skip one of few waits. Then its path is not known, but none is said to have waited for longer than it did.
+# Without BPF the kernel may skip a wait. Then its call path is unknown, but no path may have waited for longer than it did.
 for _ in 1 2 3; do
 	run 0 "$CPPROF" record --off-cpu --switch-records -o records.data -- "$BUILD/tests/e2e/waits" 1200
 	grep _here run.log >records.truth
 	"$CPPROF" report --view waits --percent-limit 0 --limit 0 --format json records.data >records.json || fail "no report"
-	python3 - <<-'PYTHON' || fail "a path has waited for longer than it did"
+	python3 - <<-'PYTHON' || fail "the profile has longer waits than there were"
 		import json, sys
 		truth = {name: float(ms) for name, ms, _ in (line.split() for line in open("records.truth"))}
 		got = dict.fromkeys(truth, 0)
@@ -44,14 +44,14 @@ done
 run 0 "$CPPROF" record --off-cpu -o one.data -- "$BUILD/tests/e2e/waits" 1200 one
 grep _here run.log >one.truth
 "$CPPROF" report one.data >one.log || fail "no report"
-grep -q 'of off-cpu' one.log || fail "waits are not what it goes by"
+grep -q 'of off-cpu' one.log || fail "the report does not use the metric off-cpu"
 
-# Of a flood only few waits are sampled, and almost all of them are short ones: they must not stand for the long ones, too.
+# If there are very many waits, only few are sampled, most of them short: time of the long ones must not be attributed to them.
 run 0 "$CPPROF" record --off-cpu -o mixed.data -- "$BUILD/tests/e2e/mixed" 2
 grep _wait run.log >mixed.truth
 "$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json mixed.data >mixed.json || fail "no report"
 if ! grep -q 'waits are not timed in the kernel' run.log; then
-	python3 - <<-'PYTHON' || fail "a long wait among short ones is shown as one of those"
+	python3 - <<-'PYTHON' || fail "the time of long waits is attributed to short ones"
 		import json, sys
 		truth = {name: float(ms) for name, ms in (line.split() for line in open("mixed.truth"))}
 		got = dict.fromkeys(truth, 0)
@@ -63,50 +63,52 @@ if ! grep -q 'waits are not timed in the kernel' run.log; then
 	PYTHON
 fi
 
-# A lock that is handed on while others wait for it: who held it longest is not who let go of it last. The same from the raw records.
+# A lock that changes hands while others wait for it: the thread that held it longest is not the one that released it last.
+# Importing the raw recording gives the same.
 run 0 "$CPPROF" record -q --off-cpu --raw queue.raw -o queue.data -- "$BUILD/tests/e2e/waits" 1200 queue
 grep queue_here run.log >queue.truth
 run 0 "$CPPROF" import -q -o queue.again.data queue.raw
 for profile in queue queue.again; do
 	"$CPPROF" report --view waits --percent-limit 0 --format json $profile.data >queue.json || fail "no report"
 	"$CPPROF" report --view waits $profile.data >queue.log || fail "no report"
-	python3 - <<-'PYTHON' || fail "$profile.data does not say who held the lock"
+	python3 - <<-'PYTHON' || fail "$profile.data does not show which thread held the lock"
 		import json
 		waited = float(open("queue.truth").read().split()[1])
 		rows = [row for row in json.load(open("queue.json"))["rows"] if "queue_here" in row["path"] and row["kind"] == "futex"]
 		print(f"queue_here waited {waited} ms:", rows)
-		if any("woken_by" in row for row in rows): # else waits are not timed in the kernel here
+		if any("woken_by" in row for row in rows): # otherwise waits are not timed in the kernel here
 		    row = rows[0]
 		    assert row["woken_by"] == "second" and "run_second" in row["woken_in"] and row["woken_by_ns"] >= 0.9e6 * waited
 		    assert row["held_by"] == "first" and 0.5e6 * waited <= row["held_by_ns"] <= 0.95e6 * waited
 		    assert "held longest by first" in open("queue.log").read()
 	PYTHON
 done
-"$CPPROF" check queue.data one.data || fail "profiles of waits are not consistent"
+"$CPPROF" check queue.data one.data || fail "profiles with waits are inconsistent"
 run 0 "$CPPROF" merge -o merged.data queue.data one.data
 
-# As many as perf counts in the same run, within 1 %. perf counts from exec on, we have those few that came before, too: so there are many.
+# The number of waits is within 1 % of what perf stat counts in the same run. perf counts from exec on, cpprof also the few
+# before that, so a large number is needed.
 if command -v perf >/dev/null; then
 	run 0 "$CPPROF" record -q --off-cpu --no-resolve -o stat.data -- \
 		perf stat -x, -e context-switches -o stat.log "$BUILD/tests/e2e/waits" 600 crowd
 	theirs=$(awk -F, '$3 == "context-switches" { print $1 }' stat.log)
 	ours=$("$CPPROF" report --process waits --group-by process --metric waits --format json stat.data |
 		python3 -c 'import json, sys; print(sum(row["total"] for row in json.load(sys.stdin)["rows"]))')
-	echo "perf stat: $theirs switches, we: $ours"
+	echo "perf stat: $theirs switches, cpprof: $ours"
 	[ "$theirs" -gt 5000 ] && [ $((100 * (ours > theirs ? ours - theirs : theirs - ours))) -le "$theirs" ] ||
-		fail "perf counts $theirs switches, we $ours"
+		fail "perf stat: $theirs switches, cpprof: $ours"
 fi
 
-# Attached: threads that wait already count from then on; all of a thread's time is on a CPU or off.
+# attach: waits that have already begun count from then on; on-CPU and off-CPU time of a thread add up to the elapsed time.
 start "$BUILD/tests/e2e/waits" 6000
 sleep "$(slow 0.5)"
 run 0 "$CPPROF" attach --wall -p "$pid" -d 1.5 -o attached.data
 facts attached.data
 "$CPPROF" report --group-by thread --metric wall --format json attached.data >attached.json || fail "no report by thread"
 "$CPPROF" report --view waits attached.data >attached.log || fail "no waits"
-grep -q 'waiting when the recording began' attached.log || fail "nothing says that threads were waiting"
-! grep -q 'other .*\[incomplete stacks\]' attached.log || fail "waits whose place is not known are of a kind"
-python3 - "$(number duration_ms)" <<-'PYTHON' || fail "threads x elapsed is not CPU and waits"
+grep -q 'waiting when the recording began' attached.log || fail "the report does not say that threads were already waiting"
+! grep -q 'other .*\[incomplete stacks\]' attached.log || fail "waits without a known stack are shown as kind 'other'"
+python3 - "$(number duration_ms)" <<-'PYTHON' || fail "on-CPU and off-CPU time do not add up to threads x elapsed time"
 	import json, sys
 	elapsed = float(sys.argv[1])
 	rows = json.load(open("attached.json"))["rows"]
@@ -116,15 +118,15 @@ python3 - "$(number duration_ms)" <<-'PYTHON' || fail "threads x elapsed is not 
 	assert abs(total - elapsed * len(rows)) <= 0.02 * elapsed * len(rows) + 30, (total, elapsed * len(rows))
 PYTHON
 
-# Samples begin later than the recording: so do waits, also those that go on then, and those of children. That nothing counts from before
-# is exact. How much counts is not: samples begin when cpprof is next on a CPU after the delay, which on a busy machine is some time later, and
-# nothing but cpprof knows when. So the least is far below the 1500 ms that an idle machine shows.
+# With --delay, waits count from the end of the delay on, also those in progress then, and those of children. The upper bound
+# is exact. The lower bound is not: sampling begins when cpprof next runs after the delay, which may be late on a busy machine,
+# and only cpprof knows when. So it is far below the 1500 ms of an idle machine.
 for how in "" --switch-records; do
 	# shellcheck disable=SC2086
 	run 0 "$CPPROF" record -q --off-cpu $how --delay 0.5 --no-resolve -o later.data -- sh -c 'sleep 2; sleep 0.1; true'
 	"$CPPROF" report --group-by thread --metric off-cpu --format json later.data >later.json || fail "no report"
 	facts later.data
-	python3 - "$(number duration_ms)" <<-'PYTHON' || fail "waits that had begun are missing, or count from before --delay $how"
+	python3 - "$(number duration_ms)" <<-'PYTHON' || fail "waits at the end of --delay are missing or too long $how"
 		import json, sys
 		elapsed = float(sys.argv[1])
 		rows = sorted(row["total"] / 1e6 for row in json.load(open("later.json"))["rows"])
@@ -133,13 +135,13 @@ for how in "" --switch-records; do
 	PYTHON
 done
 
-# The same from the raw records.
+# Importing the raw recording gives the same.
 run 0 "$CPPROF" import -q -o again.data waits.raw
 judge again.data waits.truth
-# The program that takes the samples runs inside the switch: its own frames are not the thread's.
+# The BPF program that takes the samples runs during the context switch: its own frames must not be in the stacks.
 for profile in waits again; do
 	"$CPPROF" report --view tree --percent-limit 0 --metric off-cpu --format json $profile.data >frames.json || fail "no report"
-	python3 - <<-'PYTHON' || fail "$profile.data has frames of the program that samples"
+	python3 - <<-'PYTHON' || fail "$profile.data has frames of the BPF program"
 		import json
 		names = {row["name"] for row in json.load(open("frames.json"))["rows"]}
 		assert "__schedule" in names, names
@@ -147,13 +149,13 @@ for profile in waits again; do
 	PYTHON
 done
 
-# A wait that goes on is cut where the recording ends, and the profile says so.
+# A wait still in progress when the recording ends is cut off there, and the report says so.
 run 0 "$CPPROF" record --off-cpu -d 0.5 -o cut.data -- sleep 3
 "$CPPROF" report --view waits cut.data >cut.log || fail "no report"
-grep -q 'sleep' cut.log || fail "the sleep is not there"
-grep -q 'had not ended when the recording ended' cut.log || fail "nothing says that it was cut"
+grep -q 'sleep' cut.log || fail "the report does not show the sleep"
+grep -q 'had not ended when the recording ended' cut.log || fail "the report does not say that the wait was cut off"
 
-# A process that forks, and one that execs, while threads of it wait: no wait is lost, or counted twice.
+# fork and exec while other threads of the process wait: no wait is lost or counted twice.
 cat >change.py <<-'PYTHON'
 	import os, threading, time
 	threading.Thread(target=threading.Event().wait, daemon=True).start()
@@ -169,24 +171,24 @@ for how in "" --switch-records; do
 	run 0 "$CPPROF" record -q --off-cpu $how --no-resolve -o change.data -- python3 change.py
 	facts change.data
 	"$CPPROF" report --group-by thread --metric off-cpu --format json change.data >change.json || fail "no report"
-	python3 - "$(number duration_ms)" <<-'PYTHON' || fail "waits amid fork and exec are wrong $how"
+	python3 - "$(number duration_ms)" <<-'PYTHON' || fail "waits during fork and exec are wrong $how"
 		import json, sys
 		elapsed = float(sys.argv[1])
 		rows = sorted(row["total"] / 1e6 for row in json.load(open("change.json"))["rows"])
-		print(f"waited amid fork and exec, in {elapsed} ms: {rows}")
+		print(f"waits during fork and exec, in {elapsed} ms: {rows}")
 		assert all(row <= elapsed + 10 for row in rows)
-		# The child, the waiter, the first thread; what starts python3 may have others.
+		# The child, the waiting thread, the main thread; starting python3 may add others.
 		assert all(row >= least for row, least in zip(rows[-3:], [295, 295, 695]))
 	PYTHON
 done
 
-# Without the program nothing tells when a thread was woken; how long it was kept from running is known by thread. Threads that share a CPU
-# and never wait are off it for no other reason.
+# Without BPF it is unknown when a thread was woken; but the time it was runnable without running is known per thread. Threads
+# that share a CPU and never wait are off-CPU for no other reason.
 run 0 "$CPPROF" record -q --wall --switch-records --no-resolve -o kept.data -- taskset -c 0 "$SPIN" 2 threads=2
 for metric in off-cpu kept-from-running; do
 	"$CPPROF" report --group-by thread --metric $metric --format json kept.data >kept.$metric.json || fail "no report by $metric"
 done
-python3 - <<-'PYTHON' || fail "threads that share a CPU were not kept from running"
+python3 - <<-'PYTHON' || fail "kept-from-running is wrong for threads that share a CPU"
 	import json
 	off, kept = ({row["tid"]: row["total"] for row in json.load(open(f"kept.{metric}.json"))["rows"]} for metric in ("off-cpu", "kept-from-running"))
 	for tid in off:
@@ -194,27 +196,27 @@ python3 - <<-'PYTHON' || fail "threads that share a CPU were not kept from runni
 	assert len(off) == 3 and all(off[tid] / 2 <= kept[tid] <= 1.05 * off[tid] + 1e7 for tid in off)
 PYTHON
 
-# So no row claims that a thread was blocked, but for the time after it was woken; with the program, each is one or the other.
-# Without the program the kernel may leave out waits of a thread that has just started: the rate asks for all.
+# Without BPF, rows say "or runnable", since blocked and runnable time cannot be separated; with BPF they are separate rows.
+# Without BPF the kernel may skip waits of a thread that has just started, so --max-switches is set to record all.
 for how in "" "--switch-records --max-switches 1000000"; do
 	# shellcheck disable=SC2086
 	run 0 "$CPPROF" record -q --off-cpu $how -o either.data -- sh -c 'sleep 0.3; true'
 	"$CPPROF" report --view waits --percent-limit 0 either.data >either.log || fail "no report of waits"
 	"$CPPROF" report --view waits --percent-limit 0 --format json either.data >either.json || fail "no report of waits"
-	grep -q 'sleep' either.log || fail "the sleep is not there $how"
+	grep -q 'sleep' either.log || fail "the report does not show the sleep $how"
 	"$CPPROF" report either.data >summary.log || fail "no report"
-	tr '\n' ' ' <summary.log | grep -q 'By kind:.*The heaviest wait is' || fail "the report does not begin with waits $how"
-	grep -q '^heaviest waits' summary.log || fail "the report has no waits $how"
+	tr '\n' ' ' <summary.log | grep -q 'By kind:.*The heaviest wait is' || fail "the summary does not begin with waits $how"
+	grep -q '^heaviest waits' summary.log || fail "the summary has no list of waits $how"
 	! grep -q 'hottest function' summary.log || fail "the report of waits names a hottest function $how"
 	if [ -n "$how" ] || ! grep -q '"runnable"' either.json; then
-		grep -q 'sleep or runnable' either.log || fail "nothing says that it may have been runnable $how"
-		grep -q '"or_runnable": *true' either.json || fail "nothing says in JSON that it may have been runnable $how"
+		grep -q 'sleep or runnable' either.log || fail "the report does not say 'or runnable' $how"
+		grep -q '"or_runnable": *true' either.json || fail "the JSON report has no or_runnable $how"
 	else
-		! grep -q 'or runnable' either.log || fail "waits that are split say that they may have been runnable"
+		! grep -q 'or runnable' either.log || fail "the report says 'or runnable' although runnable time is separate"
 	fi
 done
 
-# However many threads there are: few waits are sampled, all are counted; also where switches are recorded instead.
+# --max-switches with very many threads: few waits are sampled, all are counted; also with --switch-records.
 for how in "" --switch-records; do
 	# shellcheck disable=SC2086
 	run 0 "$CPPROF" record -q --off-cpu $how --max-switches 20 --no-resolve -o crowd.data -- "$BUILD/tests/e2e/waits" 1500 crowd
@@ -226,16 +228,16 @@ for how in "" --switch-records; do
 		sleeps, samples = int(sys.argv[1]), int(sys.argv[2])
 		waits = sum(row["total"] for row in json.load(open("crowd.json"))["rows"])
 		print(f"{sleeps} sleeps, {waits} waits, {samples} samples")
-		assert sleeps <= waits and samples - 200 <= waits / 100 # one of each thread, to begin with
+		assert sleeps <= waits and samples - 200 <= waits / 100 # the first wait of each thread is always sampled
 	PYTHON
 done
 
-# What cannot be, and what it says.
+# Usage errors.
 run 2 "$CPPROF" record --off-cpu -u -- true
 run 2 "$CPPROF" record --off-cpu -e cycles -- true
 run 2 "$CPPROF" report --view waits --format csv waits.data
 
-# Without rights: how long is known, where is approximate, and nothing claims otherwise.
+# Without privileges: durations are known, places are approximate, and reports say so.
 level=$(cat /proc/sys/kernel/perf_event_paranoid)
 if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	mkdir nobody
@@ -247,7 +249,7 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 	grep _here run.log >near.truth
 	says "its place is approximate"
 	"$CPPROF" report --view waits --percent-limit 0 --format json nobody/near.data >near.json || fail "no report"
-	python3 - <<-'PYTHON' || fail "the waits of an own process are wrong"
+	python3 - <<-'PYTHON' || fail "the waits of the user's own process are wrong"
 		import json
 		rows = json.load(open("near.json"))["rows"]
 		waited = sum(float(line.split()[1]) for line in open("near.truth"))
@@ -256,7 +258,7 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 		assert rows and all(row["kind"] == "approximate" for row in rows)
 		assert waited < total < 4 * waited
 	PYTHON
-	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits pass for exact ones"
+	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits are reported as exact ones"
 	run 3 as_nobody ./cpprof record --off-cpu --no-cache -o not.data -- ./waits 10
 	says "cannot record where threads wait"
 fi

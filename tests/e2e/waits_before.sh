@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waits_before: a thread that already waits when cpprof comes is shown where it waits, as one that begins to wait later is.
+# waits_before: threads that are already waiting when cpprof attaches are shown with the stack at which they wait.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" = 0 ] || skip "only root sees threads wait"
+[ "$(id -u)" = 0 ] || skip "only root can record waits"
 start "$BUILD/tests/e2e/idle" >idle.log
 await grep -q 'all wait' idle.log
 
@@ -19,13 +19,13 @@ attach() {
 
 attach known
 if grep -q 'waits are not timed in the kernel' run.log; then
-	skip "the kernel lets nobody look into it: BPF is not allowed"
+	skip "BPF is not allowed here"
 fi
-# The first thread sleeps for 20 ms at a time: it may run while its place is looked up.
+# The main thread sleeps for 20 ms at a time: it may be running when its stack is taken.
 if grep 'already waiting' known.text | grep -qv '^note: 1 threads'; then
-	fail "a thread's place was not found"
+	fail "the stack of a waiting thread is not known"
 fi
-python3 - <<-'PYTHON' || fail "a wait is not where it is"
+python3 - <<-'PYTHON' || fail "waits are not at the right functions"
 	import json, sys
 
 	tree, waits = json.load(open("known.tree")), json.load(open("known.waits"))
@@ -41,7 +41,7 @@ python3 - <<-'PYTHON' || fail "a wait is not where it is"
 	sys.exit(bool(bad) or deep != 201 or not {"futex", "pipe", "poll", "sleep"} <= kinds)
 PYTHON
 
-# Without BPF the place is not known, and that is said.
+# Without BPF the stacks are not known, and the report says so.
 attach unknown --switch-records
-grep -q 'already waiting' unknown.text || fail "nothing says that places are not known"
-kill -0 "$pid" || fail "the target is gone"
+grep -q 'already waiting' unknown.text || fail "the report does not say that threads were already waiting"
+kill -0 "$pid" || fail "the target did not survive"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waits_bpftrace: waits timed in the kernel, held against what bpftrace says of the same switches.
+# waits_bpftrace: waits timed in the kernel, compared with bpftrace on the same context switches.
 . "$(dirname "$0")/lib.sh"
 
 [ "$(id -u)" = 0 ] || skip "only root may use BPF"
 need bpftrace
-# As in waits_perf: the tracepoint says nothing of switches from some threads, such as those of idle CPUs.
+# Keeps all CPUs busy, as in waits_perf.sh: the tracepoint misses switches from some threads, such as the idle threads.
 for _ in $(seq "$(nproc)"); do
 	start nice -n 19 "$SPIN" 15
 done
@@ -26,7 +26,7 @@ cat >waits.bt <<-'END'
 			@left[args->prev_pid] = nsecs;
 		}
 	}
-	// It may be off its CPU once more, but has no path any longer.
+	// An exiting thread may be switched out once more, but then has no stack.
 	tracepoint:sched:sched_process_exit { @over[args->pid] = 1; }
 	END { clear(@left); clear(@over); }
 END
@@ -38,7 +38,7 @@ for _ in $(seq $((200 * SLOW))); do
 	sleep 0.05
 done
 run 0 "$CPPROF" record -q --off-cpu -o same.data -- "$BUILD/tests/e2e/waits" 900
-for _ in 1 2 3; do # bpftrace may miss one
+for _ in 1 2 3; do # bpftrace may miss a signal
 	kill -INT "$tracer" 2>/dev/null || break
 	timeout 5 tail --pid="$tracer" -f /dev/null
 done
@@ -50,7 +50,7 @@ python3 - <<-'PYTHON'
 	import json, re, sys
 	def by_thread(metric):
 	    rows = json.load(open(f"same.{metric}.json"))["rows"]
-	    return {row["tid"]: row["total"] for row in rows if row["tid"] != row["pid"]} # which waited under another name, too
+	    return {row["tid"]: row["total"] for row in rows if row["tid"] != row["pid"]} # the main thread had another name, too
 	ours, n_ours = by_thread("off-cpu"), by_thread("waits")
 	told = {"ns": {}, "n": {}, "dropped": {}}
 	for line in open("bpftrace.log"):
@@ -63,7 +63,7 @@ python3 - <<-'PYTHON'
 	for tid in ours:
 	    print(f"{tid}: {ours[tid] / 1e6:.2f} ms in {n_ours[tid]} waits; bpftrace {theirs.get(tid, 0) / 1e6:.2f} in {n_theirs.get(tid, 0)}")
 	for tid in whole:
-	    # The scheduler reads its clock a little before the tracepoint: it shows where waits are of microseconds.
+	    # The scheduler reads its clock slightly before the tracepoint, which matters for waits of microseconds.
 	    assert abs(ours[tid] - theirs[tid]) <= max(0.02 * theirs[tid], 2000 * n_theirs[tid])
 	    assert abs(n_ours[tid] - n_theirs[tid]) <= 0.01 * n_theirs[tid]
 	if len(whole) < 3:
@@ -71,6 +71,6 @@ python3 - <<-'PYTHON'
 PYTHON
 case $? in
 0) exit 0 ;;
-77) skip "bpftrace has dropped switches of nearly every thread" ;;
-*) fail "bpftrace saw other waits in the same run" ;;
+77) skip "bpftrace dropped switches of nearly every thread" ;;
+*) fail "bpftrace measured different waits in the same run" ;;
 esac

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waits_exports: every export has the metrics of waits, and the sums that the report has.
+# waits_exports: every export format has the metrics of waits, with the same sums as the report.
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" = 0 ] || skip "only root sees threads wait"
+[ "$(id -u)" = 0 ] || skip "only root can record waits"
 run 0 "$CPPROF" record -q --wall -o waits.data -- "$BUILD/tests/e2e/waits" 300
 for metric in off-cpu waits wall; do
 	"$CPPROF" report --view tree --metric $metric --format json waits.data >$metric.report || fail "no report by $metric"
@@ -11,7 +11,7 @@ for metric in off-cpu waits wall; do
 		run 0 "$CPPROF" export -f $format --metric $metric --no-totals -o $metric.$format waits.data
 	done
 done
-python3 - <<-'PYTHON' || fail "an export says something else than the report"
+python3 - <<-'PYTHON' || fail "an export differs from the report"
 	import base64, gzip, json, re, zlib
 
 	def varint(data, at):
@@ -70,7 +70,7 @@ python3 - <<-'PYTHON' || fail "an export says something else than the report"
 	        "top": max(row["total"] for row in json.load(open(metric + ".top")) if row["metric"] == metric),
 	    }
 	    print(metric, total, found)
-	    # The top has no row for the whole, and times in milliseconds are rounded.
+	    # `top` has no row for the total, and times in milliseconds are rounded.
 	    assert total > 0 and all(abs(value - total) <= 1000 for name, value in found.items() if name != "top")
 	    assert 0.2 * total <= found["top"] <= total
 	    assert f'"{metric}"' in html_metrics(open(metric + ".html").read()) and metric.encode() in open(metric + ".otlp", "rb").read()

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waits_hotplug: a CPU is taken offline and comes back while waits are recorded: all of them count, at their places.
+# waits_hotplug: a CPU goes offline and online again while waits are recorded: all waits are counted, with the right stacks.
 . "$(dirname "$0")/lib.sh"
 
-[ "${CPPROF_TEST_HOTPLUG:-}" = 1 ] || skip "it takes a CPU offline, which every program of the machine feels; CPPROF_TEST_HOTPLUG=1 allows it"
+[ "${CPPROF_TEST_HOTPLUG:-}" = 1 ] || skip "it takes a CPU offline, which affects every program on the machine; CPPROF_TEST_HOTPLUG=1 allows it"
 [ "$(id -u)" = 0 ] || skip "only root can take a CPU offline"
 switch=/sys/devices/system/cpu/cpu1/online
 [ -w $switch ] && [ "$(cat $switch)" = 1 ] || skip "CPU 1 cannot be taken offline here"

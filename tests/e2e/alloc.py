@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace --alloc` on a program whose allocations are known: estimates are within their intervals, on average right.
+"""`cpprof trace --alloc` on a program whose allocations are known: estimates are unbiased and within their 95 % intervals.
 usage: alloc.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
@@ -13,16 +13,16 @@ import trace_permission
 
 CPPROF, BUILD = os.environ["CPPROF"], os.environ["BUILD"]
 BLOCKS = os.path.join(BUILD, "tests", "e2e", "blocks")
-FEW = 50  # so many times fewer blocks: every one of them can be written
+FEW = 50  # divisor of the number of blocks, so that every allocation can be recorded
 
 
 def some(n, size, kept):
-    """Bytes, calls, bytes that are kept: every so many-th block."""
+    """(bytes, calls, bytes held) of n blocks of which every `kept`-th is not freed."""
     return n * size, n, -(-n // kept) * size if kept else 0
 
 
 def truth(fewer):
-    """By the function that calls."""
+    """The true values by calling function."""
     mapped = some(200 // fewer, 100000, 5)
     return {
         "small": some(200000 // fewer, 48, 0),
@@ -31,7 +31,7 @@ def truth(fewer):
         "aligned": some(100 // fewer, 20032, 4),
         "growing": (2000 // fewer * 5100, 4000 // fewer, 2000 // fewer * 5000),
         "threaded": some(40000 // fewer, 500, 0),
-        "mapped": (mapped[0] + 100000, mapped[1] + 1, mapped[2]),  # one is asked for and not given
+        "mapped": (mapped[0] + 100000, mapped[1] + 1, mapped[2]),  # one request fails
     }
 
 
@@ -56,12 +56,12 @@ def trace(*options, program=BLOCKS, name="a.data", attach=False, fewer=1):
     for attempt in range(5):
         ran = subprocess.run([CPPROF, "trace", "--alloc", "-o", name, *options, "--", program, str(fewer)], input="\n", capture_output=True, text=True)
         if " 0 lost" in ran.stderr:
-            break  # on a busy machine cpprof may not get to read in time: it says so, and estimates lack what was lost
+            break  # on a busy machine, records may be lost (and reported), and then estimates are too low
     return ran.returncode, ran.stdout, ran.stderr
 
 
 def rows(name="a.data"):
-    """By the function that calls an allocation function: sums of estimates and of variances."""
+    """Estimates and their margins of error, summed by the function that calls an allocation function."""
     report = subprocess.run([CPPROF, "report", "--view", "allocations", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
     found = {}
     for row in json.loads(report.stdout)["rows"]:
@@ -82,22 +82,22 @@ def permitted():
 
 
 def check_all():
-    """Every byte is a sample: what is not estimated is exact."""
+    """With --every 1 all allocations are recorded: the results are exact."""
     code, out, errors = trace("--every", "1", "--held", "--stack-size", "1k", name="all.data", fewer=FEW)
     check("the program's output is right", out == "done\n", out)
     got = rows("all.data")
     for name, true in truth(FEW).items():
         row = got.get(name, {})
-        check(f"{name}: every one, exactly", (row.get("bytes"), row.get("allocations"), row.get("held_bytes")) == true, (row, true, errors))
+        check(f"{name}: exact counts", (row.get("bytes"), row.get("allocations"), row.get("held_bytes")) == true, (row, true, errors))
 
 
 def check_estimates():
-    """Six samples of the same program: nearly all true values within the intervals, and their mean right."""
+    """Six runs of the same program: nearly all intervals contain the true value, and the mean is right."""
     inside = total = 0
     sums = {}
     for i in range(6):
         code, out, errors = trace("--every", "20k", "--held", attach=i % 2 == 1)
-        check("trace ends well", code == 0 and out == "done\n", errors)
+        check("trace succeeds", code == 0 and out == "done\n", errors)
         got = rows()
         for name, true in TRUE.items():
             row = got.get(name, {})
@@ -116,12 +116,12 @@ def check_estimates():
 def check_own():
     code, _, errors = trace("--every", "16k", "--alloc-function", "take_own:2")
     row = rows().get("own", {})
-    check("a function of the program's own", abs(row.get("bytes", 0) - 4000000) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
-    check("what is exact is said", "calls of allocation functions requested" in errors, errors)
+    check("an allocation function of the program", abs(row.get("bytes", 0) - 4000000) <= 2.5 * row.get("bytes_margin", 0), (row, errors))
+    check("the message gives the exact number of calls", "calls of allocation functions requested" in errors, errors)
 
 
 def check_static():
-    """By symbol where there is one; without any it is refused."""
+    """A static program is traced by its symbols; without symbols it is refused."""
     cc = shutil.which("cc")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "blocks.c")
     if not cc or subprocess.run([cc, "-O1", "-static", source, "-o", "static", "-lpthread"], capture_output=True).returncode:
@@ -133,7 +133,7 @@ def check_static():
     subprocess.run(["strip", "static"], check=True)
     for attach in (False, True):
         code, out, errors = trace(program="./static", attach=attach)
-        check("a stripped one is refused, with a reason", code != 0 and "static program without symbols" in errors and out == "done\n", (code, errors))
+        check("a stripped static program is refused, with a reason", code != 0 and "static program without symbols" in errors and out == "done\n", (code, errors))
 
 
 def check_musl(*flags):
@@ -152,7 +152,7 @@ def check_musl(*flags):
 
 
 def check_preloaded(name):
-    """Another allocator, by its symbols."""
+    """Another allocator, preloaded, is found by its symbols."""
     folders = ("/usr/lib/aarch64-linux-gnu", "/usr/lib/x86_64-linux-gnu")
     library = next((path for folder in folders if os.path.exists(path := os.path.join(folder, name))), None)
     if not library:
@@ -165,7 +165,7 @@ def check_preloaded(name):
 
 
 def dhat_totals():
-    """Bytes by the function of the program that allocates, as valgrind's dhat has counted them."""
+    """Bytes by allocating function of the program, as counted by valgrind's dhat."""
     ran = subprocess.run(["valgrind", "--tool=dhat", "--dhat-out-file=dhat.json", BLOCKS], input="\n", capture_output=True, text=True)
     if ran.returncode:
         return None
@@ -192,10 +192,10 @@ def check_dhat():
     for name in TRUE:
         row = got.get(name, {})
         if name == "mapped":
-            continue  # dhat counts what malloc and its like give
-        # It counts what a realloc adds, we count what it asks for.
+            continue  # dhat does not count mmap
+        # For realloc, dhat counts the bytes added, cpprof the bytes requested.
         true = totals.get(name, 0) + (2000 * 100 if name == "growing" else 0)
-        check(f"dhat's bytes of {name}", abs(row.get("bytes", 0) - true) <= 2 * row.get("bytes_margin", 0) + 2, (row, true))
+        check(f"{name}: the same bytes as dhat", abs(row.get("bytes", 0) - true) <= 2 * row.get("bytes_margin", 0) + 2, (row, true))
 
 
 folder = tempfile.mkdtemp()
@@ -203,13 +203,13 @@ os.chdir(folder)
 permitted()
 check_all()
 if "SLOW" in os.environ:
-    print(f"skipped: estimates: every instruction is emulated here\ntally: {passed} passed, {failed} failed, 1 skipped")
+    print(f"skipped: estimates: too slow on an emulated machine\ntally: {passed} passed, {failed} failed, 1 skipped")
     sys.exit(1 if failed else 0)
 check_estimates()
 check_own()
 check_static()
 check_musl("-static")
-check_musl()  # its C library is the dynamic linker
+check_musl()  # musl's libc is also its dynamic linker
 check_preloaded("libjemalloc.so.2")
 check_preloaded("libtcmalloc_minimal.so.4")
 check_dhat()

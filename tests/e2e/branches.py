@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof paths -i`: ways from branch records. The records are those that a processor would leave of bursts/ratio.c, made from its
-control flow and drawn branches, so that the true shares are known. Also for x86-64, where a compiler for it is installed.
+"""`cpprof paths -i`: execution paths from branch records. The records are synthetic: generated from the control flow of
+bursts/ratio.c with random branches, so that the true shares are known. Also for x86-64, if a cross compiler is installed.
 usage: branches.py; needs CPPROF and SOURCE in the environment."""
 import bisect
 import json
@@ -29,7 +29,7 @@ def check(what, ok, detail=""):
 
 
 def graph(name, program):
-    """Blocks of a function by their start: end, calls, edges by kind."""
+    """The basic blocks of a function by start address: end, calls, edges by kind."""
     text = subprocess.run([CPPROF, "inspect", "cfg", "--function", name, program], capture_output=True, text=True, check=True).stdout
     blocks, block = {}, None
     for line in text.splitlines()[1:]:
@@ -44,7 +44,7 @@ def graph(name, program):
 
 
 def rounds(program, objdump):
-    """One round of the loop of main after the other: the branches that are taken, as (from, to)."""
+    """Generates the taken branches of successive iterations of main's loop, as (from, to, which path ends here or None)."""
     listing = subprocess.run([objdump, "-d", program], capture_output=True, text=True, check=True).stdout
     insns = sorted(int(found[1], 16) for found in re.finditer(r"^\s+([0-9a-f]+):\t", listing, re.M))
     last = lambda end: insns[bisect.bisect_left(insns, end) - 1]
@@ -78,7 +78,7 @@ def record(kind, body):
 
 
 def write_file(path, program, machine, base, size):
-    """A perf.data with one mapping and samples of branches."""
+    """Writes a perf.data with one mapping and samples with branch stacks; returns the true share."""
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000, IP | TID | TIME | BRANCH_STACK, 0, 1 << 5 | 1 << 18).ljust(128, b"\0")
     attr = attr[:72] + struct.pack("<Q", 8) + attr[80:]  # branch_sample_type: any
     attr = attr[:8] + struct.pack("<Q", 0) + attr[16:]
@@ -110,7 +110,7 @@ def machine_name(program):
 
 
 def segment(program):
-    """The code's segment: address and size, in a file that is linked to fixed addresses."""
+    """Address, offset and size of the code segment of a non-PIE file."""
     data = open(program, "rb").read()
     offset, size, n = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
     for i in range(n):
@@ -129,13 +129,13 @@ def compare(compiler, objdump):
     check(what + " paths -i", ran.returncode == 0, ran.stderr)
     found = {f["name"]: f for f in json.loads(ran.stdout)["functions"]} if ran.stdout.startswith("{") else {}
     ways = sorted(found.get("choose", {"ways": []})["ways"], key=lambda way: way["count"])
-    check(what + " two ways through the function, one round the loop", len(ways) == 2 and len(found.get("main", {"ways": []})["ways"]) == 1,
+    check(what + " two paths through the function, one around the loop", len(ways) == 2 and len(found.get("main", {"ways": []})["ways"]) == 1,
           ran.stdout[:500])
     if len(ways) == 2:
         counted = ways[0]["count"] / found["choose"]["total"]
-        check(what + " enough of them", found["choose"]["total"] > SAMPLES, str(found["choose"]["total"]))
-        check(what + " their shares are those of the records", abs(counted - share) < 0.04, f"{counted} {share}")
-        check(what + " the interval holds it", ways[0]["share_low"] <= share <= ways[0]["share_high"] or abs(counted - share) < 0.02, str(ways[0]))
+        check(what + " enough paths were counted", found["choose"]["total"] > SAMPLES, str(found["choose"]["total"]))
+        check(what + " the shares match the records", abs(counted - share) < 0.04, f"{counted} {share}")
+        check(what + " the interval contains the true share", ways[0]["share_low"] <= share <= ways[0]["share_high"] or abs(counted - share) < 0.02, str(ways[0]))
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -146,6 +146,6 @@ with tempfile.TemporaryDirectory() as folder:
     if shutil.which("x86_64-linux-gnu-gcc") and shutil.which("x86_64-linux-gnu-objdump"):
         compare("x86_64-linux-gnu-gcc", "x86_64-linux-gnu-objdump")
     ran = subprocess.run([CPPROF, "paths", "-i", "ratio"], capture_output=True, text=True)
-    check("what is no recording is refused", ran.returncode == 1, ran.stderr)
+    check("a file that is not a recording is refused", ran.returncode == 1, ran.stderr)
 print(f"{passed} checks passed, {failed} failed")
 sys.exit(1 if failed else 0)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof paths --bursts` on a program whose branch is taken in one of four rounds, and which must not notice: it gets its
-signals, computes what it computes, and goes on if cpprof is killed.
-usage: bursts.py [RUNS]; with RUNS, in how many the true share is within the 95 % interval. Needs CPPROF and SOURCE."""
+"""`cpprof paths --bursts` on a program with a branch taken in one of four iterations. The program must not be affected: it
+receives its signals, computes the same result, and continues if cpprof is killed.
+usage: bursts.py [RUNS]; with RUNS, checks in how many runs the 95 % interval contains the true share. Needs CPPROF and SOURCE."""
 import collections
 import json
 import os
@@ -16,7 +16,7 @@ import time
 CPPROF = os.environ["CPPROF"]
 SOURCE = os.path.join(os.environ["SOURCE"], "tests", "e2e", "bursts", "ratio.c")
 TRUE = 0.25
-ENOUGH = 150  # ways: fewer say little of shares; bursts are bounded by time, and single steps are slow where CPUs are busy
+ENOUGH = 150  # paths needed to compare shares; bursts are limited in time, and single-stepping is slow on a busy machine
 TRIES = 12
 passed = failed = 0
 
@@ -37,15 +37,15 @@ def bursts(rounds):
     ran = subprocess.run([CPPROF, "paths", "--bursts", "--rate", "50", "--format", "json", "-o", "bursts.json", "-f", "choose", "--",
                           "./ratio", str(rounds)], capture_output=True, text=True)
     if ran.returncode == 3:
-        skip("nothing may be stepped: " + ran.stderr.strip())
+        skip("single-stepping is not allowed: " + ran.stderr.strip())
     check("paths --bursts", ran.returncode == 0, ran.stderr)
     found = json.load(open("bursts.json"))
-    check("bursts are no whole run", found["whole"] is False)
+    check("bursts are not reported as a whole run", found["whole"] is False)
     return ran, found["functions"][0] if found["functions"] else {"ways": []}
 
 
 def rare_way(function):
-    """The way of the branch that is taken in one of four rounds."""
+    """The path with the branch that is taken in one of four iterations."""
     ways = sorted(function["ways"], key=lambda way: way["count"])
     return ways[0] if len(ways) == 2 else None
 
@@ -55,23 +55,23 @@ def unharmed(rounds):
     counts = collections.Counter()
     for _ in range(TRIES):
         ran, function = bursts(rounds)
-        check("it computes the same, and gets its signals", ran.stdout == alone and "signals came" in alone, ran.stdout + alone)
+        check("the program computes the same and receives its signals", ran.stdout == alone and "signals came" in alone, ran.stdout + alone)
         for way in function["ways"]:
             counts[way["number"]] += way["count"]
-            check("the interval holds the share", way["share_low"] <= way["count"] / function["total"] <= way["share_high"], str(way))
+            check("the interval contains the share", way["share_low"] <= way["count"] / function["total"] <= way["share_high"], str(way))
         if counts.total() >= ENOUGH:
             break
     else:
-        print(f"skipped: shares of ways: on this busy machine {TRIES} runs saw fewer than {ENOUGH} ways together")
+        print(f"skipped: shares of paths: fewer than {ENOUGH} paths in {TRIES} runs on this busy machine")
         return alone
-    check("two ways", len(counts) == 2, str(counts))
+    check("two paths", len(counts) == 2, str(counts))
     share = min(counts.values()) / counts.total()
     check("the share is about a quarter", abs(share - TRUE) < 0.15, f"{share} of {counts.total()}")
     return alone
 
 
 def killed(rounds, alone):
-    """kill -9 of cpprof at any moment: the target goes on."""
+    """SIGKILL of cpprof at random moments: the target continues."""
     for _ in range(6):
         target = subprocess.Popen(["./ratio", str(rounds)], stdout=subprocess.PIPE, text=True)
         tool = subprocess.Popen([CPPROF, "paths", "--bursts", "--rate", "1000", "-p", str(target.pid)], stdout=subprocess.DEVNULL,
@@ -80,16 +80,16 @@ def killed(rounds, alone):
         tool.send_signal(signal.SIGKILL)
         tool.wait()
         out, _ = target.communicate()
-        check("the target goes on when cpprof is killed", target.returncode == 0 and out == alone, f"{target.returncode} {out}")
+        check("the target continues when cpprof is killed", target.returncode == 0 and out == alone, f"{target.returncode} {out}")
 
 
 def waiting():
-    """A process that does nothing is left alone, and that is said."""
+    """An idle process is not disturbed, and a message says so."""
     target = subprocess.Popen(["sleep", "100"])
     ran = subprocess.run([CPPROF, "paths", "--bursts", "-p", str(target.pid), "-d", "1"], capture_output=True, text=True)
     target.kill()
     target.wait()
-    check("threads that wait are left alone", ran.returncode == 5 and "the threads were waiting" in ran.stderr and " 0 bursts" in ran.stderr,
+    check("waiting threads are not stopped", ran.returncode == 5 and "the threads were waiting" in ran.stderr and " 0 bursts" in ran.stderr,
           f"{ran.returncode} {ran.stderr}")
 
 
@@ -99,7 +99,7 @@ def coverage(runs):
         _, function = bursts(400000000)
         way = rare_way(function)
         inside += bool(way) and way["share_low"] <= TRUE <= way["share_high"]
-    print(f"{inside} of {runs} intervals hold the true share")
+    print(f"{inside} of {runs} intervals contain the true share")
     check("95 % intervals", inside * 20 >= 17 * runs, str(inside))
 
 

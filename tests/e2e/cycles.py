@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof annotate --cycles`: executions against those that callgrind counts of the same program, from every source there is;
-what is said without llvm-mca.
+"""`cpprof annotate --cycles`: execution counts from every source (samples, bursts, exact counts) compared with callgrind, best
+cases from llvm-mca, and the messages without llvm-mca.
 usage: cycles.py [counts|best|callgrind]; needs CPPROF and SOURCE in the environment."""
 import json
 import os
@@ -36,7 +36,7 @@ def cycles(data, function, *options, **environment):
 
 
 def callgrind(command):
-    """How often each instruction of the program's own file was executed, by its address in the file."""
+    """Execution counts of the program's own instructions by address, from callgrind."""
     subprocess.run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file=grind.out", *command],
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     counts, address, is_call, objects, ours = {}, 0, False, {}, False
@@ -60,12 +60,12 @@ def callgrind(command):
 
 
 def truth_of(counts, block):
-    """The program is linked to fixed addresses."""
+    """callgrind's count of a block; the program is not position-independent, so addresses are the same."""
     return counts.get(int(block["vaddr"], 16))
 
 
 def shares(found, counts, scale, takes_low):
-    """Of the samples in blocks whose executions are told, the share within so many percent of the truth."""
+    """Percentage of samples in blocks whose execution count is within 5, 10, 15 % of the truth, and in blocks with a count."""
     within, all_samples, told = {5: 0, 10: 0, 15: 0}, 0, 0
     for block in found["blocks"]:
         truth = truth_of(counts, block)
@@ -88,13 +88,13 @@ def exact(rounds):
     ran = subprocess.run([CPPROF, "paths", "-f", "work", "--format", "json", "-o", "counts.json", "--", "./cycles", str(rounds)],
                          capture_output=True, text=True)
     if ran.returncode == 3:
-        skip("probes may not be set: " + ran.stderr.strip())
+        skip("probes are not allowed: " + ran.stderr.strip())
     check("paths counts", ran.returncode == 0, ran.stderr)
-    check("a whole run is known as such", json.load(open("counts.json"))["whole"] is True)
+    check("a whole run is marked as such", json.load(open("counts.json"))["whole"] is True)
     ran, found = cycles("cycles.data", "work", "--counts", "counts.json")
     check("annotate --cycles --counts", ran.returncode == 0, ran.stderr)
     shown = subprocess.run([CPPROF, "annotate", "--counts", "counts.json", "cycles.data", "work"], capture_output=True, text=True)
-    check("annotate --counts lists the ways below the source", shown.returncode == 0 and re.search(
+    check("annotate --counts lists the paths below the source", shown.returncode == 0 and re.search(
         r"75\.0%  lines (\d+ )+\d+; back to \d+\n.* 25\.0%  lines", shown.stdout), shown.stdout[-600:] + shown.stderr)
     return found
 
@@ -106,7 +106,7 @@ def record(rounds):
         skip("recording is not allowed: " + ran.stderr.strip())
     ran, sampled = cycles("cycles.data", "work")
     check("annotate --cycles", ran.returncode == 0 and sampled.get("samples", 0) > 50, ran.stderr)
-    check("the clock was measured", sampled.get("cycle_ns", 0) > 0.05, str(sampled.get("cycle_ns")))
+    check("the length of a cycle was measured", sampled.get("cycle_ns", 0) > 0.05, str(sampled.get("cycle_ns")))
     return sampled, ran.stderr
 
 
@@ -116,11 +116,11 @@ def counts_are_exact(counted, rounds):
     for block in counted["blocks"]:
         check("counts are exact", block["confidence"] == "exact", str(block))
     most = sorted((way["count"] for way in counted["ways"]), reverse=True)[:2]
-    check("two ways round the loop, one in four rounds divides",
+    check("two paths around the loop, one of them in a quarter of the iterations",
           abs(most[0] - rounds * 3 // 4) <= 1 and abs(most[1] - rounds // 4) <= 1, str(most))
-    check("time of all ways is that of all blocks", abs(sum(w["samples"] for w in counted["ways"]) - counted["samples"]) < 0.01,
+    check("samples of all paths add up to those of all blocks", abs(sum(w["samples"] for w in counted["ways"]) - counted["samples"]) < 0.01,
           str([w["samples"] for w in counted["ways"]]))
-    check("some are dense, some are sparse", {w["dense"] for w in counted["ways"] if w["samples"]} == {True, False})
+    check("some paths are dense, some are sparse", {w["dense"] for w in counted["ways"] if w["samples"]} == {True, False})
 
 
 def best_cases(counted, said):
@@ -130,7 +130,7 @@ def best_cases(counted, said):
     check("a best case of the loop: 64 multiplications in a chain take more than 64 cycles", loop.get("best", 0) > 64, str(loop))
     check("every block has a best case", all(b.get("best", 0) > 0 for b in counted["blocks"]))
     ran, again = cycles("cycles.data", "work", "--counts", "counts.json")
-    check("best cases are kept", again == counted, ran.stderr)
+    check("best cases are the same the second time", again == counted, ran.stderr)
 
 
 def grind(sampled, counted, rounds):
@@ -139,9 +139,9 @@ def grind(sampled, counted, rounds):
         want = truth_of(truth, block)
         if want is None and not block["executions"]:
             continue
-        check("callgrind says the same", want is not None and block["executions"] in (want, want * 10),
+        check("the count equals callgrind's", want is not None and block["executions"] in (want, want * 10),
               f"{block['vaddr']}: {block['executions']} {want}")
-    print("| source | samples in blocks that are told | within 5 / 10 / 15 % |\n|---|---|---|")
+    print("| source | samples in blocks with a count | within 5 / 10 / 15 % |\n|---|---|---|")
     print_shares("samples", sampled, truth, 10)
     print_shares("samples, low confidence too", sampled, truth, 10, True)
     subprocess.run([CPPROF, "paths", "--bursts", "--rate", "100", "--format", "json", "-o", "bursts.json", "-f", "work", "--",
@@ -156,14 +156,14 @@ def grind(sampled, counted, rounds):
 
 def without_mca():
     ran, found = cycles("cycles.data", "work", "--counts", "counts.json", PATH="/nonexistent")
-    check("no llvm-mca is no fault", ran.returncode == 0 and found["blocks"], ran.stderr)
-    check("the package is named", "llvm-19" in ran.stderr, ran.stderr)
+    check("it works without llvm-mca", ran.returncode == 0 and found["blocks"], ran.stderr)
+    check("a message names the package", "llvm-19" in ran.stderr, ran.stderr)
     check("no best case", not any("best" in block for block in found["blocks"]))
     ran = subprocess.run([CPPROF, "annotate", "--cycles", "--counts", "cycles.data", "cycles.data", "work"],
                          capture_output=True, text=True)
     check("a file without counts is refused", ran.returncode == 1 and "no counts" in ran.stderr, ran.stderr)
     ran = subprocess.run([CPPROF, "annotate", "--cycles", "cycles.data", "main"], capture_output=True, text=True)
-    check("a function without samples is no crash", ran.returncode in (0, 1), ran.stderr)
+    check("no crash for a function without samples", ran.returncode in (0, 1), ran.stderr)
     with open("cycles", "ab") as file:
         file.write(b"x")
     subprocess.run(["gcc", "-O2", "-g", "-no-pie", "-o", "cycles", SOURCE], check=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""daemon_many.py SECONDS: the memory of a daemon that sees 500 processes at a time of 2,000 programs, at ten times the usual
-rate: the proportional set size of the daemon and of its child processes, which look up names at the end of each epoch. Once it
-has met all programs it needs no more than before, and at any time no more than it should; no sample is lost unsaid."""
+"""daemon_many.py SECONDS: the memory (proportional set size) of a daemon and its child processes, which look up symbols at the
+end of each epoch, while 500 processes of 2,000 programs run at a time, at ten times the default rate. It stays below a limit,
+and does not grow once all programs have been seen."""
 import json
 import os
 import shutil
@@ -24,7 +24,7 @@ def skip(why):
 
 
 def make_programs(folder):
-    """Copies of one program, each with a build-id of its own."""
+    """Copies of one program, each with its own build-id."""
     with open(os.path.join(build, "tests/e2e/visitor"), "rb") as file:
         code = bytearray(file.read())
     at = code.find(b"\x14\0\0\0\x03\0\0\0GNU\0")
@@ -41,14 +41,14 @@ def make_programs(folder):
 
 
 def make_group():
-    """A cgroup for them: what else runs on this machine has images of its own."""
+    """A cgroup for them, to exclude everything else that runs on this machine."""
     with open("/proc/mounts") as file:
         roots = [line.split()[1] for line in file if line.split()[2] == "cgroup2"]
     group = roots and os.path.join(roots[0], "cpprof_many_%d" % os.getpid())
     try:
         os.mkdir(group)
     except (OSError, TypeError):
-        skip("no cgroup can be made")
+        skip("no cgroup can be created")
     return group
 
 
@@ -59,7 +59,7 @@ def children_of(pid):
 
 
 def resident_mb(pid):
-    """Pages that several processes share are counted once. A process may end at any time."""
+    """PSS of a process and its descendants, which may exit at any time; shared pages are counted once."""
     total, todo = 0, [pid]
     while todo:
         try:
@@ -78,7 +78,7 @@ def enter(group):
 
 
 def watch(daemon, programs, group):
-    """Resident memory, five times a second; as many processes as wanted are kept alive."""
+    """Samples the daemon's memory five times a second while keeping N_AT_A_TIME processes alive."""
     alive, seen, started, end = [], [], 0, time.monotonic() + seconds
     while time.monotonic() < end:
         alive = [process for process in alive if process.poll() is None]
@@ -97,7 +97,7 @@ def watch(daemon, programs, group):
 
 def main():
     if os.geteuid() != 0:
-        skip("only root may see the whole machine")
+        skip("only root may profile the whole machine")
     folder = tempfile.mkdtemp(prefix="cpprof_many.")
     try:
         os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
@@ -118,9 +118,9 @@ def main():
         print("%d processes; resident MB: %.0f in the second third, %.0f in the last, %.0f at most; %d samples, %d lost"
               % (started, statistics.median(half), statistics.median(late), max(seen), samples, lost))
         assert samples > 0, "nothing was recorded"
-        assert statistics.median(late) <= LIMIT_MB, "it takes more memory than it should"
-        assert max(seen) <= 1.25 * LIMIT_MB, "it takes more memory than it should while names are looked up"
-        assert statistics.median(late) <= 1.25 * statistics.median(half) + 8, "its memory grows"
+        assert statistics.median(late) <= LIMIT_MB, "the daemon's memory exceeds the limit"
+        assert max(seen) <= 1.25 * LIMIT_MB, "the daemon's memory exceeds the limit during symbol lookup"
+        assert statistics.median(late) <= 1.25 * statistics.median(half) + 8, "the daemon's memory grows"
     finally:
         shutil.rmtree(folder)
 

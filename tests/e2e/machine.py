@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""record -a: the whole machine. Processes of known CPU time have it in the profile, within four standard errors of
-what sampling can tell; all of them together are what /proc/stat counts as busy; perf record -a sees the same shares.
+"""record -a (the whole machine): CPU time of processes agrees with rusage within four standard errors of sampling, the total
+with the busy time in /proc/stat, and the shares with perf record -a. Also --allow, --deny and --clock.
 Argument: seconds of load (6)."""
 import collections
 import json
@@ -16,7 +16,7 @@ CPPROF = os.environ["CPPROF"]
 SHARES = os.path.join(os.environ["BUILD"], "tests", "e2e", "shares")
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 6
 RATE = 997
-COPIES = ["share_a", "share_b", "share_c"]  # the last one is another user's
+COPIES = ["share_a", "share_b", "share_c"]  # the last one runs as another user
 OTHER_USER = 65534
 passed = failed = 0
 
@@ -40,7 +40,7 @@ def busy():
     return (values[0] + values[1] + values[2] + values[5] + values[6]) / os.sysconf("SC_CLK_TCK")
 seconds, other, names = float(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 perf = None
-if "WITH_PERF" in os.environ: # from here, within cpprof's recording: perf 6.1 aborts if BPF programs are loaded while it records
+if "WITH_PERF" in os.environ: # started here, after cpprof: perf 6.1 aborts if BPF programs are loaded while it records
     perf = subprocess.Popen(["perf", "record", "-q", "-a", "-F", os.environ["WITH_PERF"], "-e", "cpu-clock", "-o", "perf.data", "--",
                              "sh", "-c", "echo ready; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     perf.stdout.readline()
@@ -78,7 +78,7 @@ def run(*command, codes=(0,)):
 
 
 def processes(file):
-    """CPU seconds and samples by process name, and of all."""
+    """(CPU seconds, samples) by process name; total seconds, total samples, duration."""
     report = json.loads(run(CPPROF, "report", file, "--group-by", "process", "--format", "json", "--percent-limit", "0",
                             "--limit", "0").stdout)
     rows = {}
@@ -89,7 +89,7 @@ def processes(file):
 
 
 def four_errors(samples):
-    """Periods vary by a third: a sum of n of them by a little more than n draws of one length."""
+    """Four standard errors, in seconds; random periods make the error slightly larger than sqrt(n) periods."""
     return 4 * 1.06 * math.sqrt(max(samples, 1)) / RATE
 
 
@@ -108,25 +108,25 @@ def check_shares():
         claim(abs(ours - seconds) <= four_errors(n) + .02 * seconds,
               f"{name}: {ours:.3f} s in the profile, {seconds:.3f} s by its rusage")
     slack = .02 * truth["busy"] + four_errors(samples)
-    outside = (seconds_recorded - truth["wall"]) * os.cpu_count()  # recorded, but not between the two looks at /proc/stat
+    outside = (seconds_recorded - truth["wall"]) * os.cpu_count()  # recorded, but before or after /proc/stat was read
     claim(truth["busy"] - slack <= total <= truth["busy"] + slack + outside,
           f"busy: {total:.3f} s in the profile, {truth['busy']:.3f} s by /proc/stat, and up to {outside:.3f} s outside")
-    claim(total <= seconds_recorded * os.cpu_count() * 1.02 + four_errors(samples), "more CPU time than there was: idle time is counted")
+    claim(total <= seconds_recorded * os.cpu_count() * 1.02 + four_errors(samples), "more CPU time than available: idle time is counted")
     claim(not [name for name in rows if name.startswith(("swapper", "kworker", "ksoftirqd"))],
-          "idle or kernel threads as processes of their own: " + ", ".join(rows))
+          "idle or kernel threads appear as processes: " + ", ".join(rows))
     json_of_all = json.loads(run(CPPROF, "export", "all.data", "-f", "json").stdout)
-    claim(set(json_of_all["processes"]["cmdline"]) == {0}, "command lines are kept though nobody asked")
+    claim(set(json_of_all["processes"]["cmdline"]) == {0}, "command lines are stored although not requested")
 
 
 def check_perf():
     if not shutil.which("perf"):
         return
     os.environ["WITH_PERF"] = str(RATE)
-    load(output="beside.data")  # the processes' whole lives are within both recordings
+    load(output="beside.data")  # both recordings cover the processes from start to exit
     del os.environ["WITH_PERF"]
     told = subprocess.run(["perf", "script", "-i", "perf.data", "-F", "comm"], capture_output=True, text=True)
     if told.returncode:
-        return print(f"skipped: perf does not record the whole machine here: {told.stderr.strip()[-150:]}")
+        return print(f"skipped: perf cannot record the whole machine here: {told.stderr.strip()[-150:]}")
     theirs = collections.Counter(told.stdout.split())
     rows, _, _, _ = processes("beside.data")
     n, m = sum(theirs[name] for name in COPIES), sum(rows[name][1] for name in COPIES)
@@ -142,11 +142,11 @@ def check_rules():
     claim("share_b" not in rows and "share_a" in rows, "a denied command is in the profile: " + ", ".join(rows))
     load("--allow", f"user:{OTHER_USER}", output="allow.data")
     rows, _, _, _ = processes("allow.data")
-    claim(set(rows) == {"share_c"}, "not only the allowed user: " + ", ".join(rows))
+    claim(set(rows) == {"share_c"}, "processes of other users than the allowed one: " + ", ".join(rows))
 
 
 def check_short():
-    """Four hundred processes that live for a millisecond."""
+    """Four hundred processes that run for about a millisecond each."""
     seen = {}
     for clock in "cpu", "auto", "thread":
         run(CPPROF, "record", "-q", "--no-resolve", "-e", "cpu-clock", "-F", str(RATE), "--clock", clock, "-o", "short.data", "--",
@@ -156,15 +156,15 @@ def check_short():
             seen[clock] = total, json.load(file), samples, rows
     for clock in "cpu", "auto":
         ours, truth, samples, rows = seen[clock]
-        claim(abs(ours - truth) <= four_errors(samples) + .05 * truth, f"--clock {clock}: {ours:.3f} s seen of {truth:.3f} s")
+        claim(abs(ours - truth) <= four_errors(samples) + .05 * truth, f"--clock {clock}: {ours:.3f} s sampled of {truth:.3f} s")
         claim(set(rows) <= {"true", os.path.basename(os.path.realpath(sys.executable)), os.path.basename(sys.executable)},
-              f"--clock {clock}: processes that are not the command's: " + ", ".join(rows))
-    claim(seen["thread"][0] < .5 * seen["thread"][1], "--clock thread sees short-lived processes, so the other is not needed")
+              f"--clock {clock}: processes not started by the command: " + ", ".join(rows))
+    claim(seen["thread"][0] < .5 * seen["thread"][1], "--clock thread also sees short-lived processes: this test is void")
 
 
 def main():
     if os.geteuid():
-        skip("only root may see the whole machine")
+        skip("only root may profile the whole machine")
     os.chdir(tempfile.mkdtemp())
     os.chmod(".", 0o755)
     probe = subprocess.run([CPPROF, "record", "-a", "-q", "--no-resolve", "-o", "probe.data", "--", "true"], capture_output=True, text=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same program under the real perf and under cpprof: every function with at least 2 % in either has the same
-share in both, within four standard errors of the difference."""
+"""The same program under perf and under cpprof: every function with at least 2 % in either has the same share in both,
+within four standard errors of the difference."""
 import json
 import math
 import os
@@ -61,7 +61,7 @@ def main():
     passed = failed = 0
     for name in sorted(set(theirs) | set(ours)):
         p, q = theirs.get(name, 0) / n, ours.get(name, 0) / m
-        if max(p, q) < .02 or name in ("_init", "[[unknown]]") or name.endswith("@plt"):  # stubs: perf has no one name for them
+        if max(p, q) < .02 or name in ("_init", "[[unknown]]") or name.endswith("@plt"):  # stubs: perf names them inconsistently
             continue
         pooled = (theirs.get(name, 0) + ours.get(name, 0)) / (n + m)
         error = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))

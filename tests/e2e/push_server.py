@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A server that takes profiles as Pyroscope, Parca and an OpenTelemetry collector do, and checks what it is given.
+"""A server with the push endpoints of Pyroscope, Parca and the OpenTelemetry collector, which checks the requests.
 
 usage: push_server.py PORT_FILE FOLDER [FAILURES]
 
-Writes its port to PORT_FILE; every request that is right becomes a line of FOLDER/requests and a file FOLDER/N.*. The first FAILURES requests
-are answered with 503. A path that nobody documents is 404, a body that is not what the path is for is 400."""
+Writes its port to PORT_FILE; every valid request is logged as a line of FOLDER/requests, and its profile stored in FOLDER/N.*.
+The first FAILURES requests are answered with 503, unknown paths with 404, invalid bodies with 400."""
 import base64
 import gzip
 import http.server

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a push server was given: a line for each service with its samples, and one for the whole of each kind.
+"""Prints what push_server.py has received: a line with the number of samples for each service, and a total for each format.
 
 usage: push_sums.py FOLDER"""
 import collections
@@ -58,7 +58,7 @@ def pprof_samples(data):
 
 
 def otlp_samples(data):
-    """Service, and the sum of the first profile, which counts samples."""
+    """The service name, and the sum over the first profile, whose values are sample counts."""
     (resource,) = of(data, 1)
     attributes = [(of(pair, 1)[0].decode(), of(of(pair, 2)[0], 1)[0].decode()) for pair in of(of(resource, 1)[0], 1)]
     profile = of(of(resource, 2)[0], 2)[0]

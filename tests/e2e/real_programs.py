@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real programs, recorded from their start and attached to while they run: of the stacks that fit the snapshot at least
-99 % are complete, the others are named `snapshot ended`, and every sum agrees."""
+"""Real programs, with record and attach: at least 99 % of the stacks that fit into the snapshot are complete, the others are
+reported as `snapshot ended`, and all sums agree."""
 import json
 import os
 import random
@@ -28,7 +28,7 @@ def claim(ok, what):
 
 
 def write_inputs():
-    """Text of which a compressor has something to find, and C that keeps a compiler busy for seconds."""
+    """Compressible text, and C code that takes a compiler seconds."""
     dice = random.Random(42)
     words = ["".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=dice.randint(2, 9))) for _ in range(4000)]
     with open("big.txt", "w") as out:
@@ -65,7 +65,7 @@ fibers = 8.times.map { Fiber.new { loop { Fiber.yield fib(16) } } }
 puts 3000.times.sum { fibers.sum(&:resume) }
 """
 
-# What to run; the name of the process whose stacks are the case.
+# The command, and the name of the process to attach to.
 PROGRAMS = {
     "xz": (["xz", "-k", "-9", "-c", "big.txt"], "xz"),
     "gcc -O2": (["gcc", "-O2", "-c", "big.c", "-o", "big.o"], "cc1"),
@@ -95,7 +95,7 @@ def record(name, argv, options):
 
 
 def child_named(pid, comm):
-    """The process of that name among pid and its descendants; None if it has not started, or is gone."""
+    """The process of that name among pid and its descendants; None if it has not started yet or has exited."""
     try:
         with open(f"/proc/{pid}/comm") as file:
             if file.read().strip()[:15] == comm[:15]:
@@ -118,7 +118,7 @@ def attach(name, argv, comm):
     claim(done.returncode == 0, f"attach {name}: exit code {done.returncode} {done.stderr.strip()}")
     if done.returncode == 0:
         judge(f"attach {name}", "a.data")
-    claim(target.wait() == 0, f"attach {name}: the target ended as it should")
+    claim(target.wait() == 0, f"attach {name}: the target exits with status 0")
 
 
 def main():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace` on a program whose calls are known: counts are exact for each path, times are those that passed.
+"""`cpprof trace` on programs whose calls are known: counts are exact for each call path, and times agree with the programs'
+own measurements.
 usage: trace.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
@@ -17,7 +18,7 @@ CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
 SHARED_CPU = os.path.join(BUILD, "tests", "e2e", "shared_cpu")
 DEEP = os.path.join(BUILD, "tests", "e2e", "deep_calls")
 PLUGIN = os.path.join(BUILD, "tests", "e2e", "libcalls_plugin.so")
-SLOW = float(os.environ.get("SLOW", "1"))  # of an emulated machine
+SLOW = float(os.environ.get("SLOW", "1"))  # above 1 on an emulated machine
 passed = failed = 0
 
 
@@ -29,26 +30,27 @@ def check(what, ok, detail=""):
 
 
 def trace(*options, plugin=False, name="t.data"):
-    """The program under `cpprof trace`, attached or started."""
+    """Runs CALLS under `cpprof trace`, or attaches to it if the options have -p."""
     command = [CALLS] + ([PLUGIN] if plugin else [])
     if "-p" in options:
         target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         options = [str(target.pid) if o == "PID" else o for o in options]
         tracer = subprocess.Popen([CPPROF, "trace", "-o", name, *options], stderr=subprocess.PIPE, text=True)
         errors = tracer.stderr.readline()
-        check("it says when the probes are there", errors.startswith("cpprof: tracing "), errors)
+        check("a message says that the probes are set", errors.startswith("cpprof: tracing "), errors)
         out = target.communicate("\n")[0]
         errors += tracer.communicate()[1]
         code = tracer.returncode
     else:
         ran = subprocess.run([CPPROF, "trace", "-o", name, *options, "--", *command], input="\n", capture_output=True, text=True)
         out, errors, code = ran.stdout, ran.stderr, ran.returncode
-    check("the program's output is right", out == "done\n", out)
+    check("the program's output is correct", out == "done\n", out)
     return code, errors
 
 
 def values(name, metric, whole=False):
-    """By path from main on, loops left out: the sum of a metric's own values. whole: paths without main are not shortened."""
+    """The exclusive values of a metric, summed by call path from main on, without loops. whole: do not shorten paths without
+    main."""
     d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
     index = next(m["id"] for m in d["metrics"] if m["name"] == metric)
     nodes, frames, paths, found = d["nodes"], d["frames"], [], {}
@@ -72,34 +74,34 @@ def permitted():
 def check_counts(exits):
     code, errors = trace("--exits", exits, "-f", "target", "-f", "recurse", "-f", "springboard", "-f", "landing", "-f", "leave_somehow", "-f", "threaded", "-f", "plugged",
                          "--arg", "1", "--ret", "-p", "PID", plugin=True)
-    check("trace ends well", code == 0, errors)
+    check("trace succeeds", code == 0, errors)
     calls = values("t.data", "calls")
     check("calls by path", calls.get("main>alpha>target") == 100 and calls.get("main>beta>target") == 50, calls)
     recursive = {key: n for key, n in calls.items() if key.endswith("recurse")}
-    check("recursion: seven of each depth", recursive == {"main" + ">recurse" * i: 7 for i in range(1, 12)}, recursive)
-    check("a jump to another function ends a call", calls.get("main>springboard") == 30, calls)
-    check("and begins one", sum(n for key, n in calls.items() if key.endswith("landing")) == 30, calls)
-    check("calls that longjmp ends are not counted as ended", sum(n for key, n in calls.items() if key.endswith("leave_somehow")) == 20, calls)
+    check("recursion: seven calls at each depth", recursive == {"main" + ">recurse" * i: 7 for i in range(1, 12)}, recursive)
+    check("a tail call ends a call", calls.get("main>springboard") == 30, calls)
+    check("and begins another", sum(n for key, n in calls.items() if key.endswith("landing")) == 30, calls)
+    check("calls left by longjmp are not counted as returned", sum(n for key, n in calls.items() if key.endswith("leave_somehow")) == 20, calls)
     check("eight threads", sum(n for key, n in calls.items() if key.endswith("threaded")) == 200, calls)
-    check("a library that is loaded later", sum(n for key, n in calls.items() if key.endswith("plugged")) == 15, (calls, errors))
-    check("and are said", "20 calls did not return" in errors, errors)
+    check("calls in a library that is loaded later", sum(n for key, n in calls.items() if key.endswith("plugged")) == 15, (calls, errors))
+    check("calls left by longjmp are reported", "20 calls did not return" in errors, errors)
     arguments, results = values("t.data", "argument"), values("t.data", "result")
     check("arguments", arguments.get("main>alpha>target") == 300 and arguments.get("main>beta>target") == 350, arguments)
     check("results", results.get("main>alpha>target") == 400 and results.get("main>beta>target") == 400, results)
     jumped = results.get("main>springboard", 0)
-    check(f"exits {exits}: the result of a call that ends in a jump is not known there", jumped == (0 if exits == "code" else sum(range(1, 31))), results)
+    check(f"exits {exits}: with exits in the code, the result of a call that ends in a tail call is not known", jumped == (0 if exits == "code" else sum(range(1, 31))), results)
 
 
 def check_faults():
-    """Pages are touched for the first time in two functions, one inside of the other."""
+    """Page faults in two functions, one of which calls the other."""
     code, errors = trace("-f", "*toucher")
-    check("trace ends well", code == 0, errors)
+    check("trace succeeds", code == 0, errors)
     faults = values("t.data", "page-faults")
     inner, outer = faults.get("main>outer_toucher>toucher", 0), faults.get("main>outer_toucher", 0)
     check("page faults of a function", 200 <= inner <= 202, faults)
-    check("and of its caller, without them", 100 <= outer <= 110, faults)
+    check("and of its caller, excluding the callee's", 100 <= outer <= 110, faults)
     text = subprocess.run([CPPROF, "report", "--metric", "page-faults", "t.data"], capture_output=True, text=True).stdout
-    check("what was measured has no margin of error", "The dominant function is toucher" in " ".join(text.split()) and not re.search(r"% \(\d", text), text)
+    check("measured values have no margin of error", "The dominant function is toucher" in " ".join(text.split()) and not re.search(r"% \(\d", text), text)
 
 
 NOISE = """
@@ -111,24 +113,24 @@ while True:
 
 
 def check_counters(exits):
-    """Events are counted by thread: those of processes that share its CPUs are not among them."""
+    """Events are counted per thread: those of other processes on the same CPUs are not included."""
     noise = [subprocess.Popen([sys.executable, "-c", NOISE]) for _ in range(os.cpu_count())]
     code, errors = trace("--exits", exits, "-f", "*toucher", "-f", "*sleeper", "-f", "burner", "-e", "minor-faults,context-switches", "-e", "task-clock", "-e", "cycles")
     for one in noise:
         one.kill()
         one.wait()
-    check("trace ends well", code == 0, errors)
+    check("trace succeeds", code == 0, errors)
     faults, minor, switches, clock, cpu, wall = (values("t.data", metric) for metric in ("page-faults", "minor-faults", "context-switches", "task-clock", "cpu", "wall"))
     touched = "main>outer_toucher>toucher"
-    check(f"exits {exits}: page faults, by a counter", 198 <= minor.get(touched, 0) <= 202, (minor, faults))
-    check("the same as the kernel has of the thread", all(0 <= faults[key] - minor.get(key, 0) <= 2 for key in faults), (minor, faults))
-    check("each sleep is a switch", 20 <= switches.get("main>outer_sleeper>sleeper", 0), switches)
-    check("CPU time by a counter is that by switches", all(abs(clock.get(key, 0) - cpu[key]) < 0.05 * wall[key] + 1e6 * SLOW for key in cpu), (clock, cpu, wall))
+    check(f"exits {exits}: page faults from a counter", 198 <= minor.get(touched, 0) <= 202, (minor, faults))
+    check("the same as the kernel's count for the thread", all(0 <= faults[key] - minor.get(key, 0) <= 2 for key in faults), (minor, faults))
+    check("each sleep is a context switch", 20 <= switches.get("main>outer_sleeper>sleeper", 0), switches)
+    check("CPU time from task-clock and from context switches agree", all(abs(clock.get(key, 0) - cpu[key]) < 0.05 * wall[key] + 1e6 * SLOW for key in cpu), (clock, cpu, wall))
     metrics = json.loads(subprocess.run([CPPROF, "export", "t.data", "-f", "json"], capture_output=True, text=True).stdout)["metrics"]
     has_cycles = "cycles" in [metric["name"] for metric in metrics]
-    check("hardware events are counted, or it is said why not", has_cycles != ("this machine cannot count 'cycles'" in errors), (metrics, errors))
+    check("hardware events are counted, or a message says why not", has_cycles != ("this machine cannot count 'cycles'" in errors), (metrics, errors))
     verified = subprocess.run([CPPROF, "check", "t.data"], capture_output=True, text=True)
-    check("the profile adds up", verified.returncode == 0, verified.stderr)
+    check("the profile is consistent", verified.returncode == 0, verified.stderr)
 
 
 def check_wrong_counters():
@@ -138,26 +140,26 @@ def check_wrong_counters():
 
 
 def call_rows(name):
-    """By path from main on: how long calls took."""
+    """The rows of the calls view (durations), by call path from main on."""
     report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", name], capture_output=True, text=True)
     rows = json.loads(report.stdout)["rows"]
     return {">".join(path[path.index("main"):] if "main" in (path := row["path"].split(" > ")) else path[-1:]): row for row in rows}
 
 
 def check_percentiles():
-    """Nineteen calls of 2 ms and one of 60 ms: the mean is neither."""
+    """Percentiles of nineteen calls of 2 ms for each call of 60 ms."""
     for i in range(2):
         code, errors = trace("-f", "uneven", name=f"u{i}.data")
-        check("trace ends well", code == 0, errors)
+        check("trace succeeds", code == 0, errors)
     for files, n in ((["u0.data"], 40), (["u0.data", "u1.data"], 80)):
         merged = subprocess.run([CPPROF, "merge", "-o", "m.data", *files], capture_output=True, text=True)
-        check("traces are merged", merged.returncode == 0, merged.stderr)
+        check("traces can be merged", merged.returncode == 0, merged.stderr)
         row = call_rows("m.data").get("main>uneven", {})
-        check("calls of a path", row.get("calls") == n, row)
-        check("the shortest and the median", 2e6 <= row["min_ns"] <= row["p50_ns"] * 1.04 and (SLOW > 1 or row["p50_ns"] < 20e6), row)
-        check("one in twenty is slow", row["p99_ns"] >= 58e6 and row["max_ns"] >= 60e6, row)
-        check("nine in ten are not", SLOW > 1 or row["p90_ns"] < 30e6, row)
-        check("the mean is between", row["p50_ns"] < row["mean_ns"] < row["p99_ns"] and abs(row["mean_ns"] - row["sum_ns"] / n) < 1, row)
+        check("number of calls of a path", row.get("calls") == n, row)
+        check("minimum and median", 2e6 <= row["min_ns"] <= row["p50_ns"] * 1.04 and (SLOW > 1 or row["p50_ns"] < 20e6), row)
+        check("99th percentile and maximum", row["p99_ns"] >= 58e6 and row["max_ns"] >= 60e6, row)
+        check("90th percentile", SLOW > 1 or row["p90_ns"] < 30e6, row)
+        check("the mean is in between", row["p50_ns"] < row["mean_ns"] < row["p99_ns"] and abs(row["mean_ns"] - row["sum_ns"] / n) < 1, row)
     text = subprocess.run([CPPROF, "report", "u0.data"], capture_output=True, text=True).stdout
     check("the report of a trace has percentiles", "p99" in text and "calls by path" in text, text)
 
@@ -166,40 +168,40 @@ def check_times(exits):
     os.environ["CALLS_TIMES"] = os.path.abspath("times")
     for attempt in range(3):
         code, errors = trace("--exits", exits, "-f", "*sleeper", "-f", "burner")
-        running = int(open("times").readlines()[-1])  # by the program's own clock, less what it was kept from running
+        running = int(open("times").readlines()[-1])  # by the program's own clock, without the time it was runnable but not running
         wall, off, cpu = (values("t.data", metric) for metric in ("wall", "off-cpu", "cpu"))
         if cpu["main>burner"] <= 1.01 * running:
             break
-        # On a busy machine bpftrace, too, misses one in a thousand of the events that say that a thread got its CPU back.
-        print(f"once more: CPU time {cpu['main>burner']}, the program had {running}")
+        # On a busy machine, one in a thousand of the events that a thread runs again is missed; bpftrace misses them, too.
+        print(f"retrying: CPU time {cpu['main>burner']}, by the program's own clock {running}")
     del os.environ["CALLS_TIMES"]
-    check("trace of a command ends well", code == 0, errors)
+    check("trace of a command succeeds", code == 0, errors)
     slept, burnt = "main>outer_sleeper>sleeper", "main>burner"
-    check("the time of sleeping", 40e6 <= wall[slept], wall)
-    check("is waiting", off[slept] >= (0.9 if SLOW == 1 else 0.5) * wall[slept], (wall, off))
-    if SLOW == 1:  # a probe itself takes a millisecond where every instruction is emulated
-        check("and is not its caller's", wall["main>outer_sleeper"] < 0.2 * wall[slept], wall)
+    check("wall time of a function that sleeps", 40e6 <= wall[slept], wall)
+    check("is off-CPU time", off[slept] >= (0.9 if SLOW == 1 else 0.5) * wall[slept], (wall, off))
+    if SLOW == 1:  # on an emulated machine, a probe itself takes a millisecond
+        check("and is not counted for its caller", wall["main>outer_sleeper"] < 0.2 * wall[slept], wall)
     check("CPU time", 38e6 <= cpu[burnt] <= 1.01 * running, (cpu, running))
-    check("wall is both", all(abs(wall[key] - off.get(key, 0) - cpu.get(key, 0)) < 1000 for key in wall), (wall, off, cpu))
+    check("wall time is off-CPU plus CPU time", all(abs(wall[key] - off.get(key, 0) - cpu.get(key, 0)) < 1000 for key in wall), (wall, off, cpu))
 
 
 def check_deep(exits):
-    """At the bottom of stacks of up to 900 KB, in two threads."""
+    """Calls at the innermost frame of stacks of up to 900 KB, in two threads."""
     ran = subprocess.run([CPPROF, "trace", "--exits", exits, "-f", "measured", "-o", "d.data", "--", DEEP], capture_output=True, text=True)
-    check("trace ends well", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
+    check("trace succeeds", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
     report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", "d.data"], capture_output=True, text=True)
     got = {}
     for row in json.loads(report.stdout)["rows"]:
         path = row["path"].split(" > ")
         got[("main" in path, path.count("work"), path.count("dig"))] = row["calls"]
-    check(f"exits {exits}: deep stacks are whole", got == {(first, 1, depth): 3 for first in (True, False) for depth in (8, 100, 300, 900)}, (got, ran.stderr))
+    check(f"exits {exits}: deep stacks are complete", got == {(first, 1, depth): 3 for first in (True, False) for depth in (8, 100, 300, 900)}, (got, ran.stderr))
 
 
 def check_preempted(exits):
-    """Eight threads on one CPU: where the kernel preempts, a thread loses it amid a probe, and another one runs the same program."""
+    """Eight threads on one CPU: a thread may be preempted during a probe while another one runs the same BPF program."""
     ran = subprocess.run([CPPROF, "trace", "--exits", exits, "--max-overhead", "100", "-f", "measured", "--arg", "1", "-o", "s.data", "--", SHARED_CPU, "2000"],
                          capture_output=True, text=True)
-    check("trace ends well", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
+    check("trace succeeds", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
     by_depth = {}
     for metric in ("calls", "argument"):
         for path, value in values("s.data", metric, whole=True).items():
@@ -207,28 +209,28 @@ def check_preempted(exits):
             at[metric] = at.get(metric, 0) + value
     lost = re.search(r"([0-9,]+) lost", ran.stderr)
     calls, lost = sum(at["calls"] for at in by_depth.values()), int(lost[1].replace(",", "")) if lost else 0
-    check(f"exits {exits}: one CPU, eight threads: every call", calls + lost == 16000 and calls > 8000, (by_depth, ran.stderr))
+    check(f"exits {exits}: eight threads on one CPU: every call is counted or reported as lost", calls + lost == 16000 and calls > 8000, (by_depth, ran.stderr))
     check(f"exits {exits}: with its own path and argument", sorted(by_depth) == list(range(1, 9)) and all(at["argument"] == k * at["calls"] for k, at in by_depth.items()), by_depth)
 
 
 def check_clocks(exits):
-    """The program's own clock, read inside of each call and around it: what trace says lies between, and is nearly what passed inside."""
+    """Durations lie between those that the program measures inside and around each call, and are close to the former."""
     os.environ["CALLS_TIMES"] = os.path.abspath("times")
     for attempt in range(10):
         code, errors = trace("--exits", exits, "-f", "target", "-f", "sleeper", "-f", "burner", "-f", "uneven")
         lines = [line.split() for line in open("times")][:-1]
         if not any(int(kept) for path, _, _, _, kept in lines if path.endswith("target")):
-            break  # a call of some microseconds that was kept from running between two clocks is no measure
+            break  # repeat if a call of some microseconds was preempted while being measured
     del os.environ["CALLS_TIMES"]
-    check("trace ends well", code == 0, errors)
+    check("trace succeeds", code == 0, errors)
     got = call_rows("t.data")
     for path, n, inside, outside, kept in lines:
         row, n, inside, outside = got.get(path, {}), int(n), int(inside), int(outside)
         check(f"exits {exits}: every call of {path}", row.get("calls") == n, (row, n, errors))
         said = row.get("sum_ns", 0)
-        check(f"exits {exits}: {path}: not less than inside, not more than around it", inside <= said <= outside, (inside, said, outside))
+        check(f"exits {exits}: {path}: between the times measured inside and around the call", inside <= said <= outside, (inside, said, outside))
         near = said - inside <= max(0.05 * inside, 2000 * n)
-        check(f"exits {exits}: {path}: within 5 % or 2 us a call", near or SLOW > 1 or int(kept), (inside, said, outside, kept))
+        check(f"exits {exits}: {path}: within 5 % or 2 us per call", near or SLOW > 1 or int(kept), (inside, said, outside, kept))
 
 
 CXX = """
@@ -266,33 +268,33 @@ def run_cxx(*patterns, exits="code"):
 
 
 def check_names():
-    """Names as reports print them; calls that an exception ends do not return."""
+    """C++ functions by the names that reports print; calls left by an exception do not count as returned."""
     open("c.cc", "w").write(CXX)
     if not shutil.which("g++") or subprocess.run(["g++", "-O1", "-g", "c.cc", "-o", "c"]).returncode:
-        print("skipped: no g++ for names of C++")
+        print("skipped: C++ names: no g++")
         return
     calls, _ = run_cxx("shop::lookup(Key const&)")
-    check("by its whole name: those that return", sum(calls.values()) == 20, calls)
+    check("by the full signature: calls that return", sum(calls.values()) == 20, calls)
     calls, _ = run_cxx("shop::lookup")
-    check("without parameters: both of that name", sum(calls.values()) == 80, calls)
+    check("without parameters: all overloads", sum(calls.values()) == 80, calls)
     calls, _ = run_cxx("c:shop::*")
     check("by a glob, in one file", sum(calls.values()) == 110, calls)
     _, said = run_cxx("shop::lookup", exits="return")
-    check("returns are not probed where exceptions are thrown", "a program that throws an exception crashes" in said, said)
+    check("returns are not probed in a program that throws exceptions", "a program that throws an exception crashes" in said, said)
     symbols = [line.split() for line in subprocess.run(["nm", "c"], capture_output=True, text=True).stdout.splitlines()]
     start = next(int(words[0], 16) for words in symbols if words[-1] == "main")
     for exits in ("code", "return"):
         _, said = run_cxx(f"c+{start + 4:#x}", exits=exits)
-        check(f"no probe where no function begins, exits {exits}", "no function starts there" in said, said)
+        check(f"no probe at an address where no function starts, exits {exits}", "no function starts there" in said, said)
     _, said = run_cxx("shop::tiny")
-    check("a name that was inlined everywhere, and where it went", "'shop::tiny' has no code of its own: it was inlined into main" in said, said)
+    check("a function that was inlined everywhere: the message says where", "'shop::tiny' has no code of its own: it was inlined into main" in said, said)
     _, said = run_cxx("shop::lokup")
-    check("a name that nothing has, and one like it", "there is no function named 'shop::lokup'; did you mean 'shop::lookup'?" in said, said)
+    check("an unknown name: the message suggests a similar one", "there is no function named 'shop::lokup'; did you mean 'shop::lookup'?" in said, said)
 
 
 def check_go():
-    """Goroutines whose stacks grow, and so move, while the function runs."""
-    grower = os.path.join(BUILD, "tests", "e2e", "grower")  # a machine without a compiler is given it
+    """Goroutines whose stacks grow, and therefore move, while the function runs."""
+    grower = os.path.join(BUILD, "tests", "e2e", "grower")  # prebuilt for machines without a Go compiler
     if not os.path.exists(grower):
         grower = os.path.abspath("grower")
         env = {**os.environ, "GOCACHE": os.path.abspath("gocache"), "GO111MODULE": "off", "GOFLAGS": ""}
@@ -303,19 +305,19 @@ def check_go():
     ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--max-overhead", "0", "-o", "g.data", "--", grower], capture_output=True, text=True)
     calls = values("g.data", "calls")
     check("Go: calls whose stacks move", sum(n for key, n in calls.items() if key.endswith("main.Grower")) == 50 and ran.stdout == "true\n", (calls, ran.stderr))
-    check("and none that did not return", "did not return" not in ran.stderr, ran.stderr)
+    check("and no calls that did not return", "did not return" not in ran.stderr, ran.stderr)
     ran = subprocess.run([CPPROF, "trace", "-f", "main.Grower", "--exits", "return", "-o", "g.data", "--", grower], capture_output=True, text=True)
     check("Go: returns are not probed", "a Go program crashes when its returns are probed" in ran.stderr and ran.stdout == "true\n", ran.stderr)
 
 
 def check_kill():
-    """However it ends, nothing stays behind."""
+    """SIGKILL of cpprof leaves the program unaffected."""
     target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     tracer = subprocess.Popen([CPPROF, "trace", "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
     tracer.stderr.readline()
     tracer.kill()
     tracer.wait()
-    check("the program goes on when cpprof is killed", target.communicate("\n")[0] == "done\n" and target.returncode == 0)
+    check("the program continues when cpprof is killed", target.communicate("\n")[0] == "done\n" and target.returncode == 0)
 
 
 folder = tempfile.mkdtemp()

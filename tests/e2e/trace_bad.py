@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace` of what is hard to probe, and of what cannot be: either every call is counted, or it is said why none is.
+"""`cpprof trace` of functions that are hard or impossible to probe: either every call is counted, or a message says why not.
 usage: trace_bad.py; needs CPPROF in the environment."""
 import json
 import os
@@ -52,7 +52,7 @@ def trace(*options, name="t.data"):
 
 
 def attach(program, *options, name="t.data", before=lambda target: None):
-    """Traces a process that waits for a line first; before: what is done to it in between."""
+    """Traces a process that waits for a line of input; before: called with the process before tracing starts."""
     target = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     before(target)
     tracer = subprocess.Popen([CPPROF, "trace", "-o", name, *options, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
@@ -85,7 +85,7 @@ def check_all_places(program):
     for exits in ("auto", "code", "return"):
         ran = trace("--exits", exits, "-f", "hidden_away", "-f", "one", "-f", "jumps", "-f", "after", "--", program)
         got = {f: count("t.data", f) for f in ("hidden_away", "one", "jumps", "after")}
-        check(f"{program}, exits {exits}: static, of one instruction, ending in a jump: every call", set(got.values()) == {60} and ran.stdout == "done\n", (got, ran.stderr))
+        check(f"{program}, exits {exits}: static function, single instruction, tail call: every call is counted", set(got.values()) == {60} and ran.stdout == "done\n", (got, ran.stderr))
 
 
 def check_places():
@@ -95,17 +95,18 @@ def check_places():
     ran = trace("-f", f"places+{where['after']:#x}", "--", "./places")
     check("by file and address", count("t.data", "after") == 60, ran.stderr)
     ran = trace("-f", f"places+{where['after'] + 2:#x}", "--", "./places")
-    check("in the midst of an instruction", "no function starts there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("an address in the middle of an instruction", "no function starts there" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", f"places+{where['sum']:#x}", "--", "./places")
-    check("in data", f"there is no code at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
+    check("an address in data", f"there is no code at 'places+{where['sum']:#x}'" in ran.stderr and ran.stdout == "done\n", ran.stderr)
     ran = trace("-f", "places:one", "-f", "nothing_of_this_name", "--", "./places")
-    check("one name of two is there", count("t.data", "one") == 60 and "there is no function named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
+    check("one of two names exists", count("t.data", "one") == 60 and "there is no function named 'nothing_of_this_name'" in ran.stderr, ran.stderr)
 
 
 def check_signed_return():
-    """A return that authenticates its address cannot be probed (AArch64): the return address is, and what else is traced stays."""
+    """A return instruction that authenticates its address (AArch64) cannot be probed: the return address is probed instead, and
+    other functions are still traced."""
     if os.uname().machine != "aarch64":
-        return skip("returns are authenticated on AArch64")
+        return skip("return address authentication exists on AArch64 only")
     build("protected", PLACES, flags=["-mbranch-protection=standard"])
     check_all_places("./protected")
     build("signed", """
@@ -115,23 +116,23 @@ OWN int other(int n) { sum += n; return n; }
 int main(int argc, char **argv) { (void)argv; getchar(); for (int i = 0; i < 10; i++) other(i); puts("done"); return argc > 9 ? own_end(argc) : 0; }
 """)
     out, said = attach("./signed", "-f", "own_end", "-f", "other")
-    check("a return that cannot be probed is no obstacle", "cannot trace" not in said and "tracing 2 functions" in said and count("t.data", "other") == 10 and out == "done\n", said)
+    check("a return that cannot be probed: its return address is", "cannot trace" not in said and "tracing 2 functions" in said and count("t.data", "other") == 10 and out == "done\n", said)
     out, said = attach("./signed", "-f", "own_end", "-f", "other", "--exits", "code")
-    check("unless it is asked for", "cannot trace own_end" in said and "try --exits return" in said and count("t.data", "other") == 10, said)
+    check("unless --exits code is given", "cannot trace own_end" in said and "try --exits return" in said and count("t.data", "other") == 10, said)
 
 
 def check_twins():
-    """Two functions of one name are kept apart."""
+    """Two static functions of the same name are distinguished."""
     build("twins", "OWN static int twin(int n) { sum += n; return n; }\nOWN int from_a(int n) { return twin(n) + 1; }\n",
           "OWN static int twin(int n) { sum -= n; return n; }\nOWN int from_b(int n) { return twin(n) + 1; }\n",
           "int from_a(int), from_b(int);\nint main(void) { for (int i = 0; i < 30; i++) { from_a(i); if (i % 3 == 0) from_b(i); } }\n")
     ran = trace("-f", "twin", "--", "./twins")
     got = {path[-2]: n for path, n in rows("t.data") if path[-1] == "twin"}
-    check("functions of one name are kept apart", got == {"from_a": 30, "from_b": 10}, (got, ran.stderr))
+    check("functions of the same name are distinguished", got == {"from_a": 30, "from_b": 10}, (got, ran.stderr))
 
 
 def check_replaced():
-    """The file is another one by now: what runs is traced."""
+    """The executable was replaced after the start: the running code is traced, or a message says that the file was replaced."""
     build("old", "OWN int work(int n) { sum += n; return n; }\nint main(void) { getchar(); for (int i = 0; i < 40; i++) work(i); puts(\"done\"); }\n")
     build("new", "OWN int other(int n) { sum ^= n; return n; }\nOWN int work(int n) { sum += n * 3; return other(n); }\nint main(void) { getchar(); work(1); puts(\"new\"); }\n")
     out, said = attach(["./old"], "-f", "old:work", before=lambda target: os.replace("new", "old"))
@@ -167,8 +168,8 @@ def check_many():
     build("many", text + "int main(void) {" + "".join(f"gen_{i}(1);" for i in range(n)) + " puts(\"done\"); }\n")
     ran = trace("-f", "gen_*", "--max-overhead", "0", "--", "./many")
     got = [calls for path, calls in rows("t.data") if path[-1].startswith("gen_")]
-    check("as many functions as there may be", len(got) == most and set(got) == {1} and ran.stdout == "done\n", (len(got), ran.stderr))
-    check("and how many are left out", f"{n - most} more functions match but are not traced: at most {most} can be" in ran.stderr, ran.stderr)
+    check("the maximum number of functions", len(got) == most and set(got) == {1} and ran.stdout == "done\n", (len(got), ran.stderr))
+    check("the message says how many are left out", f"{n - most} more functions match but are not traced: at most {most} can be" in ran.stderr, ran.stderr)
 
 
 WORK = """
@@ -178,7 +179,7 @@ int main(void) { getchar(); for (int i = 0; i < 500; i++) work(i); puts("done");
 
 
 def check_deep():
-    """A stack of 40 KB: what lies beyond the copy of its top is read, too, from the first call on."""
+    """A stack of 40 KB: the part beyond the snapshot is also read, from the first call on."""
     build("deep", """
 #include <string.h>
 OWN int work(int n) { sum += n; usleep(2000); return n; }
@@ -192,7 +193,7 @@ int main(void) { for (int i = 0; i < 900; i++) down(40 + i % 2, i); puts("done")
 
 
 def check_two():
-    """Two of us at the same place of one process."""
+    """Two cpprof trace the same function of one process."""
     for exits in ("code", "return"):
         target = subprocess.Popen(["./shared"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         tracers = [subprocess.Popen([CPPROF, "trace", "--exits", exits, "-f", "work", "-o", f"two{i}.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True) for i in range(2)]
@@ -221,12 +222,12 @@ def check_bpftrace():
         out, said = attach([path], "--exits", exits, "-f", "work")
         peer.send_signal(signal.SIGINT)
         theirs = dict(re.findall(r"@(\w+): (\d+)", peer.communicate()[0]))
-        check(f"beside bpftrace at the same place, exits {exits}", out == "done\n" and count("t.data", "work") == 500 and theirs == {"entered": "500", "left": "500"}, (said, theirs, rows("t.data")))
-        check(f"... and whole paths, exits {exits}", rows("t.data") and all(path[0] == "_start" for path, _ in rows("t.data")), rows("t.data"))
+        check(f"together with bpftrace on the same function, exits {exits}", out == "done\n" and count("t.data", "work") == 500 and theirs == {"entered": "500", "left": "500"}, (said, theirs, rows("t.data")))
+        check(f"... with complete call paths, exits {exits}", rows("t.data") and all(path[0] == "_start" for path, _ in rows("t.data")), rows("t.data"))
 
 
 def check_filter():
-    """On x86-64 some kernels leave a probed return by a system call, which the process's filter may forbid."""
+    """On x86-64, some kernels handle a probed return with a system call, which a seccomp filter of the process may forbid."""
     build("filtered", """
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -245,11 +246,11 @@ int main(void) {
         out, said = attach(["./filtered"], "--exits", exits, "-f", "work", before=lambda target: target.stdout.readline())
         is_refused = exits == "return" and os.uname().machine == "x86_64"
         check(f"a seccomp filter, exits {exits}", out == "done\n" and count("t.data", "work") == (0 if is_refused else 25), (out, said, rows("t.data")))
-        check(f"... is no reason, or is said to be, exits {exits}", is_refused == ("a seccomp filter may kill the process" in said), said)
+        check(f"... the message appears only if returns cannot be probed, exits {exits}", is_refused == ("a seccomp filter may kill the process" in said), said)
 
 
 def check_death():
-    """The process dies inside of a call, by its own hand or by another's."""
+    """The process exits or is killed inside a call."""
     build("dies", """
 #include <signal.h>
 OWN int work(int n) { sum += n; if (n == 20) raise(SIGKILL); if (n == 30) abort(); if (n == 40) _exit(3); return n; }
@@ -262,7 +263,7 @@ int main(int argc, char **argv) { for (int i = atoi(argv[1]); i < 100; i++) work
 
 
 def check_jit():
-    """Code in no file has no place for a probe."""
+    """JIT code is not in a file, so it cannot be probed."""
     build("jit", """
 #include <string.h>
 #include <sys/mman.h>
@@ -286,7 +287,7 @@ int main(void) {
 }
 """)
     out, said = attach(["./jit"], "-f", "jitted_function")
-    check("code that a JIT compiler made is refused", out == "done\n" and "there is no function named 'jitted_function'" in said, (out, said))
+    check("JIT code is refused", out == "done\n" and "there is no function named 'jitted_function'" in said, (out, said))
 
 
 RUST = """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace` beside others: the same counts as uftrace and ltrace, stacks that stay whole while bpftrace probes returns, the two stories of
-examples/, and nothing left behind when it is killed. usage: trace_peers.py [KILLS [SEED]]: with KILLS it is killed so often, and nothing
-else is tried; needs CPPROF and BUILD in the environment."""
+"""`cpprof trace` compared with and next to other tools: the same counts as uftrace, ltrace, perf and bpftrace, complete stacks while
+returns are probed, the two programs of examples/, and no probes left after SIGKILL. usage: trace_peers.py [KILLS [SEED]]: with
+KILLS, only the last, that many times; needs CPPROF and BUILD in the environment."""
 import json
 import os
 import random
@@ -51,22 +51,22 @@ def by_function(name):
 
 
 def check_stories():
-    """A wait by sixteen paths of which one costs; a lookup that is slow from one caller."""
+    """examples/: a wait reached by sixteen call paths, one of which is slow; a lookup that is slow from one caller."""
     examples = os.path.join(BUILD, "examples")
     ran = subprocess.run([CPPROF, "trace", "-f", "await", "-o", "w.data", "--", os.path.join(examples, "exchange")], capture_output=True, text=True)
     got = rows("w.data")
-    check("sixteen paths to one wait", len(got) == 16 and all(row["calls"] == 20 for row in got), (ran.stderr, got))
+    check("sixteen call paths to one wait", len(got) == 16 and all(row["calls"] == 20 for row in got), (ran.stderr, got))
     first, rest = got[0], got[1:]
-    check("one of them costs", first["path"].endswith("exchange_energy > from_west > await") and first["p50_ns"] > 5e6, first)
-    check("the others do not", all(row["p50_ns"] < 4e6 for row in rest), rest)
+    check("one of them is slow", first["path"].endswith("exchange_energy > from_west > await") and first["p50_ns"] > 5e6, first)
+    check("the others are not", all(row["p50_ns"] < 4e6 for row in rest), rest)
     ran = subprocess.run([CPPROF, "trace", "-f", "find_name", "--stack-size", "1k", "-o", "l.data", "--", os.path.join(examples, "lookup")], capture_output=True, text=True)
     got = {row["path"].split(" > ")[-2]: row for row in rows("l.data")}
     check("calls by caller", {k: r["calls"] for k, r in got.items()} == {"handle_login": 2000, "handle_message": 2000, "write_bill": 200}, (ran.stderr, got))
-    check("it is slow from one", got["write_bill"]["p50_ns"] > 3 * max(got["handle_login"]["p50_ns"], got["handle_message"]["p50_ns"]), got)
+    check("the lookup is slow from one caller", got["write_bill"]["p50_ns"] > 3 * max(got["handle_login"]["p50_ns"], got["handle_message"]["p50_ns"]), got)
 
 
 def check_uftrace():
-    """Counts by a compiler's own instrumentation are ours."""
+    """uftrace, which uses compiler instrumentation, counts the same calls."""
     if not shutil.which("uftrace") or not shutil.which("gcc"):
         return print("skipped: no uftrace")
     source = os.path.join(HERE, "..", "..", "examples", "lookup.c")
@@ -84,7 +84,7 @@ def check_uftrace():
 
 
 def check_ltrace():
-    """A tool that stops the program at each call of a library counts the same ones. Debian has it for x86-64 only."""
+    """ltrace, which stops the program at each library call, counts the same calls. Debian has it for x86-64 only."""
     if not shutil.which("ltrace"):
         return print("skipped: no ltrace")
     with open("plain.c", "w") as source:
@@ -97,14 +97,14 @@ def check_ltrace():
     ours = {}
     for row in rows("lt.data"):
         path = row["path"].split(" > ")
-        if "main" in path:  # the loader and libc allocate, too, which ltrace does not see
+        if "main" in path:  # the loader and libc also allocate, which ltrace does not see
             ours[path[-1]] = ours.get(path[-1], 0) + row["calls"]
     named = {"malloc": ours.get("malloc", ours.get("__libc_malloc")), "getppid": ours.get("getppid", ours.get("__getppid"))}
     check("ltrace counts the same calls", theirs == {"malloc": 300, "getppid": 30} and named == theirs, (ours, theirs, ran.stderr))
 
 
 def start_bpftrace(program):
-    """None if it does not run here."""
+    """Starts bpftrace and waits for its probes; None if it does not run here."""
     peer = subprocess.Popen(["bpftrace", "-e", program + ' BEGIN { printf("ready\\n"); }'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
     for line in peer.stdout:
@@ -117,7 +117,7 @@ def start_bpftrace(program):
 
 
 def start_perf(pid):
-    """perf counts its own probes from when this returns; None if it does not run here."""
+    """Starts perf stat on its own probes, enabled on return; None if it does not run here."""
     for name in ("control", "done"):
         os.mkfifo(name)
     peer = subprocess.Popen(["perf", "stat", "-x", ",", "-D", "-1", "--control", "fifo:control,done", "-e", "probe_calls:cpprof_in", "-e", "probe_calls:cpprof_out__return",
@@ -128,7 +128,7 @@ def start_perf(pid):
     while peer.poll() is None:
         if select.select([said], [], [], 0.1)[0] and b"ack" in os.read(said, 100):
             return peer
-    print("skipped: perf does not count here: " + peer.stderr.read().strip()[:200])
+    print("skipped: perf cannot count probes here: " + peer.stderr.read().strip()[:200])
     return None
 
 
@@ -137,10 +137,10 @@ def perf_probes(*commands):
 
 
 def check_counts_of_all():
-    """bpftrace, perf with its own probes, and we count the calls of one run, at the same time."""
-    perf_probes(["-d", "probe_calls:cpprof_*"])  # of a run that was killed
+    """bpftrace, perf with its own probes, and cpprof count the calls of the same run at the same time."""
+    perf_probes(["-d", "probe_calls:cpprof_*"])  # left by a run that was killed
     if not perf_probes(["-x", CALLS, "--add", "cpprof_in=target"], ["-x", CALLS, "--add", "cpprof_out=target%return"]):
-        return print("skipped: no perf that can set probes")
+        return print("skipped: perf cannot set probes here")
     target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     perf = start_perf(target.pid)
     other = start_bpftrace(f"uprobe:{CALLS}:target {{ @entered = count(); }} uretprobe:{CALLS}:target {{ @left = count(); }}") if shutil.which("bpftrace") else None
@@ -185,27 +185,27 @@ int main(int argc, char **argv)
 	}
 }
 """
-LOOPS = ("20000000", "20000", "200")  # seldom called, some ten thousand times a second, and as often as probes allow
+LOOPS = ("20000000", "20000", "200")  # rarely called, some ten thousand times a second, and as often as probes allow
 CHAIN = ["main", "outermost", "outer", "probed", "innermost"]
-# A frame of another size: a walk that took one caller for the other would go astray.
+# A frame of another size: confusing the two callers would break unwinding.
 OTHER = ["main", "other", "probed", "innermost"]
 PATHS = {tuple(chain[:n]) for chain in (CHAIN, OTHER) for n in range(1, len(chain) + 1)}
-DEPTH = 50  # the kernel hides at most 64 return addresses of a thread
+DEPTH = 50  # the kernel replaces at most 64 return addresses of a thread
 NESTED = [("main",) + ("nested",) * n for n in range(DEPTH + 2)]
 
 
 def record_beside(pid, what, expected):
-    """An ordinary recording of a process whose returns are probed."""
+    """Records a process whose returns are probed, and checks the stacks."""
     ran = subprocess.run([CPPROF, "attach", "-p", str(pid), "-d", "2", "-F", "4000", "-o", "b.data"], capture_output=True, text=True)
     q = quality("b.data")
-    check(f"{what}: stacks stay whole", q["samples"] > 200 and q["by_end"].get("complete", 0) >= 0.999 * q["samples"], (q, ran.stderr))
+    check(f"{what}: stacks are complete", q["samples"] > 200 and q["by_end"].get("complete", 0) >= 0.999 * q["samples"], (q, ran.stderr))
     paths = own_paths("b.data")
     whole = {path for path in paths if path[:1] == ("main",)}
-    check(f"{what}: with all callers, and no others", whole == expected, paths ^ expected)
+    check(f"{what}: exactly the expected call paths", whole == expected, paths ^ expected)
 
 
 def own_paths(name):
-    """All paths of functions of the program, from main on; what is below them in the kernel is left out."""
+    """All call paths of the program's functions, from main on, without kernel frames."""
     d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
     nodes, frames, paths = d["nodes"], d["frames"], []
     for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
@@ -216,13 +216,13 @@ def own_paths(name):
 
 
 def check_beside_trace(exits, loops):
-    """An ordinary recording of a process that is traced."""
+    """Records a process that is being traced."""
     target = subprocess.Popen(["./busy", loops])
     tracer = subprocess.Popen([CPPROF, "trace", "--exits", exits, "--max-overhead", "0", "-f", "busy:probed", "-f", "busy:outermost", "-p", str(target.pid), "-o", "x.data"],
                               stderr=subprocess.PIPE, text=True)
     said = tracer.stderr.readline()
     check("two functions are probed", "tracing 2 functions" in said, said)
-    record_beside(target.pid, f"beside a trace, exits {exits}, {loops} loops a call", PATHS)
+    record_beside(target.pid, f"during a trace, exits {exits}, {loops} loops per call", PATHS)
     tracer.terminate()
     tracer.communicate()
     target.kill()
@@ -230,18 +230,18 @@ def check_beside_trace(exits, loops):
 
 
 def check_nested():
-    """A function that calls itself so often that most of what its stack holds is hidden."""
+    """A probed recursive function: most return addresses on its stack are replaced by the kernel's trampoline."""
     target = subprocess.Popen(["./busy", "200000", str(DEPTH)])
     tracer = subprocess.Popen([CPPROF, "trace", "--exits", "return", "--max-overhead", "0", "-f", "busy:nested", "-p", str(target.pid), "-o", "n.data"],
                               stderr=subprocess.PIPE, text=True)
     check("one function is probed", "tracing 1 function;" in tracer.stderr.readline())
-    record_beside(target.pid, f"{DEPTH} calls of a probed function in each other", set(NESTED) | {NESTED[-1] + ("innermost",)})
+    record_beside(target.pid, f"{DEPTH} nested calls of a probed function", set(NESTED) | {NESTED[-1] + ("innermost",)})
     tracer.terminate()
     tracer.communicate()
     target.kill()
     target.wait()
     got = {row["path"].split(" > ").count("nested"): row for row in rows("n.data")}
-    check("each of them is traced with its whole path", set(got) == set(range(1, DEPTH + 2)) and all("main" in row["path"] for row in got.values()), got.keys())
+    check("each of them is traced with its complete call path", set(got) == set(range(1, DEPTH + 2)) and all("main" in row["path"] for row in got.values()), got.keys())
 
 
 def check_beside_bpftrace(loops):
@@ -251,7 +251,7 @@ def check_beside_bpftrace(loops):
     peer = start_bpftrace(program)
     if peer:
         time.sleep(1)
-        record_beside(target.pid, f"beside bpftrace, {loops} loops a call", PATHS)
+        record_beside(target.pid, f"during bpftrace, {loops} loops per call", PATHS)
         peer.terminate()
         peer.wait()
     target.kill()
@@ -273,7 +273,7 @@ def check_beside():
 
 
 def code_is_clean(pid):
-    """The code that a process has mapped of its file is what the file says: no breakpoint is in it. True if the process is gone."""
+    """Is the mapped code of a process identical to its file, so without breakpoints? True if the process has exited."""
     try:
         with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory, open(CALLS, "rb") as file:
             for line in maps:
@@ -296,7 +296,8 @@ def is_clean_soon(pid):
 
 
 def kill_once(i):
-    """In every other two cases when the program runs with probes, else at any moment from the start on. Were there probes?"""
+    """Kills cpprof after its probes were set (two of every four cases), or at a random moment after the start. Returns whether
+    probes were set at that time."""
     exits, waits = ("code", "return")[i % 2], i // 2 % 2
     target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     tracer = subprocess.Popen([CPPROF, "trace", "--exits", exits, "-f", "calls:*", "-o", "k.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
@@ -312,24 +313,24 @@ def kill_once(i):
     tracer.communicate()
     check(f"kill {i}: no probe is left", is_clean_soon(target.pid))
     out = target.communicate()[0]
-    check(f"kill {i}: the program's output is right", out == "done\n" and target.returncode == 0, (out, target.returncode))
+    check(f"kill {i}: the program's output is correct", out == "done\n" and target.returncode == 0, (out, target.returncode))
     return was_probed
 
 
 def check_kills():
-    """Killed at any moment: the program's output is right, and no probe is left."""
+    """Killed at random moments: the program's output is correct, and no probe is left."""
     random.seed(SEED)
     n_probed = 0
     for i in range(KILLS):
         n_probed += kill_once(i)
         if (i + 1) % 100 == 0 or i + 1 == KILLS:
-            print(f"killed {i + 1} times, {n_probed} of them while its probes were in the program", flush=True)
+            print(f"killed {i + 1} times, {n_probed} of them while probes were set", flush=True)
     events = "/sys/kernel/tracing/uprobe_profile"
     left = open(events).read() if os.access(events, os.R_OK) else ""
     check("no probe is left", CALLS not in left, left)
     links = subprocess.run(["bpftool", "-j", "link"], capture_output=True, text=True, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin"}).stdout if shutil.which("bpftool", path=os.environ["PATH"] + ":/usr/sbin") else ""
-    check("and no link of ours", CALLS not in links, links)
-    check("often enough its probes were there", n_probed >= KILLS / 10, n_probed)
+    check("no BPF link is left", CALLS not in links, links)
+    check("probes were set in enough cases", n_probed >= KILLS / 10, n_probed)
 
 
 folder = tempfile.mkdtemp()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof trace` while it runs: what it would do, how it stands, what it is told, and what it may cost.
+"""`cpprof trace`: --dry-run, --refresh, --control and commands typed on a terminal, and --max-overhead.
 usage: trace_runs.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
@@ -46,16 +46,16 @@ def check_dry_run():
         rows = {m[5]: m for m in re.finditer(r"(0x\w+)\s+(\d+)\s+([\d.]+) us\s+(\d+)\s+[\d.]+%  (\w+) \[hot_calls\]", ran.stdout)}
         if "frequent" not in rows or int(rows["frequent"][4]) > 0:
             break
-    check("a dry run of a process says where and how often", {"frequent", "rare"} <= set(rows), (ran.stdout, ran.stderr))
+    check("a dry run on a process shows addresses and call rates", {"frequent", "rare"} <= set(rows), (ran.stdout, ran.stderr))
     if "frequent" in rows:
         check("calls are counted", int(rows["frequent"][4]) > int(rows["rare"][4]) and int(rows["frequent"][2]) >= 1, ran.stdout)
-        check("and writes nothing", not os.path.exists("cpprof.data") and "counting calls of 2 functions\n" in ran.stderr, ran.stderr)
+        check("a dry run writes nothing", not os.path.exists("cpprof.data") and "counting calls of 2 functions\n" in ran.stderr, ran.stderr)
     target.kill()
     target.wait()
     ran = subprocess.run([CPPROF, "trace", "--dry-run", "-f", "frequent", "--", HOT, "1"], capture_output=True, text=True)
     check("a dry run of a command does not start it", "frequent [hot_calls]" in ran.stdout and "rare 1" not in ran.stdout, ran.stdout)
     ran = subprocess.run([CPPROF, "trace", "--dry-run", "-f", "frequnt", "--", HOT, "1"], capture_output=True, text=True)
-    check("names that nothing has are said", "did you mean 'frequent'" in ran.stderr, ran.stderr)
+    check("unknown names are reported", "did you mean 'frequent'" in ran.stderr, ran.stderr)
 
 
 def tell(path, line):
@@ -65,16 +65,16 @@ def tell(path, line):
 
 
 def check_control():
-    """Functions come and go, all is forgotten, the profile is written, it ends."""
+    """The commands of --control: add, remove, reset, write, quit."""
     target = subprocess.Popen([HOT, "60", "20000"], stdout=subprocess.DEVNULL)
     tracer = subprocess.Popen([CPPROF, "trace", "-f", "rare", "--control", "tell", "--max-overhead", "0", "-o", "c.data", "-p", str(target.pid)],
                               stderr=subprocess.PIPE, text=True)
-    check("it traces", "tracing 1 function;" in tracer.stderr.readline())
+    check("one function is traced", "tracing 1 function;" in tracer.stderr.readline())
     time.sleep(1.0)
     tell("tell", "write")
     tell("tell", "add frequent")
     first = calls("c.data")
-    check("write writes what was measured so far", sum(first.values()) > 0 and len(first) == 1, first)
+    check("'write' writes the data so far", sum(first.values()) > 0 and len(first) == 1, first)
     tell("tell", "add frequent")
     tell("tell", "remove rare")
     tell("tell", "reset")
@@ -85,15 +85,15 @@ def check_control():
     tell("tell", "quit")
     errors = tracer.communicate(timeout=60)[1]
     last = calls("c.data")
-    check("what was added is there", last.get("frequent", 0) > 0, (last, errors))
-    check("what was removed and forgotten is not", "rare" not in last, (last, errors))
-    check("and is said", "now also tracing 'frequent': 1 function" in errors and "no longer tracing 'rare': 1 function" in errors, errors)
-    check("a name that nothing has, and one like it", "there is no function named 'frequenl'; did you mean 'frequent'?" in errors and "'rarer' is not being traced" in errors, errors)
-    check("one that is there already", "'frequent' is being traced already" in errors, errors)
-    check("what cannot be is said", "add NAME, remove NAME, reset, write, quit" in errors, errors)
-    check("the FIFO is gone", not os.path.exists("tell"))
+    check("the added function is in the profile", last.get("frequent", 0) > 0, (last, errors))
+    check("the removed function is not, after 'reset'", "rare" not in last, (last, errors))
+    check("messages confirm add and remove", "now also tracing 'frequent': 1 function" in errors and "no longer tracing 'rare': 1 function" in errors, errors)
+    check("unknown names are reported, with a suggestion", "there is no function named 'frequenl'; did you mean 'frequent'?" in errors and "'rarer' is not being traced" in errors, errors)
+    check("a function that is already traced", "'frequent' is being traced already" in errors, errors)
+    check("an unknown command gives the list of commands", "add NAME, remove NAME, reset, write, quit" in errors, errors)
+    check("the FIFO was removed", not os.path.exists("tell"))
     verified = subprocess.run([CPPROF, "check", "c.data"], capture_output=True, text=True)
-    check("the profile adds up", verified.returncode == 0, verified.stderr)
+    check("the profile is consistent", verified.returncode == 0, verified.stderr)
     target.kill()
     target.wait()
 
@@ -109,7 +109,7 @@ def check_refresh():
             break
     tracer.terminate()
     tracer.communicate()
-    check("how it stands, again and again", seen == 3 and "> rare" in "".join(shown), shown[-10:])
+    check("--refresh prints the state repeatedly", seen == 3 and "> rare" in "".join(shown), shown[-10:])
     target.kill()
     target.wait()
 
@@ -128,17 +128,17 @@ def check_keys():
         try:
             while answer is None or answer not in shown:
                 shown += os.read(terminal, 65536)
-        except OSError:  # it has ended
-            check(f"'{typed}' is typed", answer is None, shown[-500:])
-    check("it ends well", tracer.wait() == 0)
-    check("what was typed is done", "frequent" in calls("k.data") and "rare" not in calls("k.data"), calls("k.data"))
+        except OSError:  # cpprof has exited
+            check(f"cpprof does not exit before 'quit' (last typed: '{typed}')", answer is None, shown[-500:])
+    check("exit code 0", tracer.wait() == 0)
+    check("the commands take effect", "frequent" in calls("k.data") and "rare" not in calls("k.data"), calls("k.data"))
     os.close(terminal)
     target.kill()
     target.wait()
 
 
 def sum_of(name, metric, function):
-    """What a metric has of a function itself, over all paths."""
+    """The exclusive value of a metric for a function, over all call paths."""
     d = json.loads(subprocess.run([CPPROF, "export", name, "-f", "json"], capture_output=True, text=True).stdout)
     index = str(next(m["id"] for m in d["metrics"] if m["name"] == metric))
     nodes, frames, own, total = d["nodes"], d["frames"], [], 0
@@ -150,7 +150,7 @@ def sum_of(name, metric, function):
 
 
 def check_estimates(percent, loops):
-    """Some calls stand for the others: counts and times are near the true ones, all of which take equally long."""
+    """Only some of the calls are measured and extrapolated: counts and times are close to the true ones."""
     ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "-f", "rare", "--max-overhead", percent, "-o", "e.data", "--", HOT, "20", loops],
                          capture_output=True, text=True)
     true = {m[1]: int(m[2]) for m in re.finditer(r"(frequent|rare) (\d+)", ran.stdout)}
@@ -159,32 +159,32 @@ def check_estimates(percent, loops):
     said = re.search(r"quality: ([\d,]+) calls", ran.stderr)
     measured = int(said[1].replace(",", "")) - got.get("rare", 0)
     check("some of the calls are measured", "only some of its calls are measured" in ran.stderr and measured < 0.9 * true["frequent"], ran.stderr)
-    # The last cycle of a second is cut off, and a machine with other work is not equally fast all the time.
-    check(f"{percent} %: calls are near the truth", abs(got.get("frequent", 0) / true["frequent"] - 1) < 0.15, (got, true, ran.stderr))
-    check(f"{percent} %: so is time", abs(wall / seconds - 1) < 0.2, (wall, seconds, ran.stderr))
-    check("what is called rarely is measured all the time", 0.9 * true["rare"] <= got.get("rare", 0) <= true["rare"], (got, true))
+    # The last cycle of a second is truncated, and on a shared machine the speed varies.
+    check(f"{percent} %: the number of calls is close to the true one", abs(got.get("frequent", 0) / true["frequent"] - 1) < 0.15, (got, true, ran.stderr))
+    check(f"{percent} %: the time is close to the true one", abs(wall / seconds - 1) < 0.2, (wall, seconds, ran.stderr))
+    check("all calls of a rarely called function are measured", 0.9 * true["rare"] <= got.get("rare", 0) <= true["rare"], (got, true))
 
 
 def check_budget():
-    """Called too often: some calls are measured and stand for the others; far too often: none."""
+    """--max-overhead: of a function called too often only some calls are measured; called far too often, none."""
     for percent in ("5", "0.5"):
         check_estimates(percent, "6000")
     ran = subprocess.run([CPPROF, "trace", "-f", "frequent", "--stack-size", "1k", "-o", "b.data", "--", HOT, "4", "0"], capture_output=True, text=True)
     rate = re.search(r"called (\d+) times per second and is no longer traced", ran.stderr)
-    check("one that is called far too often is no longer traced", rate and int(rate[1]) > 100000, ran.stderr)
-    check("calls that were cut off are no calls from before", "began before tracing" not in ran.stderr, ran.stderr)
+    check("a function that is called far too often is no longer traced", rate and int(rate[1]) > 100000, ran.stderr)
+    check("calls cut off by that are not reported as begun before tracing", "began before tracing" not in ran.stderr, ran.stderr)
 
 
 def check_known_paths(exits):
-    """On a path that the kernel knows again no stack is copied: nothing is lost, however often it is called."""
+    """No stack is copied for a call path that the BPF program recognizes: so nearly nothing is lost, even at high call rates."""
     ran = subprocess.run([CPPROF, "trace", "--exits", exits, "-f", "frequent", "--max-overhead", "0", "-o", "n.data", "--", HOT, "4", "300"], capture_output=True, text=True)
     true = {m[1]: int(m[2]) for m in re.finditer(r"(frequent|rare) (\d+)", ran.stdout)}
     got = calls("n.data")
     lost = int(re.search(r"([\d,]+) lost", ran.stderr)[1].replace(",", ""))
-    check(f"exits {exits}: every call is counted, or said to be lost", got.get("frequent", 0) + lost == true["frequent"], (got, true, ran.stderr))
-    check(f"exits {exits}: nearly none is lost", lost <= 0.02 * true["frequent"], ran.stderr)
+    check(f"exits {exits}: every call is counted, or reported as lost", got.get("frequent", 0) + lost == true["frequent"], (got, true, ran.stderr))
+    check(f"exits {exits}: nearly no calls are lost", lost <= 0.02 * true["frequent"], ran.stderr)
     verified = subprocess.run([CPPROF, "check", "n.data"], capture_output=True, text=True)
-    check("the profile adds up", verified.returncode == 0, verified.stderr)
+    check("the profile is consistent", verified.returncode == 0, verified.stderr)
 
 
 folder = tempfile.mkdtemp()

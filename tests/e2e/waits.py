@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a report says of waits (off-cpu.json, wall.json, waits.json, kinds.json) against what the program has measured.
+"""Compares the reports of waits (off-cpu.json, wall.json, waits.json, kinds.json) with what the program measured itself.
 
 usage: waits.py TRUTH
 """
@@ -44,12 +44,12 @@ for name, kind in KINDS.items():
     longest = max(row["longest_ns"] for row in rows) / 1e6
     check(f"{name} waited for {longest:.1f} ms at most", 250 <= longest <= by_kind + 1)
     check("no wait is longer than the longest", all(row["off_cpu_ns"] <= row["longest_ns"] * row["waits"] for row in rows))
-# Time after a wait of another kind was over is no wait of its own.
+# Runnable time after a wait of another kind does not count as a wait of its own.
 wrong = [row for row in kinds if row["off_cpu_ns"] - row.get("of_other_waits_ns", 0) > row.get("longest_ns", 0) * row["waits"]]
 check(f"on average no wait is longer than the longest, in any row: {wrong[:3]}", not wrong)
 runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
 check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))
-# Who ended them, where that is seen: the helper holds the lock, and writes.
+# Which thread woke them, if known: the helper holds the lock, and writes to the pipes.
 if any("woken_by" in row for row in kinds):
     for name in ["lock_here", "read_here", "poll_here"]:
         rows = [row for row in kinds if name in row["path"] and row["kind"] == KINDS[name]]
@@ -58,4 +58,4 @@ if any("woken_by" in row for row in kinds):
         in_path = sum(row.get("woken_in_ns", 0) for row in rows if "run_helper" in row.get("woken_in", "")) / 1e6
         check(f"{name}: {in_path:.1f} of them in run_helper", in_path >= 0.7 * off_cpu[name] / 1e6)
     rows = [row for row in kinds if "sleep_here" in row["path"] and row["kind"] == "sleep"]
-    check("nobody is said to have ended a sleep", all(row.get("woken_by_ns", 0) < 0.2 * row["off_cpu_ns"] for row in rows))
+    check("sleeps are not attributed to a waker", all(row.get("woken_by_ns", 0) < 0.2 * row["off_cpu_ns"] for row in rows))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`cpprof paths` on a program whose ways are known, and on the same program as gcov and llvm count it: in one run, each line
-that is one block was executed as often as they say.
+"""`cpprof paths` (counts of execution paths, here called ways) on a program whose counts are known, and compared with gcov and
+llvm-cov in the same run: the counts of each line that belongs to exactly one block are equal.
 usage: ways.py; needs CPPROF and SOURCE in the environment."""
 import json
 import os
@@ -41,7 +41,7 @@ def counts(function):
 
 
 def known_ways(compiler, flags):
-    """Calls that leave their function, by the program's own arithmetic."""
+    """Compares with the counts that follow from the program's arithmetic."""
     subprocess.run([compiler, *flags, "-g", "-o", "ways", SOURCE], check=True)
     ran, found = paths("--", "./ways", "1000")
     what = f"{compiler} {' '.join(flags)}:"
@@ -59,10 +59,10 @@ def known_ways(compiler, flags):
 
 
 def single_lines(found):
-    """Lines that are one block of their function: how often that was executed."""
+    """Execution counts of the lines that belong to exactly one block."""
     lines = {}
     for name, f in found.items():
-        if name == "jumps":  # ways that are left by longjmp are dropped, and counted as such
+        if name == "jumps":  # ways left by longjmp are only counted as dropped
             continue
         for block in f["blocks"]:
             for line in block["lines"]:
@@ -75,11 +75,11 @@ def compare(what, found, theirs):
     both = [line for line in ours if line in theirs]
     check(what + " has lines to compare", len(both) >= 15, str(len(both)))
     wrong = [(line, ours[line], theirs[line]) for line in both if ours[line] != theirs[line]]
-    check(what + " counts the same", not wrong, str(wrong))
+    check(what + " has the same counts", not wrong, str(wrong))
 
 
 def against_gcov():
-    # Updates in one instruction or none: counters need no branch of their own.
+    # The counter updates of --coverage add no branches.
     subprocess.run(["gcc", "-O0", "-g", "--coverage", "-o", "covered", SOURCE], check=True)
     ran, found = paths("--", "./covered", "400")
     check("gcov: runs", ran.returncode == 0, ran.stderr)
@@ -107,7 +107,7 @@ def against_llvm(clang):
 
 
 def attached():
-    """A process that runs already; what it is in the middle of is not counted, what begins is."""
+    """Attaches to a running process; ways in progress are not counted, those that begin later are."""
     subprocess.run(["cc", "-O1", "-g", "-o", "ways", SOURCE], check=True)
     target = subprocess.Popen(["./ways", "2000000000"])
     time.sleep(0.2)
@@ -123,7 +123,7 @@ def compile_weights():
 
 
 def weights():
-    """A branch that is executed often and one that is not, in the same loop: with a profile the probe of the other is left out."""
+    """A frequent and a rare branch in the same loop: with a profile, the probe of the frequent one is omitted."""
     compile_weights()
     ran = subprocess.run([CPPROF, "record", "-o", "weights.data", "--", "./weights", "50000000"], capture_output=True, text=True)
     check("weights: recorded", ran.returncode == 0, ran.stderr)
@@ -132,21 +132,21 @@ def weights():
     check("weights: both run", plain.returncode == 0 and told.returncode == 0, plain.stderr + told.stderr)
     ways = [sorted((w["number"], w["count"]) for w in f["weigh"]["ways"]) for f in (found, with_profile)]
     check("weights: the same counts", ways[0] == ways[1], str(ways))
-    # 100000 rounds: even or odd with a second bit, and the seldom ways of every 1024th.
+    # 100000 iterations: even or odd, with a second bit, and rare ways in every 1024th.
     seldom = [c for c in counts(found["weigh"]) if c < 1000]
-    check("weights: as the arithmetic has it", found["weigh"]["total"] == 100000 and sum(seldom) in range(97, 101), str(ways[0]))
+    check("weights: the counts are as computed", found["weigh"]["total"] == 100000 and sum(seldom) in range(97, 101), str(ways[0]))
     hits = [json.loads(r.stdout)["hits"] for r in (plain, told)]
-    check("weights: fewer hits", hits[1] < 0.8 * hits[0], str(hits))
+    check("weights: fewer hits with a profile", hits[1] < 0.8 * hits[0], str(hits))
     ran = subprocess.run([CPPROF, "paths", "-f", "weigh", "--dry-run", "--profile", "weights.data", "--", "./weights"],
                          capture_output=True, text=True)
-    check("weights: said before", ran.returncode == 0 and re.search(r"6 probes for 41 paths; about [0-9,]{10,} hits per second", ran.stdout)
+    check("weights: --dry-run says so", ran.returncode == 0 and re.search(r"6 probes for 41 paths; about [0-9,]{10,} hits per second", ran.stdout)
           and "they would be set all the time" in ran.stdout, ran.stdout + ran.stderr)
     ran, _ = paths("--profile", "weights", "--", "./weights", functions=["weigh"])
-    check("weights: what is no profile is refused", ran.returncode == 1 and "weights" in ran.stderr, ran.stderr)
+    check("weights: a file that is not a profile is refused", ran.returncode == 1 and "weights" in ran.stderr, ran.stderr)
 
 
 def stretches():
-    """A process that would be slowed down too much: probes are in at times. A quarter of the calls take one way."""
+    """A process that would be slowed down too much: probes are set only in time windows. A quarter of the calls take one way."""
     compile_weights()
     target = subprocess.Popen(["./weights", "1000000000000", "shares"])
     time.sleep(0.1)
@@ -156,48 +156,48 @@ def stretches():
                            capture_output=True, text=True)
     target.kill()
     target.wait()
-    check("stretches: known before", "set only in windows of 50 ms" in planned.stdout, planned.stdout + planned.stderr)
-    check("stretches: said before", "they are set only in windows of 50 ms" in ran.stderr, ran.stderr)
+    check("stretches: --dry-run says so", "set only in windows of 50 ms" in planned.stdout, planned.stdout + planned.stderr)
+    check("stretches: a message says so", "they are set only in windows of 50 ms" in ran.stderr, ran.stderr)
     whole = json.loads(ran.stdout)
-    check("stretches: several", whole["stretches"] > 1 and not whole["whole"], ran.stdout[:300])
-    check("stretches: not all of the time", whole["seconds_in"] < whole["seconds"] / 2, ran.stdout[:300])
-    check("stretches: of one thread at most one way is under way when one begins", whole["partial"] <= whole["stretches"],
+    check("stretches: there are several", whole["stretches"] > 1 and not whole["whole"], ran.stdout[:300])
+    check("stretches: probes are set for less than half of the time", whole["seconds_in"] < whole["seconds"] / 2, ran.stdout[:300])
+    check("stretches: at most one way per thread is in progress when a window begins", whole["partial"] <= whole["stretches"],
           ran.stdout[:300])
-    check("stretches: none is lost", whole["dropped"] == 0, ran.stdout[:300])
+    check("stretches: no way is dropped", whole["dropped"] == 0, ran.stdout[:300])
     for way in found["shares"]["ways"]:
         share = way["count"] / found["shares"]["total"]
         truth = 0.25 if share < 0.5 else 0.75
-        # Within the interval, but for one in 20: so a little beside it, too.
-        check("stretches: the share is in its interval", way["share_low"] - 0.01 <= truth <= way["share_high"] + 0.01 and
+        # A 95 % interval misses the truth in one of 20 cases, so some slack is added.
+        check("stretches: the interval contains the share", way["share_low"] - 0.01 <= truth <= way["share_high"] + 0.01 and
               way["share_low"] <= share <= way["share_high"] and way["share_high"] - way["share_low"] < 0.2, str(way))
-    check("stretches: the report says it", re.search(r"the probes were set for [0-9.]+ s of [0-9.]+ s, in \d+ windows", shown.stdout)
+    check("stretches: the report says so", re.search(r"the probes were set for [0-9.]+ s of [0-9.]+ s, in \d+ windows", shown.stdout)
           and re.search(r"\([0-9.]+%-[0-9.]+%\)  entry: .*called by main", shown.stdout), shown.stdout + shown.stderr)
 
 
 def bad_input():
-    """Loops with two entries, jumps nobody knows, signal handlers, no symbols, a file that is replaced, a process that ends."""
+    """Irreducible loops, jumps with unknown targets, signal handlers, no symbols, a replaced file, a process that exits."""
     source = os.path.join(os.path.dirname(SOURCE), "bad.c")
     subprocess.run(["cc", "-O1", "-g", "-o", "bad", source], check=True)
     line = 1 + [i for i, text in enumerate(open(source)) if "as often as it is asked for" in text][0]
 
-    def counted(*options, functions):  # the program prints, too
+    def counted(*options, functions):  # to a file, since the program itself prints to standard output
         ran, _ = paths("-o", "bad.json", *options, functions=functions)
         return ran, {f["name"]: f for f in json.load(open("bad.json"))["functions"]}
     ran, found = counted("--", "./bad", "1000", functions=["irreducible", "handled"])
     middle = [b["count"] for b in found["irreducible"]["blocks"] if line in b["lines"]]
     check("a loop with two entries", ran.returncode == 0 and sum(middle) == 2000, str(middle) + ran.stderr)
     calls = sum(w["count"] for w in found["handled"]["ways"] if w["leaves"])
-    check("signal handlers amid a way", calls == int(ran.stdout) > 100000, f"{calls} {ran.stdout}")
+    check("signal handlers during a way", calls == int(ran.stdout) > 100000, f"{calls} {ran.stdout}")
     ran, _ = paths("--", "./bad", "100", functions=["computed"])
-    check("a jump that nobody knows", ran.returncode == 1 and "the targets of the jump at 0x" in ran.stderr, ran.stderr + ran.stdout)
+    check("a jump with unknown targets", ran.returncode == 1 and "the targets of the jump at 0x" in ran.stderr, ran.stderr + ran.stdout)
     ran, both = counted("--", "./bad", "100", functions=["computed", "irreducible"])
-    check("... does not hide what can be counted", ran.returncode == 0 and list(both) == ["irreducible"] and "the jump at" in ran.stderr, ran.stderr)
+    check("... other functions are still counted", ran.returncode == 0 and list(both) == ["irreducible"] and "the jump at" in ran.stderr, ran.stderr)
     shutil.copy("bad", "bare")
     subprocess.run(["strip", "bare"], check=True)
     ran, bare = counted("--", "./bare", "1000", functions=[f"bare+{found['irreducible']['vaddr']}"])
     same = bare and counts(list(bare.values())[0]) == counts(found["irreducible"])
-    check("no symbols: by address", ran.returncode == 0 and same, ran.stderr)
-    check("... and ways by blocks", all(not w["lines"] for f in bare.values() for w in f["ways"]))
+    check("without symbols: by address", ran.returncode == 0 and same, ran.stderr)
+    check("... with ways shown by blocks", all(not w["lines"] for f in bare.values() for w in f["ways"]))
     target = subprocess.Popen(["./bad", "2000000"], stdout=subprocess.DEVNULL)
     time.sleep(0.2)
     os.rename("bare", "bad")  # another file of the same name
@@ -209,7 +209,7 @@ def bad_input():
     target.kill()
     target.wait()
     _, err = watcher.communicate(timeout=60)
-    check("a process that ends meanwhile", watcher.returncode in (0, 1, 4, 5), f"{watcher.returncode} {err}")
+    check("a process that is killed meanwhile", watcher.returncode in (0, 1, 4, 5), f"{watcher.returncode} {err}")
 
 
 def complaints():

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asleep: to be preloaded. For the program the clock on the wall goes on for an hour in one moment, as it
- * does for one that slept with its machine: when the file that ASLEEP names is there.
+ * asleep: an LD_PRELOAD library that simulates a suspended machine: CLOCK_REALTIME jumps ahead by an hour
+ * when the file named by the variable ASLEEP exists.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

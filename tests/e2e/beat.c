@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * beat: beats in time. Each beat is so many microseconds of CPU time, the first 30 % of them in first(), the
- * rest in rest(). Prints the share of first() as the thread's own clock has it, and how often others took its
- * CPU.
+ * beat: a periodic program. Each period takes MICROSECONDS of CPU time, the first 30 % in first(), the rest
+ * in rest(). Prints the share of first() by the thread's own CPU clock, and the number of involuntary
+ * context switches.
  *
  * usage: beat MICROSECONDS MILLISECONDS
  */
@@ -32,7 +32,7 @@ __attribute__((noinline)) static unsigned long long rest(unsigned long long unti
 {
 	unsigned long long t;
 
-	do /* not the same code as first(): the compiler would make one function of both */
+	do /* different code than first(), so that the compiler does not merge the functions */
 		t = now();
 	while (t < until);
 	return t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks: allocates known amounts on known paths. Reads a line first, so that somebody can attach.
+ * blocks: allocates known amounts on known call paths. Reads a line first, so that a tracer can attach.
  *
  *   small    200 000 blocks of 48 bytes, all freed
  *   middle    20 000 blocks of 1000 bytes by calloc, every other one kept
@@ -8,10 +8,10 @@
  *   aligned      100 blocks of 20 032 bytes by aligned_alloc, 25 of them kept
  *   growing    2 000 blocks of 100 bytes, enlarged to 5000 by realloc, all kept
  *   threads   4 x 10 000 blocks of 500 bytes, all freed
- *   own          500 blocks of 8000 bytes by a function of its own
- *   mapped       200 mappings of 100 000 bytes, every fifth one kept; one more is refused
+ *   own          500 blocks of 8000 bytes by an allocation function of the program
+ *   mapped       200 mappings of 100 000 bytes, every fifth one kept; one more fails
  *
- * usage: blocks [DIVISOR]: so many times fewer.
+ * usage: blocks [DIVISOR]: all numbers are divided by DIVISOR.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ OWN void mapped(void)
 		if (i % 5)
 			munmap(block, 100000);
 	}
-	keep = mmap(NULL, 100000, PROT_READ, MAP_ANONYMOUS, -1, 0); /* neither private nor shared */
+	keep = mmap(NULL, 100000, PROT_READ, MAP_ANONYMOUS, -1, 0); /* fails: neither private nor shared */
 }
 
 int main(int argc, char **argv)

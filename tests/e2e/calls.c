@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls: functions that are called a known number of times on known paths, for a known time. Reads a line
- * first, so that somebody can attach. usage: calls [PLUGIN]
+ * calls: functions that are called a known number of times on known call paths, for a known time. Reads a
+ * line first, so that a tracer can attach. usage: calls [PLUGIN]
  *
  * PLUGIN: a shared library with a function plugged(int), loaded later.
  *
- * With CALLS_TIMES in the environment, that file says of some paths: how many calls, how many nanoseconds
- * passed between the first and the last statement of the function, how many between the statements before and
- * behind the call, and how often the thread was kept from running meanwhile. What is measured from outside
- * lies between. Its last line: how long the calls of burner have been running at most, in all.
+ * With CALLS_TIMES in the environment, the program writes to that file, for some paths: the number of calls,
+ * the nanoseconds between the first and the last statement of the function, those between the statements
+ * before and after the call, and how often the thread was preempted meanwhile. What a tracer measures must
+ * lie between the two times. The last line is an upper bound of burner's total CPU time.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ static struct times times[] = { { .path = "main>alpha>target" },
 				{ .path = "main>outer_sleeper>sleeper" },
 				{ .path = "main>burner" },
 				{ .path = "main>uneven" } };
-static struct times *timed; /* of the present call */
+static struct times *timed; /* of the current call */
 static long long burnt;
 
 static long long now(void)
@@ -53,7 +53,7 @@ static long kept_from_running(void)
 	return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-/* One call on a path. */
+/* Times one call on a path. */
 #define TIMED(index, call)                          \
 	do {                                        \
 		timed = &times[index];              \
@@ -65,8 +65,7 @@ static long kept_from_running(void)
 		timed->n++;                         \
 	} while (0)
 
-/* How long this thread could have run and had no CPU, as the kernel adds it up, in ns; 0 where it does not.
- */
+/* Time in ns that this thread was runnable but not running, from schedstat; 0 if not available. */
 static long long waited_for_cpu(void)
 {
 	FILE *from = fopen("/proc/thread-self/schedstat", "r");
@@ -127,7 +126,7 @@ OWN int recurse(int depth)
 {
 	int below = depth ? recurse(depth - 1) : 0;
 
-	sink++; /* what is done after the call keeps it a call */
+	sink++; /* prevents a tail call */
 	return below + 1;
 }
 
@@ -137,7 +136,7 @@ OWN int landing(int n)
 	return n;
 }
 
-/* Ends in a jump. */
+/* Ends in a tail call. */
 OWN int springboard(int n)
 {
 	sink++;
@@ -160,7 +159,7 @@ OWN int sleeper(int ms)
 	return ms;
 }
 
-/* Nearly always short. */
+/* Short, except for one in twenty calls. */
 OWN int uneven(int n)
 {
 	long long start = now();
@@ -185,7 +184,7 @@ OWN int burner(int ms)
 	return ms;
 }
 
-/* Touches pages that nobody has touched, two of three in the function that it calls. */
+/* Touches new pages, two of three in the function that it calls. */
 OWN int toucher(volatile char *pages, int n, long size)
 {
 	for (int i = 0; i < n; i++)
@@ -208,7 +207,7 @@ OWN int outer_toucher(void)
 	return n;
 }
 
-/* Another traced function inside: its time is not this one's. */
+/* Calls another traced function, whose time is not counted for this one. */
 OWN int outer_sleeper(int ms)
 {
 	int got;
@@ -247,7 +246,7 @@ static void run_plugin(const char *path)
 
 	if (!plugged)
 		return;
-	pause_ms(getenv("SLOW") ? 6000 : 1500); /* it is to be noticed; SLOW: on an emulated machine */
+	pause_ms(getenv("SLOW") ? 6000 : 1500); /* for cpprof to notice; SLOW: if emulated */
 	for (int i = 0; i < 15; i++)
 		plugged(i);
 }
@@ -272,7 +271,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 20; i++)
 		TIMED(3, burner(2));
 	waited = waited_for_cpu() - waited;
-	burnt = now() - start - waited; /* more CPU time than that they cannot have had */
+	burnt = now() - start - waited; /* an upper bound of their CPU time */
 	for (int i = 0; i < 40; i++)
 		TIMED(4, uneven(i));
 	for (int i = 0; i < 10; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* churn: a process whose threads come and go all the time: each lives for 20 ms of CPU time. */
+/* churn: a process that starts new threads all the time; each runs for 20 ms of CPU time. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of `measured` at the bottom of stacks of 8, 100, 300 and 900 KB, in the first thread and in another,
- * three of each in turn.
+ * Calls `measured` with stacks of 8, 100, 300 and 900 KB, three times each, in the main thread and in another
+ * one.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ OWN void measured(unsigned n)
 		sum += i;
 }
 
-/* A frame of a kilobyte and a little more. */
+/* A frame of slightly more than a kilobyte. */
 OWN void dig(unsigned depth)
 {
 	volatile char room[1024];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts: what a profile holds, as plain lines for the end-to-end tests to grep. Exit 1 if it cannot be
- * read or its sums contradict each other.
+ * facts: prints a profile as plain lines, for the end-to-end tests to grep. Exit status 1 if it cannot be
+ * read or its sums are inconsistent.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,7 +53,8 @@ static void print_quality(const struct profile *p)
 			printf("end %s %" PRIu64 "\n", stack_end_name((enum stack_end)i), q->by_end[i]);
 	printf("lost %" PRIu64 "\nthrottled %" PRIu64 "\nclipped %" PRIu64 "\nouter %" PRIu64 "\n", q->lost,
 	       q->throttled, q->clipped, q->outer);
-	printf("counted_ms %" PRIu64 "\nsampled_ms %" PRIu64 "\n", q->counted / 1000000, profile_sum(p, 1) / 1000000);
+	printf("counted_ms %" PRIu64 "\nsampled_ms %" PRIu64 "\n", q->counted / 1000000,
+	       profile_sum(p, 1) / 1000000);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faults: touches new pages on two paths, three times as many in many_here as in few_here, with work in between,
- * and stays on each for many intervals of sampling. Prints how many there were in all.
+ * faults: touches new pages on two call paths, three times as many in many_here as in few_here, with work in
+ * between, and stays on each for many sampling intervals. Prints the total number of pages.
  *
  * usage: faults ROUNDS
  */
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define PAGES 64
-#define REPEATS 50 /* so that many intervals of sampling lie in one path */
+#define REPEATS 50 /* so that each path is active for many sampling intervals */
 #define PAGE 4096
 
 static volatile unsigned long sink;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a command that may not use perf_event, as in a container. usage: forbid ERRNO COMMAND ARGS */
+/* Runs a command for which perf_event_open fails, as in a container. usage: forbid ERRNO COMMAND ARGS */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ int main(int argc, char **argv)
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
 
-	if (argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+	if (argc < 3 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
 		perror("forbid");
 		return 77;
 	}

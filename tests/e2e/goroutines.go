@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// goroutines: calls whose number the program knows. Goroutines change threads, and their stacks move amid calls: they
-// grow in deep calls, and collections of garbage shrink them.
+// goroutines: a program that counts its own calls. Goroutines change threads, and their stacks move during calls: they
+// grow in deep calls, and garbage collections shrink them.
 package main
 
 import (
@@ -28,7 +28,7 @@ func short(n int) uint64 {
 	return x
 }
 
-// Needs a page of stack or so for each level.
+// Needs about a page of stack for each level.
 //
 //go:noinline
 func grow(depth int) uint64 {
@@ -68,7 +68,7 @@ func round(n int, wait time.Duration) {
 //go:noinline
 func work(n int, wait time.Duration, done *sync.WaitGroup) {
 	atomic.AddInt64(&works, 1)
-	for i := 0; i < n; i += 2 { // two places: one call is told from the next
+	for i := 0; i < n; i += 2 { // two call sites, to distinguish consecutive calls
 		round(i, wait)
 		round(i+1, wait)
 	}

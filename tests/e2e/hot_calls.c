@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hot_calls: one function that is called so often that measuring it costs too much, beside one that is called
- * rarely. Says at the end how often each was called, and how long the frequent one took, with its loop.
+ * hot_calls: a function that is called so often that tracing it costs too much, and one that is called
+ * rarely. Prints at the end how often each was called, and how long the frequent one took, with its loop.
  * usage: hot_calls SECONDS PAUSE
  *
- * PAUSE: how long the frequent one takes, in loops.
+ * PAUSE: duration of a call of the frequent one, in loop iterations.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle: threads that wait for ever, each for something else, one of them 200 calls deep. Prints a line when all do.
+ * idle: threads that wait forever, each for something different, one of them 200 calls deep. Prints a line
+ * when all of them wait.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -59,7 +60,8 @@ int main(void)
 {
 	pthread_t thread;
 
-	if (pipe(ends) || pthread_create(&thread, NULL, run_reader, NULL) || pthread_create(&thread, NULL, run_deep, NULL))
+	if (pipe(ends) || pthread_create(&thread, NULL, run_reader, NULL) ||
+	    pthread_create(&thread, NULL, run_deep, NULL))
 		return 1;
 	for (int i = 0; i < N_WORKERS; i++)
 		if (pthread_create(&thread, NULL, run_worker, NULL))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitter SECONDS: burns CPU in code that is in no file, and says in a perf map what it is called. The map is
- * gone when it ends.
+ * jitter SECONDS: burns CPU in code that is not in any file, and names it in a perf map, which is removed at
+ * exit.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define CODE_BYTES 4096
-#define COPIED 256 /* more than the function is long */
+#define COPIED 256 /* larger than the function */
 
-/* Needs nothing of where it lies. Aligned, so that what is copied is in this program. */
+/* Position-independent. Aligned, so that all the bytes copied are mapped. */
 __attribute__((noinline, aligned(COPIED))) static uint64_t jitter_turn(uint64_t n)
 {
 	uint64_t sum = n;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kinds: waits once in each of the ways that have a name, each on its own path, for WAIT_MS at least. Prints
- * of each the function and what its wait is called; or "skipped", the function, and why, if it cannot be done
- * here.
+ * kinds: waits once for each kind of wait, each on its own call path, for at least WAIT_MS. Prints for each
+ * the function and the kind; or "skipped", the function, and the reason, if that wait is not possible here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,15 +26,15 @@
 
 #define WAIT_MS 80
 #define HERE __attribute__((noinline)) static void
-/* The compiler must not make a jump of the last call of a function whose name is looked for. */
+/* Prevents a tail call, so that the function stays on the stack. */
 #define STAYS __asm__ volatile("" ::: "memory")
 
-static int ends[2]; /* what is read, and what is written by the one who ends the wait */
+static int ends[2]; /* the read end, and the write end for the thread that ends the wait */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t is_ready;
 static pid_t child;
 static int faults_fd;
-static char *missing; /* a page that is not there until somebody gives it */
+static char *missing; /* a page that is missing until userfaultfd provides it */
 static char c;
 
 static void must(int is_right, const char *what)
@@ -54,7 +53,7 @@ __attribute__((noinline)) static void pause_here(void)
 		;
 }
 
-/* ---- who ends them ---------------------------------------------------------------------------- */
+/* ---- threads that end the waits --------------------------------------------------------------- */
 
 static void *write_later(void *argument)
 {
@@ -184,7 +183,7 @@ HERE stop_here(void)
 	STAYS;
 }
 
-HERE signal_here(void) /* no kind of its own */
+HERE signal_here(void) /* has no kind of its own */
 {
 	sigset_t set;
 
@@ -194,7 +193,7 @@ HERE signal_here(void) /* no kind of its own */
 	STAYS;
 }
 
-/* ---- what they need --------------------------------------------------------------------------- */
+/* ---- preparation of the waits ----------------------------------------------------------------- */
 
 static const char *make_pipe(void)
 {
@@ -229,7 +228,7 @@ static const char *make_page(void)
 	return NULL;
 }
 
-/* Another process has it first: locks are of processes. */
+/* Another process takes the lock first: file locks are per process. */
 static const char *make_locked_file(void)
 {
 	struct flock it = { .l_type = F_WRLCK };
@@ -250,7 +249,7 @@ static const char *make_locked_file(void)
 	return NULL;
 }
 
-/* Past the kernel's cache. Each read waits for less than a millisecond, so there are many. */
+/* Bypasses the page cache. Each read waits for less than a millisecond, so there are many. */
 #define DISK_BYTES 4096
 static char block[DISK_BYTES] __attribute__((aligned(DISK_BYTES)));
 
@@ -293,7 +292,7 @@ static const char *make_child(void)
 	return NULL;
 }
 
-/* It ends the wait by a signal to us; more than once, in case that we were not there yet. */
+/* A child that ends the wait with a signal; sent twice, in case the wait has not begun yet. */
 static const char *make_signaller(int first, int second)
 {
 	child = fork();
@@ -322,7 +321,7 @@ static const char *make_caller(void)
 static const struct part {
 	const char *name, *kind;
 	void (*act)(void);
-	const char *(*make)(void); /* why it cannot be, or NULL */
+	const char *(*make)(void); /* the reason if it is not possible, or NULL */
 	void *(*ender)(void *);
 } parts[] = {
 	{ "sleep_here", "sleep", sleep_here, NULL, NULL },
@@ -339,7 +338,7 @@ static const struct part {
 	{ "vfork_here", "vfork", vfork_here, NULL, NULL },
 	{ "stop_here", "stopped", stop_here, make_continuer, NULL },
 	{ "signal_here", "other", signal_here, make_caller, NULL },
-	/* The last: of a thread that waits very often not every wait is sampled, and so not the next ones. */
+	/* Must be last: after very many waits of a thread, the next ones may not be sampled. */
 	{ "disk_here", "disk", disk_here, make_disk, NULL },
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mixed: a thread that waits for a moment very often (short_wait), and for 10 ms now and then (long_wait). Prints how long it took
- * in each, in ms.
+ * mixed: a thread with very many short waits (short_wait) and occasional waits of 10 ms (long_wait). Prints
+ * the total time of each, in ms.
  *
  * usage: mixed SECONDS
  */

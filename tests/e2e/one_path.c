@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * one_path: is every stack of a recorded run of `paths` one that the program can have had? All its frames
- * are of one path, and a complete stack that ends in a leaf has as many frames of it as the path is deep.
+ * one_path: checks that every stack in a profile of `paths` is possible: all its frames are of one path, and
+ * a complete stack that ends in a leaf has as many frames as the path is deep.
  *
  *     one_path PROFILE DEPTH
  *
- * Prints what there was; exit 1 if a stack is impossible.
+ * Prints counts; exit status 1 if a stack is impossible.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paths: goes down one of four call paths, as deep as asked for, works a moment at its end, comes back and
- * takes the next. Frames of all paths have the same size and lie at the same addresses, and every leaf is
- * legal under one path only: a stack put together from two moments shows.
+ * paths: calls down one of four call paths to a given depth, works for a moment in the leaf, returns and
+ * takes the next path. Frames of all paths have the same size and addresses, and every leaf belongs to one
+ * path only: so a stack that combines copies made at different times is detected.
  *
  *     paths SECONDS DEPTH WORK [threads=N] [child=1] [common=N]
  *
- * WORK: rounds at the end of a path. threads: as many more do the same. child: so does a forked process.
- * common: frames between path and leaf that are the same for all: the outer part of a stack changes under
- * them.
+ * WORK: loop iterations in the leaf. threads: number of additional threads. child: also a forked process.
+ * common: number of frames between path and leaf that are the same for all paths, so that outer frames change
+ * while inner ones do not.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ __attribute__((noinline)) static long share(long n, void (*leaf)(void))
 	return pad[0] + pad[1];
 }
 
-/* The letter as a number keeps the compiler from making one function of all. */
+/* The letter as a number keeps the compiler from merging the functions. */
 #define PATH(x)                                               \
 	__attribute__((noinline)) static void leaf_##x(void)  \
 	{                                                     \

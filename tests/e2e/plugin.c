@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plugin: code that a running program loads after its profiler has attached. */
+/* plugin: a library that a running program loads after cpprof has attached. */
 void plugin_burn(void);
 
 static volatile unsigned long sink;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eight threads that share one CPU. Thread number k calls measured(k) below k frames of nest(): a kernel that
- * preempts takes one off its CPU amid a probe and runs another. usage: shared_cpu CALLS
+ * Eight threads that share one CPU. Thread number k calls measured(k) from k frames of nest(): the kernel may
+ * preempt one during a probe and run another. usage: shared_cpu CALLS
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void *work(void *argument)
 	for (long i = 0; i < n_calls; i++) {
 		nest(number, number);
 		if (i % PAUSE_EVERY == number)
-			usleep(2000); /* one that wakes up takes the CPU from another */
+			usleep(2000); /* a thread that wakes up preempts another one */
 	}
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shares: a fixed amount of work in functions of known weight, whatever else the machine is doing. The order and
- * length of the pieces are pseudo-random: a sampler at a fixed rate keeps step with a program of fixed rhythm and
- * then sees some functions too often and others never.
+ * shares: a fixed amount of work in functions of known weight. Order and length of the pieces are
+ * pseudo-random: otherwise a sampler with a fixed rate could be in step with the program, and see some
+ * functions too often and others never.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,13 +15,13 @@ __attribute__((noinline)) static uint64_t work(uint64_t x, long n)
 	return x;
 }
 
-/* Same code, so that a step costs the same everywhere; noipa keeps them apart. */
-#define WORKER(name)                                                     \
+/* Same code, so that a step costs the same in each; noipa prevents merging. */
+#define WORKER(name)                                                                \
 	__attribute__((noinline, noclone)) static uint64_t name(uint64_t x, long n) \
-	{                                                                \
-		for (long i = 0; i < n; i++)                             \
-			x = (x ^ (x >> 7)) * 6364136223846793005u + sizeof(#name); \
-		return x;                                                \
+	{                                                                           \
+		for (long i = 0; i < n; i++)                                        \
+			x = (x ^ (x >> 7)) * 6364136223846793005u + sizeof(#name);  \
+		return x;                                                           \
 	}
 WORKER(heavy)
 WORKER(medium_one)
@@ -31,8 +31,10 @@ WORKER(tiny)
 int main(int argc, char **argv)
 {
 	static uint64_t (*const workers[])(uint64_t, long) = {
-		heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, heavy, medium_one, medium_one, medium_one,
-		medium_one, medium_one, small_function, small_function, small_function, tiny, work,
+		heavy,          heavy,          heavy,          heavy,      heavy,
+		heavy,          heavy,          heavy,          heavy,      heavy,
+		medium_one,     medium_one,     medium_one,     medium_one, medium_one,
+		small_function, small_function, small_function, tiny,       work,
 	};
 	enum { N_WORKERS = sizeof(workers) / sizeof(workers[0]) };
 	long unit = argc > 1 ? atol(argv[1]) : 1000;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spin: a program to be profiled: burns CPU in a known call path, in as many threads as asked for.
+ * spin: a program to be profiled: burns CPU in a known call path, in a given number of threads.
  *
  *     spin SECONDS [threads=N] [late=N] [child=PATH] [go=FILE] [plugin=FILE] [tick=FILE]
  *          [exit=N] [leave=1]
  *
- * late: threads that start when half the time is over. child: forked and exec'ed at half time, with the
- * remaining seconds. go: half time is when that file appears, and the other half follows. plugin:
- * a library that is loaded at half time and works from then on. leave: the first thread ends at once
- * and leaves the others running. tick: a file that gets one byte every 10 ms, to see that the program
- * goes on. SLOW in the environment: that many times as long, on a machine that is emulated.
+ * late: number of threads that start at half time. child: program to fork and exec at half time, with the
+ * remaining seconds. go: half time is when that file appears, and the other half follows. plugin: a library
+ * that is loaded at half time and runs from then on. leave: the main thread exits at once and leaves the
+ * others running. tick: a file to which a byte is written every 10 ms, to show that the program is running.
+ * SLOW in the environment: factor for all times, on an emulated machine.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -98,7 +98,7 @@ static void run_plugin(const char *file, double end)
 		plugin_burn();
 }
 
-/* How many times slower than others this machine is. */
+/* The factor by which times are extended on an emulated machine. */
 static double slowness(void)
 {
 	const char *text = getenv("SLOW");
@@ -112,14 +112,14 @@ static void start_child(const char *path, double seconds)
 
 	if (fork() != 0)
 		return;
-	snprintf(text, sizeof(text), "%g", seconds / slowness()); /* it will do the same */
+	snprintf(text, sizeof(text), "%g", seconds / slowness()); /* the child multiplies by it again */
 	execl(path, path, text, (char *)NULL);
 	_exit(99);
 }
 
 int main(int argc, char **argv)
 {
-	static double end; /* outlives main, as threads may */
+	static double end; /* static, since threads may outlive main */
 	double seconds = (argc > 1 ? atof(argv[1]) : 1) * slowness(), start = now();
 	int n_threads = number(argc, argv, "threads"), n_late = number(argc, argv, "late");
 	pthread_t threads[64], ticker;

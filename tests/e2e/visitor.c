@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visitor SECONDS: two milliseconds of work now and then, and between them nothing; then it is gone.
+ * visitor SECONDS: works for two milliseconds now and then, sleeps in between, and exits.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits: threads that wait, each in its own way and on its own path: sleep_here sleeps, lock_here waits for a
- * lock that another thread holds, read_here for a pipe, poll_here for the same, run_here does not wait. The
- * threads that end the waits sleep in between. Prints how long each has waited, and how long it took in all,
- * as it has measured it itself, in ms.
+ * waits: threads that wait, each in its own way and on its own call path: sleep_here sleeps, lock_here waits
+ * for a lock that another thread holds, read_here for a pipe, poll_here for a pipe, too, run_here does not
+ * wait. The threads that end the waits sleep in between. Prints how long each thread waited, and how long it
+ * took in all, by its own measurements, in ms.
  *
- * queue: instead of all that, a lock goes from the thread "first", which holds it for long, to "second",
- * which holds it for a while, to the one that waits for it in queue_here meanwhile.
+ * queue: instead of all that, a lock goes from thread "first", which holds it for long, to "second", which
+ * holds it for a while, to the main thread, which waits for it in queue_here meanwhile.
  *
  * crowd: instead of all that, many threads sleep for 2 ms at a time, and the number of sleeps is printed.
  *
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PART_MS 300 /* of sleeping, holding a lock, writing nothing */
+#define PART_MS 300 /* length of a sleep, of holding the lock, of a pause between writes */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int holds_lock, is_over;
@@ -139,7 +139,7 @@ static void *run_helper(void *argument)
 	return argument;
 }
 
-/* ---- a lock that is handed on ------------------------------------------------------------------- */
+/* ---- a lock that changes hands ------------------------------------------------------------------ */
 
 #define FIRST_MS 200
 #define SECOND_MS 50
@@ -194,7 +194,7 @@ static int run_queue(void)
 	pthread_create(&second, NULL, run_second, NULL);
 	while (!is_over) {
 		sem_wait(&second_waits);
-		sleep_ms(20); /* by now it does */
+		sleep_ms(20); /* until it waits */
 		waited += queue_here();
 		is_over = now_ms(CLOCK_MONOTONIC) - start >= (double)length_ms;
 		pthread_barrier_wait(&round_begins);

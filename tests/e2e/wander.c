@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wander: calls and returns at random, through functions with frames of many kinds, some hundred deep: stacks
- * of which an outer part stays for a while, whose frames come back at the same addresses with other contents.
+ * wander: calls and returns at random, through functions with different kinds of frames, up to some hundred
+ * deep: the outer part of a stack stays the same for a while, and frames reappear at the same addresses with
+ * different contents.
  *
  *     wander SECONDS SEED
  */
@@ -96,7 +97,7 @@ __attribute__((noinline)) static uint64_t work(void)
 	return sink;
 }
 
-/* On average as many calls as returns; deeper stacks lean to returning. */
+/* On average as many calls as returns; the deeper the stack, the more likely is a return. */
 static uint64_t go(unsigned depth)
 {
 	static uint64_t (*const ways[])(unsigned) = { small, registers, array, variable,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A branch that is taken in one of four rounds, at random; signals all the while. Prints a sum that only undisturbed
- * rounds give. usage: ratio ROUNDS
+ * A branch that is taken in one of four iterations, at random, while signals arrive. Prints a checksum, which
+ * is wrong if the program was disturbed. usage: ratio ROUNDS
  */
 #include <signal.h>
 #include <stdint.h>

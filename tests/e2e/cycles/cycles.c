@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop whose rounds are long, so that it is not slowed down much by probes, and take one of two ways: every fourth one
- * waits for divisions. usage: cycles [ROUNDS]
+ * A loop with long iterations, so that probes do not slow it down much, and two execution paths: every fourth
+ * iteration waits for divisions. usage: cycles [ROUNDS]
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assembly: hand-written code of system libraries, called straight, so that it is hot at once.
- * usage: assembly crypto|gmp. Exits with 77 if the library is not there.
+ * assembly: calls hand-written assembly code of system libraries directly, so that it is hot at once.
+ * usage: assembly crypto|gmp. Exits with 77 if the library is not installed.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -52,7 +52,8 @@ static void crypto(void)
 	hash("SHA512", 512, text, sizeof(text));
 	hash("MD5", 256, text, sizeof(text));
 
-	int (*set_key)(const uint8_t *, int, void *) = (int (*)(const uint8_t *, int, void *))need("AES_set_encrypt_key");
+	int (*set_key)(const uint8_t *, int, void *) =
+		(int (*)(const uint8_t *, int, void *))need("AES_set_encrypt_key");
 	void (*encrypt)(const uint8_t *, uint8_t *, const void *) =
 		(void (*)(const uint8_t *, uint8_t *, const void *))need("AES_encrypt");
 	set_key(text, 256, key);
@@ -61,12 +62,15 @@ static void crypto(void)
 
 	void *(*bn_new)(void) = (void *(*)(void))need("BN_new");
 	void *(*ctx_new)(void) = (void *(*)(void))need("BN_CTX_new");
-	void *(*from_bytes)(const uint8_t *, int, void *) = (void *(*)(const uint8_t *, int, void *))need("BN_bin2bn");
-	int (*power)(void *, void *, void *, void *, void *) = (int (*)(void *, void *, void *, void *, void *))need("BN_mod_exp");
+	void *(*from_bytes)(const uint8_t *, int, void *) =
+		(void *(*)(const uint8_t *, int, void *))need("BN_bin2bn");
+	int (*power)(void *, void *, void *, void *, void *) =
+		(int (*)(void *, void *, void *, void *, void *))need("BN_mod_exp");
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = (uint8_t)(i * 37 + 11);
 	text[127] |= 1;
-	power(bn_new(), from_bytes(text + 200, 128, NULL), from_bytes(text + 400, 16, NULL), from_bytes(text, 128, NULL), ctx_new());
+	power(bn_new(), from_bytes(text + 200, 128, NULL), from_bytes(text + 400, 16, NULL),
+	      from_bytes(text, 128, NULL), ctx_new());
 }
 
 static void gmp(void)
@@ -76,9 +80,11 @@ static void gmp(void)
 	open_library("libgmp.so.10");
 	void (*mul)(uint64_t *, const uint64_t *, const uint64_t *, long) =
 		(void (*)(uint64_t *, const uint64_t *, const uint64_t *, long))need("__gmpn_mul_n");
-	void (*sqr)(uint64_t *, const uint64_t *, long) = (void (*)(uint64_t *, const uint64_t *, long))need("__gmpn_sqr");
+	void (*sqr)(uint64_t *, const uint64_t *, long) =
+		(void (*)(uint64_t *, const uint64_t *, long))need("__gmpn_sqr");
 	void (*divide)(uint64_t *, uint64_t *, long, const uint64_t *, long, const uint64_t *, long) =
-		(void (*)(uint64_t *, uint64_t *, long, const uint64_t *, long, const uint64_t *, long))need("__gmpn_tdiv_qr");
+		(void (*)(uint64_t *, uint64_t *, long, const uint64_t *, long, const uint64_t *, long))need(
+			"__gmpn_tdiv_qr");
 	for (int i = 0; i < 600; i++) {
 		a[i] = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15;
 		b[i] = (uint64_t)(i + 7) * 0xd6e8feb86659fd93;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coroutines: two of them, each on a mapping of its own up to the last byte, that switch to one another
- * and not only back to main.
+ * coroutines: two coroutines, each on its own mapping, which its stack fills to the last byte, that switch to
+ * each other and not only back to main.
  * usage: coroutines [ROUNDS]
  */
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void second(void)
 
 static void make(ucontext_t *context, void (*function)(void))
 {
-	/* The half above stays closed: no other mapping grows together with this one. */
+	/* The upper half stays PROT_NONE, so that no other mapping is adjacent to this one. */
 	char *room = mmap(NULL, 2 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	mprotect(room, SIZE, PROT_READ | PROT_WRITE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jumps: everything that moves a stack other than calls and returns: longjmp, signal handlers on the
- * same stack and on their own, longjmp out of one, coroutines, alloca, callbacks, tail calls.
+ * jumps: everything that changes the stack pointer other than calls and returns: longjmp, signal handlers on
+ * the same and on an alternate stack, longjmp out of a handler, coroutines, alloca, callbacks, tail calls.
  * usage: jumps [ROUNDS]
  */
 #include <alloca.h>
@@ -69,7 +69,7 @@ __attribute__((noinline)) static unsigned long last(unsigned long n)
 __attribute__((noinline)) static unsigned long tail(unsigned long n)
 {
 	work(3);
-	return last(n + 1); /* a jump at -O2 */
+	return last(n + 1); /* a tail call at -O2 */
 }
 
 static void signals(void)

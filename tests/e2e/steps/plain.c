@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plain: what programs mostly do: recursion, callbacks, switches, formatting, regular expressions.
+ * plain: what most programs do: recursion, callbacks, switches, formatting, regular expressions.
  */
 #include <regex.h>
 #include <stdio.h>
@@ -25,7 +25,8 @@ __attribute__((noinline)) static struct tree *insert(struct tree *tree, int key)
 	return tree;
 }
 
-__attribute__((noinline)) static double fold(const struct tree *tree, double (*step)(int, double), double value)
+__attribute__((noinline)) static double fold(const struct tree *tree, double (*step)(int, double),
+					     double value)
 {
 	if (!tree)
 		return value;
@@ -37,15 +38,24 @@ __attribute__((noinline)) static double fold(const struct tree *tree, double (*s
 static double mix(int key, double value)
 {
 	switch (key % 11) {
-	case 0: return value + key;
-	case 1: return value - key;
-	case 2: return value * 1.01;
-	case 3: return value / 1.01;
-	case 5: return -value;
-	case 6: return value + 0.5;
-	case 7: return key;
-	case 9: return value - 3;
-	default: return value;
+	case 0:
+		return value + key;
+	case 1:
+		return value - key;
+	case 2:
+		return value * 1.01;
+	case 3:
+		return value / 1.01;
+	case 5:
+		return -value;
+	case 6:
+		return value + 0.5;
+	case 7:
+		return key;
+	case 9:
+		return value - 3;
+	default:
+		return value;
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What makes it hard to count ways: a loop with two entries, jumps that only the program knows, signal
- * handlers amid a way. Prints how often handled was called.
+ * Code whose execution paths (ways) are hard to count: an irreducible loop, jumps with unknown targets,
+ * functions interrupted by signal handlers. Prints how often handled was called.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ middle:
 	return i;
 }
 
-/* Where it jumps to is in a table that it is given. */
+/* Jumps through a table that is a parameter. */
 __attribute__((noinline)) void computed(void **table, unsigned rounds)
 {
 	static void *own[] = { &&first, &&second, &&third };
@@ -52,7 +52,7 @@ __attribute__((noinline)) void computed(void **table, unsigned rounds)
 	}
 }
 
-/* Is called by a signal's handler, too, while it is being executed. */
+/* Is also called by a signal handler while it is being executed. */
 __attribute__((noinline)) int handled(int n)
 {
 	if (n & 1) {

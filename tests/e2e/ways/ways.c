@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program whose ways are known: branches, nested loops, a switch, recursion, a call that never comes back
- * to its caller's way (longjmp). It prints nothing; gcov and llvm count the same run.
+ * A program whose execution paths (ways) are known: branches, nested loops, a switch, recursion, a call that
+ * is left by longjmp. It prints nothing; gcov and llvm-cov count the same run.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ __attribute__((noinline)) unsigned jumps(unsigned i)
 	return sink;
 }
 
-/* Which side of the first branch was taken says the branch that comes next. */
+/* Which side of the first branch was taken follows from which branch comes next. */
 __attribute__((noinline)) void decide(unsigned a, unsigned b, unsigned c)
 {
 	if (a) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two functions whose ways are known.
+ * Two functions whose execution paths (ways) are known.
  *
- * weigh: a loop with branches at the same depth, of which one is seldom reached. It stands first, so that
- * whoever does not know how often each is executed leaves out its probe, and not that of the one behind it.
+ * weigh: a loop with branches at the same depth, one of which is rarely reached. It comes first, so that
+ * without execution counts its probe is omitted, and not that of the frequent one after it.
  *
  * shares: one of four calls takes the first way, at random.
  */
@@ -12,7 +12,7 @@
 
 static volatile uint64_t sink;
 
-/* What a compiler cannot do without a branch. */
+/* Keeps the compiler from replacing branches by conditional instructions. */
 #define DO(n) (sink = sink + (n))
 
 __attribute__((noinline)) void nothing(void)
@@ -23,10 +23,10 @@ __attribute__((noinline)) void nothing(void)
 __attribute__((noinline)) void weigh(uint64_t rounds)
 {
 	for (uint64_t i = 0; i < rounds; i++) {
-		nothing(); /* the branch behind a call needs a probe of its own */
+		nothing(); /* a branch after a call needs its own probe */
 		if ((i & 1023) == 0) {
 			if (i & 1024)
-				goto third; /* seldom reached */
+				goto third; /* rarely reached */
 			goto second;
 		}
 	second:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of faults share: a case states what happens, with which exit code and message, and whether a profile is
-kept; after each one the target's output must be right, and nothing may stay behind."""
+"""Shared code of the fault tests. A case states what happens, the exit code, the message, and whether a profile is kept; after
+each case the target's output must be correct, and no process, BPF program or file may be left."""
 import glob
 import json
 import os
@@ -26,7 +26,7 @@ class Skip(Exception):
 
 
 class Case:
-    """One fault, in a folder of its own."""
+    """One fault, run in its own directory."""
 
     def __init__(self, title, code, message, kept, run):
         self.title, self.code, self.message, self.kept, self.run = title, code, message, kept, run
@@ -43,7 +43,7 @@ class Case:
                 "TMPDIR": self.folder + ".cache", name: value, **more}
 
     def start(self, command, **options):
-        """In the background; killed at the end of the case if it is still there."""
+        """Starts a command in the background; it is killed at the end of the case if it is still running."""
         options.setdefault("env", self.environment())
         process = subprocess.Popen(command, cwd=self.folder, text=True, **options)
         self.started.append(process)
@@ -53,15 +53,15 @@ class Case:
         return self.start([TARGET, *map(str, mode)], stdout=subprocess.PIPE)
 
     def await_child(self, process):
-        """Until a process that we started has started one itself: a profile is then being recorded."""
+        """Waits until `process` (cpprof record) has a child: then it is recording."""
         for _ in range(1200):
             if process.poll() is not None or str(process.pid) in map(parent_of, glob.glob("/proc/[0-9]*/stat")):
                 return
             time.sleep(0.1)
-        self.check(False, "nothing was started")
+        self.check(False, "no child was started")
 
     def cpprof(self, *arguments, before=(), timeout=240, **more):
-        """Runs it; its exit code and messages must be those of the case. Returns standard output."""
+        """Runs cpprof; its exit code and messages must be those of the case. Returns standard output."""
         ran = subprocess.run([*before, CPPROF, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=timeout,
                              env=self.environment(**more))
         self.judge(ran.returncode, ran.stderr.decode(errors="replace"))
@@ -70,10 +70,10 @@ class Case:
     def judge(self, code, messages):
         codes = self.code if isinstance(self.code, tuple) else (self.code,)
         self.output = messages
-        self.check(code in codes, f"exit code {code}, not {self.code}")
+        self.check(code in codes, f"exit code {code}, expected {self.code}")
         if code in codes and code == codes[0] and self.message:
-            self.check(self.message in messages, f"nothing says '{self.message}'")
-        self.check("AddressSanitizer" not in messages and "runtime error:" not in messages, "a sanitizer's report")
+            self.check(self.message in messages, f"no message contains '{self.message}'")
+        self.check("AddressSanitizer" not in messages and "runtime error:" not in messages, "there is a sanitizer report")
 
     def target_said(self, output, rounds=None):
         self.check(expected_sum(rounds) in output, f"the target's output is wrong: {output!r}")
@@ -84,7 +84,7 @@ class Case:
         self.target_said(output, rounds)
 
     def profile(self, name, is_empty=False):
-        """It is whole, and there is something in it."""
+        """Checks that the profile passes `cpprof check` and, unless is_empty, has samples."""
         path = os.path.join(self.folder, name)
         self.expected_files.add(name)
         if not os.path.exists(path):
@@ -100,12 +100,12 @@ class Case:
                 process.kill()
             process.wait()
         left = self.left_behind()
-        self.check(not left, f"still there: {left}")
+        self.check(not left, f"left behind: {left}")
         extra = {os.path.relpath(p, self.folder) for p in glob.glob(self.folder + "/**", recursive=True) if os.path.isfile(p)}
         self.check(extra <= self.expected_files, f"files left behind: {sorted(extra - self.expected_files)}")
 
     def left_behind(self):
-        """Processes of this case and BPF programs of ours that nobody holds, which are there all the time."""
+        """Processes of this case and orphaned BPF programs of cpprof that are still there after ten seconds."""
         left = None
         for _ in range(100):
             there = {*processes_with(TOKEN), *orphaned_programs()}
@@ -133,7 +133,7 @@ def parent_of(stat):
 
 
 def fact(path, key):
-    """A number that tests/e2e/facts.c prints of a profile."""
+    """A number from the output of tests/e2e/facts.c for a profile."""
     said = subprocess.run([os.path.join(BUILD, "tests", "e2e", "facts"), path], capture_output=True, text=True, check=True).stdout
     return int(re.search(rf"^{key} (\d+)", said, re.M)[1])
 
@@ -161,7 +161,7 @@ def processes_with(token):
 
 
 def others_run():
-    """Is there a cpprof that is not of this test? Its BPF programs cannot be told from what we may have left."""
+    """Is any cpprof running? Its BPF programs cannot be distinguished from those left behind by this test."""
     for path in glob.glob("/proc/[0-9]*/comm"):
         try:
             with open(path) as f:
@@ -173,7 +173,7 @@ def others_run():
 
 
 def orphaned_programs():
-    """Programs of ours, when no cpprof runs any more; the kernel frees them a little later than the last descriptor."""
+    """BPF programs of cpprof although no cpprof is running; the kernel frees them slightly after the last descriptor."""
     if not shutil.which("bpftool") or os.getuid() != 0 or others_run():
         return []
     names = set()
@@ -188,7 +188,7 @@ def orphaned_programs():
 
 
 def case(title, code=0, message="", kept="the profile", only_full=False, needs_root=False):
-    """Declares a case; what it is given is a Case to run."""
+    """Decorator that declares a case; the function is called with the Case."""
 
     def declare(run):
         def guarded(c):
@@ -233,8 +233,8 @@ def documented():
 
 
 def main(part):
-    """Runs all cases that were declared, or those whose title has the word given. --write: puts those that hold into the
-    table of docs/faults.md, under the heading of this part; the rows of those that cannot run here stay as they are."""
+    """Runs all declared cases, or those whose title contains a given word. --write: writes the rows of those that passed to the
+    table of docs/faults.md under the heading `part`; rows of cases that cannot run here are kept."""
     words = [a for a in sys.argv[1:] if not a.startswith("--")]
     passed, failed, skipped = [], 0, 0
     for c in CASES:
@@ -244,7 +244,7 @@ def main(part):
         if result is None:
             skipped += 1
         elif result and "--write" not in sys.argv and row(c) not in documented():
-            print(f"FAILED: docs/faults.md does not say: {row(c)}")
+            print(f"FAILED: docs/faults.md has no row: {row(c)}")
             failed += 1
         elif result:
             passed.append(c)
@@ -257,7 +257,7 @@ def main(part):
 
 
 def write(part, passed):
-    """The rows of this part's table, in the order of the cases: new where a case has passed, else as they were."""
+    """Writes the table of this part, in the order of the cases: new rows for cases that passed, else the old ones."""
     with open(DOCS) as f:
         text = f.read()
     begin = text.index("| what happens", text.index(f"## {part}\n"))

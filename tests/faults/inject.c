@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inject: a library to be preloaded, that makes one call of cpprof fail.
+ * inject: an LD_PRELOAD library that makes one libc call of cpprof fail.
  *
- *     FAULT_SITES=FILE   notes each place that asks the system for something, as "KIND PLACE" lines
+ *     FAULT_SITES=FILE   writes each place with such a call to FILE, as "KIND PLACE" lines
  *     FAULT_AT=PLACE     the first call from that place fails, in each process
  *
- * A place is a call path inside the program: the hash of the return addresses in it, as offsets. So all calls
- * of a loop are one place, and two callers of one helper are two. Only cpprof itself is disturbed, not what
- * it starts, and not what a library does on its own account, such as a sanitizer when a thread starts.
+ * A place is a call path inside the program: a hash of its return addresses, as offsets. So all calls in a
+ * loop are one place, and two callers of a helper function are two. Only calls of cpprof itself fail, not
+ * those of its children, and not those that libraries make on their own, such as a sanitizer when a thread
+ * starts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,8 +28,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define DEPTH 10   /* frames that make a place */
-#define FURTHER 64 /* frames among which one must be the program's */
+#define DEPTH 10   /* frames that are hashed */
+#define FURTHER 64 /* frames that are searched for one of the program */
 #define SLOTS (1u << 16)
 
 static bool is_active;
@@ -67,7 +68,7 @@ __attribute__((constructor)) static void begin(void)
 	if (n <= 0 || strcmp(strrchr(path, '/') + 1, "cpprof") != 0)
 		return;
 	dl_iterate_phdr(note_program, NULL);
-	backtrace(warm, 2); /* loads what it needs */
+	backtrace(warm, 2); /* loads libgcc, before calls are intercepted */
 	if (file)
 		sites = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 	if (at)
@@ -119,7 +120,7 @@ static bool fails(const char *kind, int error)
 	return true;
 }
 
-/* The next definition of a function behind this one. */
+/* The original function, which is next in the symbol search order. */
 #define NEXT(type, name, ...)             \
 	static type (*next)(__VA_ARGS__); \
 	if (!next)                        \
@@ -137,7 +138,7 @@ void *realloc(void *old, size_t size)
 	return fails("realloc", ENOMEM) ? NULL : next(old, size);
 }
 
-/* dlsym itself may allocate, so this one has room of its own until it is known. */
+/* dlsym itself may call calloc, so a static buffer serves until the original is known. */
 void *calloc(size_t n, size_t size)
 {
 	static char early[4096];
@@ -262,7 +263,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	return fails("pthread_create", EAGAIN) ? EAGAIN : next(thread, attributes, run, argument);
 }
 
-/* bpf and perf_event_open have no wrappers. */
+/* libc has no wrappers for bpf and perf_event_open. */
 long syscall(long number, ...)
 {
 	NEXT(long, syscall, long, ...);

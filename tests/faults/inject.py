@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every call of cpprof that asks the system for something is made to fail once, each from each place that makes it.
-usage: inject.py [--write] [--full] [WORD]; without --full a few of each kind."""
+"""Fault injection: libc calls of cpprof that may fail are made to fail once at each call site, in turn.
+usage: inject.py [--write] [--full] [WORD]; without --full, a few call sites of each kind."""
 import os
 import random
 import subprocess
@@ -28,7 +28,7 @@ def preloaded(c, command, **more):
 
 
 def places(c, command, kinds):
-    """Where the command asks, by kind; a few of each, or all."""
+    """The call sites of a command as (kind, place); EACH of each kind at most."""
     sites = os.path.join(c.folder, "sites")
     ran = preloaded(c, command, FAULT_SITES=sites)
     if ran.returncode == 3:
@@ -45,10 +45,10 @@ def places(c, command, kinds):
 
 
 def recording(c, kinds):
-    """The target is unharmed or was not started; what is written is whole."""
+    """The target's output is correct, or it was not started; a profile that is written is complete."""
     command = [CPPROF, "record", "-q", "--checkpoint", "0.02", "-o", "p.data", "--", TARGET, "work", str(ROUNDS)]
     found = places(c, command, kinds)
-    c.check(found, "nothing was asked for")
+    c.check(found, "no call sites were found")
     for kind, place in found:
         for file in os.listdir(c.folder):
             os.unlink(os.path.join(c.folder, file))

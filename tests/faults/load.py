@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A long recording under load: 16 busy threads at 1000 Hz. Nothing is lost, what cpprof takes for each second of the
-target's CPU time does not change by more than 10 %, and its memory does not grow after the first sixth of the time, but
-for contexts.
+"""A long recording under load: 16 busy threads at 1000 Hz. No samples are lost, cpprof's CPU time per second of the target's
+CPU time does not change by more than 10 %, and its memory does not grow after the first sixth of the time, except for new
+contexts.
 
-usage: load.py SECONDS [NICE]; the target runs at that nice value (0). Needs CPPROF and BUILD in the environment."""
+usage: load.py SECONDS [NICE]; NICE: nice value of the target (0). Needs CPPROF and BUILD in the environment."""
 import glob
 import json
 import os
@@ -20,12 +20,12 @@ CONTEXT_KB, SLACK_KB = 0.2, 1024
 
 
 def cpu_of(pid):
-    """Seconds, of all its threads: finer than the ticks of /proc/PID/stat."""
+    """CPU seconds of all threads, from schedstat: finer than the clock ticks of /proc/PID/stat."""
     return sum(int(open(file).read().split()[0]) for file in glob.glob(f"/proc/{pid}/task/*/schedstat")) / 1e9
 
 
 def memory_of(pid):
-    """Kilobytes that are resident and no file's: rings and binaries are mapped once."""
+    """Resident anonymous memory in kilobytes, without ring buffers and mapped files."""
     for line in open(f"/proc/{pid}/status"):
         if line.startswith("RssAnon:"):
             return int(line.split()[1])
@@ -33,7 +33,7 @@ def memory_of(pid):
 
 
 def watch(cpprof, target):
-    """After each part: (own CPU, the target's CPU, own memory)."""
+    """(cpprof's CPU time, the target's CPU time, cpprof's memory) at the start and after each part."""
     seen = [(cpu_of(cpprof), cpu_of(target), memory_of(cpprof))]
     end = time.monotonic() + SECONDS - 2
     for part in range(PARTS):
@@ -53,7 +53,7 @@ def main():
     time.sleep(1)
     if cpprof.poll() is not None:
         target.kill()
-        print("skipped: a process cannot be profiled here")
+        print("skipped: perf_event is not available here")
         sys.exit(77)
     seen = watch(cpprof.pid, target.pid)
     code = cpprof.wait()
@@ -66,16 +66,16 @@ def main():
     early, late = sum(shares[1:3]) / 2, sum(shares[-2:]) / 2
     grown = seen[-1][2] - seen[1][2]
     print(f"samples {quality['samples']}, lost {quality['lost_samples']}, contexts {contexts}, load {os.getloadavg()[0]:.1f}")
-    print("own CPU for each second of the target: " + " ".join(f"{100 * share:.2f} %" for share in shares))
+    print("own CPU per second of the target's CPU time: " + " ".join(f"{100 * share:.2f} %" for share in shares))
     wrong = []
     if code or subprocess.run([CPPROF, "check", "load.data"], stdout=subprocess.DEVNULL).returncode:
-        wrong.append(f"exit code {code}, or the profile is not whole")
+        wrong.append(f"exit code {code}, or the profile is damaged")
     if quality["lost_samples"]:
         wrong.append(f"{quality['lost_samples']} samples were lost")
     if abs(late - early) > 0.1 * early + 0.0005:
-        wrong.append(f"it took {100 * early:.2f} % early and {100 * late:.2f} % late")
+        wrong.append(f"own CPU time was {100 * early:.2f} % early and {100 * late:.2f} % late")
     if grown > SLACK_KB + CONTEXT_KB * contexts:
-        wrong.append(f"its memory grew by {grown} KB after the first sixth")
+        wrong.append(f"own memory grew by {grown} KB after the first sixth")
     for line in wrong:
         print("FAILED: " + line)
     print(f"tally: {4 - len(wrong)} passed, {len(wrong)} failed, 0 skipped")

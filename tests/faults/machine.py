@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine may lack. usage: machine.py [--write] [--full] [WORD]"""
+"""Faults of the machine: full disk, no descriptors, memory or processes, clock set back, CPU offline.
+usage: machine.py [--write] [--full] [WORD]"""
 import os
 import subprocess
 import time
@@ -9,9 +10,9 @@ import fault
 from fault import CPPROF, TARGET, Skip, case
 
 NOBODY = 65534
-# Where a machine belongs to nobody else its clock and CPUs may be changed (tests/machine).
+# The emulated machine of tests/machine: its clock and CPUs may be changed.
 IS_OURS = os.environ.get("FAULTS_MACHINE") == "1"
-# A CPU may be taken away: every program of the machine feels that.
+# Taking a CPU offline affects every program on the machine.
 MAY_SWITCH = IS_OURS or os.environ.get("CPPROF_TEST_HOTPLUG") == "1"
 
 
@@ -20,7 +21,7 @@ def limited(option, value):
 
 
 def nobody(c):
-    """As a user without rights, in a folder that is that user's."""
+    """The prefix to run a command as an unprivileged user, to whom the case's directory is given."""
     if os.getuid() != 0:
         return []
     os.chown(c.folder, NOBODY, NOBODY)
@@ -31,7 +32,7 @@ def small_disk(c, size):
     path = os.path.join(c.folder, "small")
     os.mkdir(path)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], capture_output=True).returncode != 0:
-        raise Skip("no file system may be mounted here")
+        raise Skip("mounting is not allowed here")
     return path
 
 
@@ -99,7 +100,7 @@ def memory(c):
 def fork(c):
     before = nobody(c)
     if not before:
-        raise Skip("needs root, to be a user with no other process")
+        raise Skip("needs root, to switch to a user without other processes")
     c.check(c.cpprof("record", "-q", "-o", "p.data", "--", TARGET, "work", before=[*before, "prlimit", "--nproc=0:0"]) == "", "the target was started")
 
 
@@ -116,7 +117,7 @@ def busy(c):
 @case("the clock is set back", needs_root=True)
 def clock(c):
     if not IS_OURS:
-        raise Skip("the clock of this machine is not ours to set: run in the emulated one")
+        raise Skip("the clock is set only in the emulated machine: tests/machine/run.sh faults.clock")
     target = c.start([CPPROF, "record", "-q", "-o", "p.data", "--", TARGET, "work", "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     c.await_child(target)
     time.sleep(1)
@@ -129,7 +130,7 @@ def clock(c):
     c.target_said(out, 300)
     c.profile("p.data")
     duration = fault.fact(os.path.join(c.folder, "p.data"), "duration_ms")
-    c.check(0 < duration < 240000, f"it took {duration} ms")
+    c.check(0 < duration < 240000, f"the duration is {duration} ms")
 
 
 def switch_cpu(switch, is_on):
@@ -139,12 +140,12 @@ def switch_cpu(switch, is_on):
 
 @case("a CPU goes offline and comes back", needs_root=True)
 def offline(c):
-    """A command, whose time must all be accounted for; then the whole machine."""
+    """With a command, whose CPU time must be fully sampled; then with -a."""
     switch = f"/sys/devices/system/cpu/cpu{os.cpu_count() - 1}/online"
     if not MAY_SWITCH:
-        raise Skip("every program of the machine feels it; CPPROF_TEST_HOTPLUG=1 allows it")
+        raise Skip("it affects every program on the machine; CPPROF_TEST_HOTPLUG=1 allows it")
     if os.cpu_count() < 2 or not os.access(switch, os.W_OK):
-        raise Skip("no CPU can be taken away here")
+        raise Skip("no CPU can be taken offline here")
     for options in ((), ("-a",)):
         target = c.start([CPPROF, "record", "-q", *options, "-o", "p.data", "--", TARGET, "work", "1000"],
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What may happen to cpprof itself, and who may be there beside it. usage: profiler.py [--write] [--full] [WORD]"""
+"""What may happen to cpprof itself: signals, and other tools on the same target. usage: profiler.py [--write] [--full] [WORD]"""
 import os
 import random
 import shutil
@@ -12,7 +12,7 @@ import fault
 from fault import CPPROF, TARGET, Skip, case
 
 MOMENTS = 1000 if fault.IS_FULL else 12
-LONG = 900  # rounds of the target: about four seconds where CPUs are fast, and no case may outlast it
+LONG = 900  # rounds of the target: about four seconds on a fast CPU; longer than any case
 SHORT = 80
 
 
@@ -62,7 +62,7 @@ def killed(c):
     target, watcher = watched(c, "--checkpoint", "0.3")
     first = os.path.join(c.folder, "p.data")
     end = time.monotonic() + 60
-    while not os.path.exists(first) and time.monotonic() < end:  # on a busy machine it comes late
+    while not os.path.exists(first) and time.monotonic() < end:  # on a busy machine the first checkpoint is late
         time.sleep(0.1)
     time.sleep(1)
     watcher.kill()
@@ -110,7 +110,7 @@ def any_moment(c):
         target.stdout.close()
         if os.path.exists(os.path.join(c.folder, f"p{i}.data")):
             c.profile(f"p{i}.data", is_empty=True)
-        # A killed one cannot clear up what it was writing.
+        # After SIGKILL, a temporary file may remain.
         if number == signal.SIGKILL:
             c.expected_files.update(f for f in os.listdir(c.folder) if f.startswith(f"p{i}.data"))
 

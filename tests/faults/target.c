@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target: a program that makes a profiler's life hard, and whose output tells whether it was disturbed.
+ * target: a program that is difficult to profile, and whose output shows whether it was disturbed.
  *
- *     target work [ROUNDS]     computes, and prints a sum that depends on nothing else; so does each other
- * one in the end target status CODE       ends with CODE target exec              replaces itself by `target
- * work` target forks N           N children, one after another, a few at a time target threads N         N
- * threads, a few at a time target signal N          sends itself that signal half-way target traced its
- * parent traces it all the time target libraries FILE N  loads and unloads a library N times target mappings
- * N        makes N mappings, and holds as many of them as it may target name              its name is a
- * sequence of escapes target sp                computes with a stack pointer that points nowhere
+ *     target work [ROUNDS]     computes and prints a checksum; all other modes do so in the end
+ *     target status CODE       exits with CODE
+ *     target exec              replaces itself with `target work`
+ *     target forks N           forks N children, a few at a time
+ *     target threads N         creates N threads, a few at a time
+ *     target signal N          sends itself signal N half-way
+ *     target traced            its parent traces it all the time (ptrace)
+ *     target libraries FILE N  loads and unloads a library N times
+ *     target mappings N        creates N mappings, and keeps up to 60000 of them
+ *     target name              its name consists of escape sequences
+ *     target sp                computes with an invalid stack pointer
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +31,7 @@
 
 #define ROUNDS 40
 #define AT_ONCE 16
-#define HELD 60000 /* below the system's limit of mappings */
+#define HELD 60000 /* below the default vm.max_map_count */
 
 __attribute__((noinline)) static uint64_t compute(uint64_t rounds)
 {
@@ -93,7 +97,7 @@ static int run_signal(int number)
 	return finish(ROUNDS);
 }
 
-/* The child works; the parent traces it and lets it go on whatever it stops for. */
+/* The child works; the parent traces it and continues it after each stop. */
 static int run_traced(void)
 {
 	pid_t pid = fork();
@@ -123,7 +127,7 @@ static int run_libraries(const char *file, int n)
 	return finish(ROUNDS);
 }
 
-/* Every second one executable, so that no two are joined. */
+/* Every other one is executable, so that the kernel does not merge adjacent mappings. */
 static int run_mappings(int n)
 {
 	int fd = open("/proc/self/exe", O_RDONLY);
@@ -141,7 +145,7 @@ static int run_mappings(int n)
 	return finish(ROUNDS);
 }
 
-/* A loop with another stack pointer and frame pointer; no signal may come meanwhile, and none does. */
+/* A loop with another stack pointer and frame pointer; all signals are blocked meanwhile. */
 static void compute_at(uint64_t sp)
 {
 	uint64_t n = 100000000;

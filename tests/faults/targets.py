@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a target may do to its profiler. usage: targets.py [--write] [--full] [WORD]"""
+"""Targets that are difficult to profile. usage: targets.py [--write] [--full] [WORD]"""
 import os
 import shutil
 import signal
@@ -14,7 +14,7 @@ LIBRARY = os.path.join(fault.BUILD, "tests", "e2e", "libspin_plugin.so")
 
 
 def recorded(c, *mode, code_of_target=0):
-    """The target is started by record; its output comes through."""
+    """Runs the target under `cpprof record`; its output must be correct."""
     out = c.cpprof("record", "-o", "p.data", "--", TARGET, *mode)
     if code_of_target == 0:
         c.target_said(out)
@@ -165,7 +165,7 @@ def name(c):
     recorded(c, "name")
     for view in ("tree", "flat", "quality"):
         ran = subprocess.run([CPPROF, "report", "--view", view, "--group-by", "thread", "p.data"], cwd=c.folder, capture_output=True, env=c.environment())
-        c.check(b"\033" not in ran.stdout + ran.stderr, f"an escape in the {view} view")
+        c.check(b"\033" not in ran.stdout + ran.stderr, f"an escape sequence in the {view} view")
 
 
 @case("the target's stack pointer points nowhere")

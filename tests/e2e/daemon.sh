@@ -60,7 +60,7 @@ if command -v promtool >/dev/null; then promtool check metrics <state.prom >prom
 ls db/epochs/*-open.epoch >open.log 2>&1 && fail "an open epoch is left"
 run 0 "$CPPROF" epochs db -f ndjson
 n=$(wc -l <run.log)
-[ "$n" -gt 1 ] || fail "$n epochs"
+[ "$n" -gt 1 ] || fail "only $n epochs"
 run 0 "$CPPROF" report --database db --since 1h --process spin --no-pager
 says "burn"
 run 0 "$CPPROF" report "$HERE/db@1h..now" --group-by process --no-pager

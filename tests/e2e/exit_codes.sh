@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Exit codes: cpprof's own if the command is not started, else the command's.
+# Exit codes: cpprof's own in case of an error, otherwise the command's.
 . "$(dirname "$0")/lib.sh"
 
 run 0 "$CPPROF" record -o a.data -- "$SPIN" 0.2

@@ -49,7 +49,7 @@ facts n.data
 [ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit sampled other threads or processes"
 
 # Processes that exit before their first sample are missing, and the report says how much CPU time that is. Samples around an
-# exec have valid stacks.
+# exec are attributed to an image.
 run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
 says "of CPU time was not sampled"
 says "that ended before their first sample are missing"

@@ -46,8 +46,7 @@ if cxx=$(command -v c++ || command -v g++ || command -v clang++); then
 	done
 	check "exceptions, each instruction" 99.9 -i 1 -s 100000 --skip-loader -- "$work/throws" 1000000
 fi
-# --write writes the samples as a recording, from which the true stacks are unwound.
-# kept COMMAND
+# kept COMMAND: --write writes the samples as a recording; the stacks unwound from it are the true ones.
 kept() {
 	"$cpprof" verify steps -n 100 -i 300 --skip-loader -o "$work/report" --write "$work/perf.data" --truth "$work/truth" -- "$@" >/dev/null
 	"$cpprof" inspect stacks "$work/perf.data" | sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/,/ /g' >"$work/unwound"

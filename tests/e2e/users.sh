@@ -69,7 +69,7 @@ chmod 711 nobody/other
 run 5 as_nobody ./cpprof record -o o.data -- ./other 0.2
 says "'./other' runs with privileges other than cpprof's"
 run 0 "$CPPROF" record -o o.data -- nobody/other 0.2
-! grep -q "other rights" run.log || fail "the message appears for root, too"
+! grep -q "privileges other than" run.log || fail "the message appears for root, too"
 
 # Under sudo the profile belongs to the user who ran sudo.
 run 0 env SUDO_UID=65534 SUDO_GID=65534 "$CPPROF" record -o s.data -- "$SPIN" 0.1

@@ -253,8 +253,7 @@ static uint64_t find_stub(struct image *image, const char *name)
 	return start;
 }
 
-/* A query for one stub gives the same result as reading all of them, and there are none between their starts.
- */
+/* A query for one stub gives the same result as reading all of them; between their starts there is none. */
 TEST(a_stub_has_the_name_that_reading_all_of_them_finds)
 {
 	struct images *images = images_new();

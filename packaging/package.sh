@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes cpprof_VERSION_ARCH.deb and cpprof-VERSION-ARCH.tar.gz: one static program, its manual pages, completion and unit
-# files, and the licences of what is linked in. The same sources, compiler and libraries give the same bytes, wherever and
-# whenever that is done. Use ./bootstrap package, which installs what this needs.
-# usage: package.sh ARCH FOLDER [CMAKE OPTION...]    ARCH as Debian calls it: amd64 or arm64; FOLDER: for the two and all that is made
+# Builds cpprof_VERSION_ARCH.deb and cpprof-VERSION-ARCH.tar.gz: the static program, its manual pages, shell completion, unit
+# files, and the licences of the linked libraries. Builds are reproducible: the same sources, compiler and libraries give
+# identical files. Use ./bootstrap package, which also installs the build dependencies.
+# usage: package.sh ARCH FOLDER [CMAKE OPTION...]    ARCH: Debian's name, amd64 or arm64; FOLDER: for the packages and the build
 set -euo pipefail
 source=$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")
 arch=$1
@@ -14,7 +14,7 @@ shift 2
 umask 022
 export LC_ALL=C TZ=UTC DPKG_DEB_THREADS_MAX=1
 
-# The packages whose static libraries are linked, and those that Debian has none of.
+# Packages that contain the static libraries to link, and libraries that Debian ships no static version of.
 libraries=(libc6-dev libelf-dev libpfm4-dev libbpf-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libzycore-dev)
 sources=(zydis cjson)
 
@@ -29,12 +29,12 @@ arm64) machine=aarch64 ;;
 *) fail "cpprof is for amd64 and arm64, not for '$arch'" ;;
 esac
 
-# A copy of the sources within somebody's repository is not of that repository.
+# Fails if the sources are not the top level of a git repository: they may be a copy inside an unrelated one.
 in_git() {
 	[ "$(git -C "$source" rev-parse --show-toplevel 2>/dev/null)" = "$source" ] && git -C "$source" "$@" 2>/dev/null
 }
 
-# The version that CMake knows; between releases with the commit, so that a later package replaces an earlier one.
+# The version from CMakeLists.txt; between releases the commit's time and hash are added, so that versions increase.
 find_version() {
 	local number
 	number=$(sed -n 's/^project(cpprof VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
@@ -45,10 +45,10 @@ find_version() {
 	[ -z "$(in_git status --porcelain --untracked-files=no)" ] || version+=.changed
 }
 
-# Times in the packages: of the commit, where nobody asks for others.
+# The timestamp of files in the packages: SOURCE_DATE_EPOCH if set, otherwise the time of the commit.
 find_time() {
 	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(in_git log -1 --format=%ct)} ||
-		fail "these sources are no git clone: set SOURCE_DATE_EPOCH to their time, in seconds since 1970"
+		fail "these sources are not a git repository: set SOURCE_DATE_EPOCH to their time, in seconds since 1970"
 	export SOURCE_DATE_EPOCH
 }
 
@@ -58,7 +58,7 @@ build() {
 	if [ "$machine" != "$(uname -m)" ]; then
 		root=$source/build/sysroot
 		emulator=$(command -v "qemu-$machine" || command -v "qemu-$machine-static") ||
-			fail "there is no qemu-$machine to print the manual pages with: try installing qemu-user"
+			fail "qemu-$machine, needed to generate the manual pages, is not installed: try installing qemu-user"
 		options=(-DCMAKE_TOOLCHAIN_FILE="$source/third_party/cross.cmake" -DCPPROF_CROSS_FOR_MACHINE=ON
 			-DCMAKE_CROSSCOMPILING_EMULATOR="$emulator")
 	fi
@@ -68,7 +68,7 @@ build() {
 	cmake --build "$folder/$arch" --target cpprof manual || fail "building failed"
 }
 
-# "SOURCE VERSION" of each library that is linked in.
+# Prints "SOURCE VERSION" for each linked library.
 list_libraries() {
 	if [ "$root" = / ]; then
 		dpkg-query -W -f '${source:Package} ${source:Version}\n' "${libraries[@]}"
@@ -78,12 +78,12 @@ list_libraries() {
 	cat "$folder/sources/versions"
 }
 
-# What their authors ask to be passed on with them.
+# Copies the licences of the linked libraries.
 copy_licences() { # FOLDER
 	local name
 	mkdir -p "$1"
 	for name in "${libraries[@]}"; do
-		cp -L "$root/usr/share/doc/$name/copyright" "$1/${name%-dev}" || fail "the licence of $name is not there"
+		cp -L "$root/usr/share/doc/$name/copyright" "$1/${name%-dev}" || fail "the licence of $name is missing"
 	done
 	for name in "${sources[@]}"; do
 		cp "$folder/sources/$name"-*/debian/copyright "$1/$name"
@@ -111,7 +111,7 @@ make_tarball() {
 }
 
 write_changelog() {
-	printf 'cpprof (%s) unstable; urgency=medium\n\n  * Made from the sources of this version.\n\n -- %s  %s\n' \
+	printf 'cpprof (%s) unstable; urgency=medium\n\n  * Built from the sources of this version.\n\n -- %s  %s\n' \
 		"$version" "$maintainer" "$(date -R -u -d "@$SOURCE_DATE_EPOCH")"
 }
 
@@ -138,10 +138,10 @@ write_control() {
 	END
 }
 
-# The same files as Debian wants them: compressed pages, a changelog, sums.
+# The same files laid out for Debian: compressed manual pages, a changelog, checksums.
 make_deb() {
 	local doc=$tree/usr/share/doc/cpprof maintainer='The cpprof developers <cpprof@cpprof.invalid>'
-	rm "$doc/LICENSE" # Debian has the text
+	rm "$doc/LICENSE" # base-files contains the text of the licence
 	gzip -9n "$tree"/usr/share/man/man*/*
 	write_changelog | gzip -9n >"$doc/changelog.gz"
 	mkdir -p "$tree/DEBIAN" "$tree/usr/share/lintian/overrides"

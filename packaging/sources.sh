@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fetches and unpacks the sources of Debian packages into a folder, NAME-VERSION each. apt is given a state of its own
-# there and the sources of the archives that the machine uses already: nothing on the machine changes, no root is needed.
-# FOLDER/versions then has a line "SOURCE VERSION" each.
+# Downloads and unpacks Debian source packages into FOLDER/NAME-VERSION. apt runs with a private state directory there and
+# with deb-src lines for the archives that the machine already uses, so it needs no root and leaves the system unchanged.
+# FOLDER/versions then has one line "SOURCE VERSION" per package.
 # usage: sources.sh FOLDER SOURCE...
-# exit: 0 they are there, 1 not, with the reason as the last line of what was printed
+# exit: 0 if the sources are there, 1 otherwise, with the reason as the last line of output
 set -euo pipefail
 folder=$1
 shift
@@ -13,7 +13,7 @@ shift
 wanted="$*"
 [ "$(cut -d' ' -f1 "$folder/versions" 2>/dev/null | xargs)" != "$wanted" ] || exit 0
 for command in apt-get dpkg-source; do
-	command -v $command >/dev/null || { echo "there is no $command: try installing dpkg-dev"; exit 1; }
+	command -v $command >/dev/null || { echo "$command is not installed: try installing dpkg-dev"; exit 1; }
 done
 rm -rf "${folder:?}"
 mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/apt/parts"
@@ -21,7 +21,7 @@ folder=$(realpath "$folder")
 state=$folder/apt
 : >"$state/status"
 
-# What the machine has of packages, asked for their sources.
+# The machine's own apt sources, with deb-src instead of deb.
 for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
 	[ -f "$list" ] || continue
 	case $list in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a browser needs to open a report and to show each view. usage: node html_open.mjs CHROMIUM REPORT.html; prints JSON.
+// Measures the time of a browser to open a report and to show each view. usage: node html_open.mjs CHROMIUM REPORT.html; prints JSON.
 import fs from "node:fs";
 import puppeteer from "puppeteer-core";
 
@@ -16,7 +16,7 @@ for (let i = 0; i < 3; i++) {
   open.push(await page.evaluate(() => Number(document.documentElement.dataset.ready)));
 }
 await page.waitForSelector("html[data-whole]", { timeout: 300000 });
-// From the click until two frames later, when it has been drawn.
+// From the click until two frames later, when the view has been drawn.
 const views = {};
 for (const name of ["flame", "tree", "callers", "flat", "sandwich", "source", "threads", "summary"])
   views[name] = await page.evaluate((wanted) => new Promise((resolve) => {

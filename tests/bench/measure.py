@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run of one workload under one profiler, and how long its report takes."""
+"""Measures one run of one workload under one profiler, and the time of its report."""
 import json
 import os
 import select
@@ -23,7 +23,7 @@ def size_of(path):
 
 
 def peak_kb(pid, tree):
-    """Peak resident memory of a process, and of its children alive now if asked (perf's addr2line)."""
+    """Peak resident memory of a process, and on request of its current children (perf's addr2line)."""
     kb = 0
     try:
         with open(f"/proc/{pid}/status") as status:
@@ -37,7 +37,7 @@ def peak_kb(pid, tree):
 
 
 def own_cpu(pid):
-    """CPU seconds of a process and of the children that it has waited for; None when it is gone."""
+    """CPU seconds of a process and of the children that it has waited for; None if it has exited."""
     own = 0
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
@@ -51,8 +51,8 @@ def own_cpu(pid):
 
 
 def watch(process, timeout=None, tree=False, trace=None):
-    """Waits for it; gives its rusage, its own peak memory, and whether it had to be killed. Returns as soon as it has ended:
-    some of what is measured takes less time than lies between two looks at its memory."""
+    """Waits for a process; returns its rusage, its own peak memory, and whether it had to be killed. Returns as soon as it has
+    ended: some runs are shorter than the interval between two readings of its memory."""
     end = select.poll()
     with os.fdopen(os.pidfd_open(process.pid)) as handle:
         end.register(handle, select.POLLIN)
@@ -77,7 +77,7 @@ def look_until(end, process, timeout, tree, trace):
 
 def steady(trace, target):
     """CPU of the profiler from two seconds after the target's start to its end, per second; None for short runs."""
-    first, last = target["end"] - target["wall"] + 2, target["end"] - 0.1  # after that the target is one of its children
+    first, last = target["end"] - target["wall"] + 2, target["end"] - 0.1  # later the target counts among its children
     inside = [(at, cpu) for at, cpu in trace if first <= at <= last and cpu is not None]
     if len(inside) < 2 or inside[-1][0] - inside[0][0] < 10:
         return None
@@ -85,7 +85,7 @@ def steady(trace, target):
 
 
 def record(peer, workload, command, env, rep):
-    """Runs the command under a profiler; the result of the latest repetition stays on disk."""
+    """Runs the command under a profiler; the result of the last repetition stays on disk."""
     spec = PEERS[peer]
     folder = os.path.join(WORK, "out", peer, workload)
     shutil.rmtree(folder, ignore_errors=True)
@@ -126,7 +126,7 @@ def report(command, env=None):
 
 
 def steal(prefix):
-    """What is taken from a target per second, as the target sees it."""
+    """The time stolen from a target per second, as measured by the target."""
     folder = os.path.join(WORK, "out", "steal")
     os.makedirs(folder, exist_ok=True)
     done = subprocess.run(prefix.format(out=folder + "/data").split() + [tool("stealprobe"), "3", "100"], cwd=folder,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_bpf: milliseconds to load the BPF program that copies deep stacks: the least of several, in CPU time
- * of this process, which the verifier's is part of. usage: micro_bpf
+ * micro_bpf: milliseconds to load the BPF program that copies deep stacks: minimum of several runs, in CPU
+ * time of this process, which includes the verifier. usage: micro_bpf
  */
 #include <stdio.h>
 #include <time.h>

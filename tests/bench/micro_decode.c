@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_decode: instructions a second through isa->decode, a linear sweep of an ELF file's code.
+ * micro_decode: instructions per second through isa->decode, in a linear sweep of an ELF file's code.
  * usage: micro_decode ELF [ROUNDS]
  */
 #include <elf.h>
@@ -15,7 +15,7 @@ struct tally {
 	uint64_t insns, bytes, bad, effects;
 };
 
-/* What does not decode is data in text: go on at the next place an instruction could start. */
+/* Bytes that do not decode are data in the text: continue where the next instruction could start. */
 static void sweep(const struct isa *isa, struct bytes code, uint64_t vaddr, struct tally *tally)
 {
 	for (size_t at = 0; at < code.len;) {
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	const struct isa *isa = isa_for_machine(image->elf_machine);
 
 	if (!isa) {
-		fprintf(stderr, "micro_decode: '%s' is of an unknown machine\n", argv[1]);
+		fprintf(stderr, "micro_decode: '%s' has an unsupported architecture\n", argv[1]);
 		return 1;
 	}
 	for (int round = 0; round < (argc > 2 ? atoi(argv[2]) : 3); round++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * micro_depth: how the cost of a sample grows with the depth of its stack, from 10 to 10 000 frames:
- * unwinding for the first time, in full, and where only the innermost ten frames have changed; and adding the
- * stack to the tree in full and where it was left. usage: micro_depth [ROUNDS]
+ * unwinding for the first time, in full, and if only the innermost ten frames have changed; and adding the
+ * stack to the tree in full and from the shared frames on. usage: micro_depth [ROUNDS]
  *
- * The program takes two samples of itself at each depth, whose innermost frames differ, and walks them by
- * turns.
+ * The program takes two samples of itself at each depth, whose innermost frames differ, and unwinds them
+ * alternately.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void find_stack(void *context, const struct target_map *map)
 		c->end = map->end;
 }
 
-/* As the kernel and our program in it would have copied it. */
+/* As copied by the kernel and our BPF program. */
 __attribute__((noipa)) static void capture(struct capture *c)
 {
 	struct sample *sample = &c->event.sample;
@@ -145,7 +145,7 @@ static void scene_done(struct scene *s)
 	images_free(s->images);
 }
 
-/* Nanoseconds a walk, and a stack added to the tree. */
+/* Nanoseconds per unwind, and per stack added to the tree. */
 struct cost {
 	double first, walk, add;
 	size_t n_frames;
@@ -186,7 +186,7 @@ static struct cost measure(const struct capture captures[2], bool walks_in_full,
 	return cost;
 }
 
-/* One call, wherever this is called from: both stacks have the same outermost frames. */
+/* A single call site, so that both stacks have the same outermost frames. */
 __attribute__((noipa)) static void take_one(struct capture *c, long depth, bool is_second)
 {
 	c->event = (struct event){ .kind = EVENT_SAMPLE, .pid = getpid(), .tid = getpid() };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_first: what the first sample in an image costs, and the first in each further function: the index of the
- * image, then recipes at places that an unwind entry covers. usage: micro_first ELF [places]
+ * micro_first: the cost of the first sample in an image, and of the first in each further function: the index
+ * of the image, then recipes at addresses covered by unwind entries. usage: micro_first ELF [places]
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_inflate: megabytes a second that come out of a zlib stream, by our own inflate, by zlib and, where it
- * is installed, by libdeflate; the best of several rounds, in CPU time. The stream is a file's, packed first.
- * usage: micro_inflate FILE
+ * micro_inflate: megabytes per second of inflating a zlib stream by our own code, by zlib and, if
+ * installed, by libdeflate; best of several rounds, in CPU time. The stream is a file that is compressed
+ * first. usage: micro_inflate FILE
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static bool measure(struct method *method, const struct work *work)
 	memset(work->room, 0, work->size);
 	double start = cpu_seconds();
 	if (!method->unpack(work) || memcmp(work->room, work->plain, work->size) != 0) {
-		fprintf(stderr, "%s does not give the file back\n", method->name);
+		fprintf(stderr, "%s does not restore the file\n", method->name);
 		return false;
 	}
 	double took = cpu_seconds() - start;
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: micro_inflate FILE\n");
 		return 2;
 	}
-	/* In turns: what disturbs one disturbs all. */
+	/* Alternately, so that disturbances affect all. */
 	for (size_t i = 0; i < ROUNDS * n && is_good; i++)
 		is_good = measure(&methods[i % n], &work);
 	for (size_t i = 0; i < n && is_good; i++)

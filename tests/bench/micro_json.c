@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_json: reads a JSON file once, by our streaming reader or by cJSON. For tests/bench/packages, which
- * measures the process. usage: micro_json ours|cjson FILE
+ * micro_json: reads a JSON file once, with our streaming reader or with cJSON. For tests/bench/packages,
+ * which measures the process. usage: micro_json ours|cjson FILE
  */
 #include <errno.h>
 #include <stdio.h>

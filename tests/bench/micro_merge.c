@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_merge: profiles as the ranks of a job leave them, made up: each has CONTEXTS contexts, of which 95 % are those of all
- * others, and the rest is drawn from POOL; one in seven has costs.
+ * micro_merge: synthetic profiles like those of the ranks of a job: each has CONTEXTS contexts, of which 95 %
+ * are common to all, and the rest is drawn from POOL; one in seven has costs.
  *
  *     micro_merge write FOLDER N CONTEXTS POOL          as files, rank-0.data and so on
- *     micro_merge merge|reduce N CONTEXTS POOL          as if they were read one after the other; says what that takes
+ *     micro_merge merge|reduce N CONTEXTS POOL          merges them as if read one by one; prints the cost
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void micro_describe(struct profile *p, uint32_t rank)
 	}
 }
 
-/* Context number k of the job: below one of the first few, or mostly below the one before it. */
+/* Context number k of the job: below one of the first few, or mostly below the previous one. */
 static uint32_t micro_context(struct profile *p, const uint32_t *common, uint32_t n_common, uint32_t k)
 {
 	uint64_t dice = hash_u64(k + 1);
@@ -116,7 +116,7 @@ static double micro_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What is made here is not counted; what is read, added and written is. */
+/* Making the profiles is not counted; reading, adding and writing are. */
 static int micro_merge(const struct job *job, bool reduces, uint32_t n)
 {
 	struct merger *merger = merger_new(&(struct merge_options){ .reduces = reduces });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_nodes: what a frame costs in a calling context tree of N nodes: to make it, and to find it again.
+ * micro_nodes: the cost of a frame in a calling context tree of N nodes: to create it, and to find it again.
  * usage: micro_nodes N
  */
 #include <stdio.h>
@@ -21,7 +21,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Stack number n, always the same: outer frames from few, inner ones from many. */
+/* Stack number n, deterministic: outer frames from few, inner ones from many. */
 static void make_stack(uint64_t n, struct stack *ret)
 {
 	uint64_t dice = n * 0x9e3779b97f4a7c15u + 1;

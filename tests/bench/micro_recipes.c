@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_recipes: how long it takes to decode an image once, to index it, and to analyse all of it: bounds,
- * control flow and recipe rows; then graphs and loops, which unwinding does without. usage: micro_recipes ELF
+ * micro_recipes: time to decode an image once, to index it, and to analyse all of it: bounds, control flow
+ * and recipe rows; then graphs and loops, which unwinding does not need. usage: micro_recipes ELF
  */
 #include <stdio.h>
 #include <time.h>
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	recipes_init(&rows.recipes);
 	functions_analyse(functions, make_rows, &rows);
 	double done = now();
-	functions_analyse(functions, make_structure, &rows); /* once more: what else is in the cache would be counted above */
+	functions_analyse(functions, make_structure, &rows); /* separately, so as not to affect the cache above */
 
 	printf("index %.3f s, decode %.3f s (%.2f M/s), survey %.3f s, analysis with rows %.3f s: %.2f times the decode\n", indexed - start,
 	       decoded - indexed, (double)n / 1e6 / (decoded - indexed), surveyed - decoded, done - surveyed,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * micro_unwind: what a sample costs us, without reading it: unwinding, and adding the stack to the tree.
+ * micro_unwind: the cost of a sample, without reading it: unwinding, and adding the stack to the tree.
  * usage: micro_unwind PERF.DATA [MODE [ROUNDS [full]]]
  *
- * full: nothing is taken from a thread's last stack.
- * The first round finds all recipes; the later ones are the steady state.
+ * full: no frames are taken from a thread's previous stack.
+ * The first round computes all recipes; the later ones are the steady state.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void *copy(const void *from, size_t len)
 	return to;
 }
 
-/* Samples are borrowed from the source: keep them. */
+/* Samples are borrowed from the source: they are copied. */
 static void keep(event_vec *events, const struct event *event)
 {
 	struct event kept = *event;
@@ -74,7 +74,7 @@ static struct round run(struct unwinder *unwinder, const event_vec *events, stru
 	return round;
 }
 
-/* The memory a sample's stack lies in is cold after the copy: a walk's first touch is part of its cost. */
+/* A sample's stack is not in the cache after copying: the first access is part of the cost of unwinding. */
 static void print(const struct round *r, size_t n, const struct cct *cct)
 {
 	double frames = (double)r->frames, samples = (double)n;
@@ -104,8 +104,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "micro_unwind: %s: %s\n", diag.what, diag.why);
 		return 1;
 	}
-	/* All mappings first: rounds walk the samples only. A recording of one program run is what this is
-	 * for. */
+	/* All mappings first: the rounds only unwind the samples. Meant for a recording of one program run.
+	 */
 	struct unwinder *unwinder = unwinder_new(images, source->info.isa, &options);
 	while (source_next(source, &event, -1, &diag) > 0) {
 		if (event.kind == EVENT_SAMPLE)

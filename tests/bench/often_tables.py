@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often, along which way, how many cycles each, of one function of a command, as rows of three tables of docs/often.md:
-calling contexts (Ammons, Ball, Larus 1997, Table 3), ways (Table 4), where the cycles went (Anderson et al. 1997, Figure 4).
+"""Prints call counts, path counts and cycles of one function of a command as rows of three tables of docs/often.md: calling
+contexts (Ammons, Ball, Larus 1997, Table 3), paths (Table 4), where the cycles went (Anderson et al. 1997, Figure 4).
 usage: often_tables.py NAME FUNCTION COMMAND [ARGUMENTS]; needs CPPROF in the environment."""
 import json
 import os
@@ -17,7 +17,7 @@ def run(*words):
 
 
 def contexts(name, document):
-    """Of the tree of functions, without inlined calls, loops and lines."""
+    """Statistics of the tree of functions, without inlined calls, loops and lines."""
     nodes, kind = document["nodes"], document["frames"]["kind"]
     is_function = [kind[frame] == "function" for frame in nodes["frame"]]
     outer, depth, children, copies, sites = {}, {0: 0}, {}, {}, {}

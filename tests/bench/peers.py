@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The profilers: how each is started, what it leaves, how its result is read back."""
+"""The profilers: how each is started, which files it writes, how its result is read."""
 import glob
 import json
 import os
@@ -11,7 +11,7 @@ from workloads import HERE, WORK
 
 CPPROF = os.environ.get("CPPROF", os.path.join(HERE, "..", "..", "build", "release", "cmd", "cpprof"))
 RATE = "999"
-# Keeps perf away from the user's cache: a cached unstripped twin would lend its symbols to a stripped file.
+# Keeps perf away from the user's cache: symbols of a cached unstripped copy would be used for a stripped file.
 PERF = f"perf --buildid-dir {WORK}/perf-cache"
 ROOTS = re.compile(r"^(_start|_dl_start|_dl_start_user|__libc_start_main.*|__libc_start_call_main|clone3?|__clone3?|"
                    r"start_thread|thread_start|runtime\.goexit.*|runtime\.rt0_go.*|runtime\.mstart.*|__clone_internal)$")
@@ -19,7 +19,7 @@ FRAME = re.compile(r"^\s+([0-9a-f]+)\s+(.*?)\s+\((.*)\)\s*$")
 
 
 def reaches_root(stack):
-    """By name; in a stripped program the frame below libc's start routine is _start."""
+    """Recognises roots by name; in a stripped program the frame below libc's start routine is _start."""
     if not stack:
         return False
     below_start = len(stack) > 1 and stack[-2][0].startswith("__libc_start_main")
@@ -27,7 +27,7 @@ def reaches_root(stack):
 
 
 def perf_complete(path):
-    """Share of user samples whose outermost frame is a root, by perf's own unwinding."""
+    """Share of user samples whose outermost frame is a root, as unwound by perf."""
     script = subprocess.Popen(f"{PERF} script -i {path} -F comm,tid,ip,sym,dso --max-stack 4096 --no-inline".split(),
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
     total = rooted = 0
@@ -70,7 +70,7 @@ def cpprof_read(path):
 
 
 def gprofng_read(path):
-    """Its experiments of the programs below the wrapper; a stack is whole if it hangs from where programs and threads begin."""
+    """Reads the experiments of the programs below the wrapper; a stack is complete if its root is the start of a program or thread."""
     total = whole = 0.0
     for child in glob.glob(os.path.join(path, "_*.er")):
         text = subprocess.run(["gprofng", "display", "text", "-calltree", child], capture_output=True, text=True).stdout
@@ -84,11 +84,11 @@ def gprofng_read(path):
 CPPROF_RECORD = f"{CPPROF} record -q -F {RATE} -e cpu-clock -o {{out}}"
 CPPROF_REPORT = {"inlines": f"{CPPROF} report {{out}} --no-pager --view tree"}
 
-# record: command before the target; resolve: what adds the names, if that is not part of reporting; read: what it says
-# of itself; report: commands whose time to text is measured; store: whose run left what cpprof keeps from one to the next
+# record: command before the target; resolve: command that adds names, if reporting does not; read: how to read its own
+# statistics; report: commands whose time is measured; store: peer whose run has left the store that this one uses
 PEERS = {
     "none": dict(record="", out=None, read=None, report={}),
-    # Unwinding alone, names by a command of their own; then as users do, for the first time and the second.
+    # Unwinding alone, with names added by a separate command; then as users do, the first time and the second.
     "cpprof": dict(record=CPPROF_RECORD + " --no-resolve --", out="cpprof.data", read=cpprof_read,
                    resolve=f"{CPPROF} resolve -q {{out}}", report={}),
     "cpprof_first": dict(record=CPPROF_RECORD + " --", out="cpprof.data", read=cpprof_read, report=CPPROF_REPORT),
@@ -101,7 +101,7 @@ PEERS = {
 
 
 def add_before(path):
-    """An earlier build as a peer: what the cpprof and cpprof_first of this build are held against."""
+    """An earlier build as a peer, to compare this build's cpprof and cpprof_first with."""
     for name in ("cpprof", "cpprof_first"):
         mine = PEERS[name]
         PEERS[name.replace("cpprof", "before")] = {**mine, "report": {}} | {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workloads: what each needs, how it is made, how it is run. All deterministic, CPU bound, about five seconds."""
+"""The workloads: requirements, how to build and run each. All are deterministic, CPU bound, about five seconds long."""
 import glob
 import os
 import shutil
@@ -26,7 +26,7 @@ def sh(command, **kw):
 
 
 def built(name, command):
-    """A binary in BIN, made once."""
+    """A binary in BIN, built once."""
     path = os.path.join(BIN, name)
     if not os.path.exists(path):
         sh(command.format(src=SRC, out=path, bin=BIN, data=DATA, no_tables=NO_TABLES))
@@ -55,12 +55,12 @@ def cc1plus():
 
 
 def corpus():
-    """Deterministic bytes that compress like real ones: code of the compiler and source of the headers."""
+    """Deterministic bytes that compress like real data: code of the compiler and source of the headers."""
     return data("corpus.bin", f"cat {cc1plus()} $(find /usr/include -name '*.h' | sort | head -2000) | head -c 60000000 > {{out}}")
 
 
 def amalgamation():
-    """SQLite's one-file source, from the npm package better-sqlite3."""
+    """SQLite's amalgamation source, from the npm package better-sqlite3."""
     path = os.path.join(DATA, "sqlite", "sqlite3.c")
     if not os.path.exists(path):
         folder = os.path.join(DATA, "npm")
@@ -128,7 +128,7 @@ def java():
     return f"{program('java')} -Xmx512m -cp {BIN} Bench"
 
 
-# name -> (Debian packages it needs, a function that makes it and gives the command, environment)
+# name -> (Debian packages it needs, a function that builds it and returns the command, environment)
 WORKLOADS = {
     "xz": (["xz-utils"], lambda: f"{program('xz')} -6 -T1 -c {data('xz.bin', f'head -c 6000000 {corpus()} > {{out}}')}", {}),
     "zstd": (["zstd"], lambda: f"{program('zstd')} -17 -T1 -q -c {data('zstd.bin', f'head -c 8000000 {corpus()} > {{out}}')}", {}),
@@ -169,6 +169,6 @@ def prepare(name, install):
 
 
 def tool(name):
-    """One of the harness's own programs."""
+    """One of the benchmark's own programs."""
     flags = "-static" if name == "timewrap" else ""
     return built(name, f"gcc -O2 {flags} {{src}}/{name}.c -o {{out}}")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# cpprof as a server has it: only what any Linux with a shell has is used, so that this runs where there is nothing but
-# busybox. usage: installed.sh CPPROF FOLDER    FOLDER: to write to
+# Checks the installed cpprof on a server: record, attach, report, export, resolve. Uses only a POSIX shell and basic
+# tools, so that it runs in a root that contains only busybox. usage: installed.sh CPPROF FOLDER    FOLDER: for output
 set -u
 cpprof=$1
 folder=$2
@@ -13,7 +13,7 @@ fail() {
 	exit 1
 }
 
-# Burns CPU time in the shell itself, so that nothing else is needed.
+# Uses CPU time in the shell itself, so that no other program is needed.
 burn='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 pid=
 export XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/config" HOME="$folder"
@@ -28,12 +28,12 @@ code=$?
 [ $code = 7 ] || fail "record ended with $code, not with the status of its command"
 "$cpprof" check record.data >/dev/null || fail "check"
 "$cpprof" report record.data --no-pager >report.txt || fail "report"
-grep -q 'ran for .* samples' report.txt || fail "the report does not say what ran"
+grep -q 'ran for .* samples' report.txt || fail "the report does not say how long the program ran"
 grep -q '% complete' report.txt || fail "the report has no quality line"
 complete=$(sed -n 's/.*samples, \([0-9]*\)[.0-9]*% complete.*/\1/p' report.txt)
 [ "${complete:-0}" -ge 90 ] || fail "only '$complete' % of the stacks are complete"
 "$cpprof" report record.data --html report.html 2>/dev/null || fail "report --html"
-grep -q '<html' report.html || fail "report.html is no page"
+grep -q '<html' report.html || fail "report.html is not an HTML page"
 "$cpprof" export record.data -o record.pb.gz || fail "export"
 [ -s record.pb.gz ] || fail "the export is empty"
 "$cpprof" resolve record.data -o resolved.data >/dev/null 2>resolve.txt || fail "resolve: $(cat resolve.txt)"
@@ -45,11 +45,11 @@ kill -9 $pid
 pid=
 "$cpprof" report attach.data --no-pager | grep -q 'was watched for' || fail "report of attach"
 
-# What is read with a library of its own: a settings file, and servers of debug information, which are not to be had here.
+# Features that need a library: the settings file (cJSON), and debuginfod, which is not available here.
 echo '{ "report": { "view": "quality" } }' >config/cpprof/config.json
 "$cpprof" report record.data --no-pager >settings.txt || fail "report with settings"
 ! cmp -s settings.txt report.txt || fail "the settings file is not used"
 PATH=/nowhere DEBUGINFOD_URLS=http://127.0.0.1:1 "$cpprof" resolve record.data -o resolved.data --no-cache >/dev/null 2>resolve.txt ||
 	fail "resolve without debuginfod"
-grep -q 'debuginfod-find is not installed' resolve.txt || fail "nothing says that debuginfod-find is missing"
+grep -q 'debuginfod-find is not installed' resolve.txt || fail "no message says that debuginfod-find is missing"
 exit 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Packages for this machine's architecture: made twice, from sources in different folders, by users with different
-# settings, they are the same bytes; everything is in them; debug information comes from a server by debuginfod-find.
-# usage: package.sh; needs SOURCE and BUILD in the environment. Leaves what it made for package_on.sh.
+# Tests the packages for this machine's architecture: two builds from different folders, under different user settings, are
+# identical; the packages are complete; debuginfod-find fetches debug information.
+# usage: package.sh; needs SOURCE and BUILD in the environment. package_on.sh uses the packages that it builds.
 . "$(dirname "$0")/package_lib.sh"
 need cmake ninja gcc git dpkg-deb dpkg-source readelf
 
@@ -27,8 +27,8 @@ mkdir -p "$packages/again"
 rm -rf "$packages/again/sources"
 cp -a "$packages/made/sources" "$packages/again/"
 (umask 077 && export TZ=Asia/Tokyo LC_ALL=C.UTF-8 HOME=/nonexistent && pack "$two" "$arch" "$packages/again") || exit
-cmp "$first" "$packages/again/$(basename "$first")" || fail "a second build gives another .deb"
-cmp "$first_tarball" "$packages/again/$(basename "$first_tarball")" || fail "a second build gives another archive"
+cmp "$first" "$packages/again/$(basename "$first")" || fail "a second build gives a different .deb"
+cmp "$first_tarball" "$packages/again/$(basename "$first_tarball")" || fail "a second build gives a different archive"
 rm -rf "$packages/one" "$packages/two" "$packages/again"
 
 check_contents "$first" "$first_tarball" "$arch" "$packages/unpacked"
@@ -43,6 +43,6 @@ if command -v debuginfod-find >/dev/null; then
 	(cd "$packages" && DEBUGINFOD_BY=command "$SOURCE/tests/names/debuginfod.sh") || code=$?
 	[ $code = 0 ] || [ $code = 77 ] || fail "debug information from a server, by debuginfod-find"
 else
-	echo "left out: no debuginfod-find"
+	echo "not checked: debuginfod-find is not installed"
 fi
 ls -l "$first" "$first_tarball"

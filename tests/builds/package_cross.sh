@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Packages for the other architecture: everything is in them, and under qemu-user the program does what needs no live
-# target. usage: package_cross.sh; needs SOURCE and BUILD in the environment, and libraries in build/sysroot
+# Tests the packages for the other architecture: they are complete, and under qemu-user the program can do everything that
+# needs no live target. usage: package_cross.sh; needs SOURCE and BUILD in the environment, and libraries in build/sysroot
 . "$(dirname "$0")/package_lib.sh"
 case $(uname -m) in x86_64) machine=aarch64 arch=arm64 ;; *) machine=x86_64 arch=amd64 ;; esac
 need cmake ninja dpkg-deb dpkg-source readelf "$machine-linux-gnu-gcc"
@@ -23,7 +23,7 @@ run() {
 }
 
 shows() {
-	grep -q -- "$1" out.log || { cat out.log err.log; fail "it does not show '$1'"; }
+	grep -q -- "$1" out.log || { cat out.log err.log; fail "the output does not contain '$1'"; }
 }
 
 run --version
@@ -36,12 +36,12 @@ run check tower.data
 run report tower.data --no-pager
 shows '% complete'
 run report tower.data --html tower.html
-grep -q '<html' tower.html || fail "tower.html is no page"
+grep -q '<html' tower.html || fail "tower.html is not an HTML page"
 run export tower.data -o tower.pb.gz
 run inspect functions "$(find "$SOURCE/tests/data/tower/root-$machine" -type f -name 'tower*' | head -n 1)"
 shows 'tower_main'
 run inspect events "$recording"
 shows 'sample'
 "$emulator" "$program" record -o live.data -- true >out.log 2>err.log
-[ $? != 0 ] || fail "qemu-user has no perf_event, but a recording was made"
-grep -q '^cpprof: ' err.log || fail "what cannot be done is not said"
+[ $? != 0 ] || fail "qemu-user has no perf_event, but record succeeded"
+grep -q '^cpprof: ' err.log || fail "record does not say why it failed"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of packages.
+# Functions for the tests of packages; sourced by them.
 set -u
 : "${SOURCE:?}" "${BUILD:?}"
-packages=$BUILD/packages # what is fetched and made; kept
+packages=$BUILD/packages # downloads and builds; kept between runs
 
 skip() {
 	echo "skipped: $*"
@@ -36,10 +36,10 @@ pack() {
 	}
 	tarball=$(sed -n '/\.tar\.gz$/p' "$log.made")
 	deb=$(sed -n '/\.deb$/p' "$log.made")
-	[ -s "$deb" ] && [ -s "$tarball" ] || fail "there is no package for $2"
+	[ -s "$deb" ] && [ -s "$tarball" ] || fail "no package was built for $2"
 }
 
-# check_contents DEB TARBALL ARCH FOLDER: everything is in its place, and the program needs nothing; leaves the package unpacked in FOLDER.
+# check_contents DEB TARBALL ARCH FOLDER: all files are there, the program is static; leaves the package unpacked in FOLDER.
 check_contents() {
 	local tree=$4 program page
 	rm -rf "$tree"
@@ -47,14 +47,14 @@ check_contents() {
 	dpkg-deb -x "$1" "$tree" || fail "dpkg-deb cannot unpack $1"
 	[ "$(dpkg-deb -f "$1" Architecture)" = "$3" ] || fail "its architecture is not $3"
 	[ -z "$(dpkg-deb -f "$1" Depends)" ] || fail "it depends on packages"
-	dpkg-deb -f "$1" Built-Using | grep -q 'glibc (= .*), .*zydis (= ' || fail "it does not say what is linked in"
+	dpkg-deb -f "$1" Built-Using | grep -q 'glibc (= .*), .*zydis (= ' || fail "Built-Using does not list the linked libraries"
 	program=$tree/usr/bin/cpprof
 	[ -x "$program" ] || fail "there is no usr/bin/cpprof"
-	readelf -lW "$program" | grep -q INTERP && fail "the program needs a loader"
+	readelf -lW "$program" | grep -q INTERP && fail "the program has a program interpreter"
 	readelf -dW "$program" | grep -q NEEDED && fail "the program needs libraries"
-	readelf -hW "$program" | grep -q 'Type: *DYN' || fail "the program cannot be moved in memory"
+	readelf -hW "$program" | grep -q 'Type: *DYN' || fail "the program is not position-independent"
 	readelf -SW "$program" | grep -q '\.debug_info' && fail "the program is not stripped"
-	grep -qF "$SOURCE" "$program" && fail "the program names the folder of its sources"
+	grep -qF "$SOURCE" "$program" && fail "the program contains the path of its sources"
 	for page in '' $(sed -n 's/^foreach(command "" \(.*\))/\1/p' "$SOURCE/cmd/CMakeLists.txt"); do
 		[ -s "$tree/usr/share/man/man1/cpprof${page:+-$page}.1.gz" ] || fail "there is no manual page '$page'"
 		zcat "$tree/usr/share/man/man1/cpprof${page:+-$page}.1.gz" | grep -q '^\.SH NAME' || fail "manual page '$page' is empty"
@@ -66,7 +66,7 @@ check_contents() {
 	check_by_lintian "$1"
 }
 
-# The archive has the same program, and unpacks into one folder.
+# The archive contains the same program, and unpacks into a single folder.
 check_tarball() {
 	tar -tzf "$1" | grep -qv '^cpprof-[^/]*/' && fail "$1 unpacks into more than one folder"
 	tar -xOzf "$1" --wildcards '*/bin/cpprof' | cmp - "$2" || fail "the two packages have different programs"
@@ -75,7 +75,7 @@ check_tarball() {
 	tar -tzf "$1" | grep -q '/share/doc/cpprof/LICENSE$' || fail "$1 has no licence"
 }
 
-# Without lintian this is left out: what is essential is checked above.
+# Skipped if lintian is not installed: the essentials are checked above.
 check_by_lintian() {
 	command -v lintian >/dev/null || return 0
 	lintian --allow-root --fail-on error "$1" || fail "lintian"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The package on another system: a chroot with a Debian of its own, where it is installed, used and removed again; or,
-# for "nothing", one with busybox and the program alone. Debians are made by debootstrap once and kept.
+# Tests the package on another system, in a chroot: installs, uses and removes it in a Debian release, or, for "nothing",
+# runs the program in a root with only busybox. The Debian chroots are made by debootstrap once and kept.
 # usage: package_on.sh bullseye|bookworm|trixie|nothing; needs SOURCE and BUILD in the environment, and root
 . "$(dirname "$0")/package_lib.sh"
 system=$1 root=$packages/$1
 [ "$(id -u)" = 0 ] || skip "only root can use chroot"
 need unshare chroot
-unshare -m true 2>/dev/null || skip "no mount namespaces here"
-deb=$(ls "$packages/made"/cpprof_*_"$(own_arch)".deb 2>/dev/null) || skip "there is no package: builds.package has not made one"
+unshare -m true 2>/dev/null || skip "mount namespaces are not available"
+deb=$(ls "$packages/made"/cpprof_*_"$(own_arch)".deb 2>/dev/null) || skip "there is no package: builds.package has not built one"
 "$packages/unpacked/usr/bin/cpprof" record -q --no-resolve -o "$packages/probe.data" -- true >"$packages/probe.log" 2>&1
 case $? in
 0 | 5) ;;
@@ -40,7 +40,7 @@ make_debian() {
 	touch "$root.made"
 }
 
-# In the chroot, with a /proc of its own that goes away with the last process.
+# Runs a command in the chroot, with a private /proc that is unmounted with the last process.
 inside() {
 	unshare -m --propagation private sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$root" "$@"
 }
@@ -53,7 +53,7 @@ use() {
 	rm -rf "$root/tmp/cpprof_test"
 	mkdir -p "$root/tmp/cpprof_test"
 	cp "$SOURCE/tests/builds/installed.sh" "$root/tmp/"
-	inside /bin/sh /tmp/installed.sh "$1" /tmp/cpprof_test || fail "what every server must do, on $system"
+	inside /bin/sh /tmp/installed.sh "$1" /tmp/cpprof_test || fail "installed.sh on $system"
 	rm -rf "$root/tmp/cpprof_test" "$root/tmp/installed.sh"
 }
 
@@ -74,15 +74,15 @@ inside dpkg --purge cpprof >/dev/null 2>&1
 files >"$root.before"
 cp "$deb" "$root/tmp/cpprof.deb"
 inside dpkg -i /tmp/cpprof.deb >"$root.log" 2>&1 || { cat "$root.log"; fail "dpkg -i on $system"; }
-[ -z "$(inside dpkg -V cpprof)" ] || fail "what was installed is not what was packed: $(inside dpkg -V cpprof)"
+[ -z "$(inside dpkg -V cpprof)" ] || fail "installed files differ from the packaged ones: $(inside dpkg -V cpprof)"
 [ -s "$root/usr/share/man/man1/cpprof-record.1.gz" ] || fail "no manual page was installed"
 [ "$(complete_words)" = $'record\nsummary' ] || fail "completion gives $(complete_words)"
 use /usr/bin/cpprof
-# Names of a program that Debian has there: perl exports its functions.
+# Functions of a program in the chroot get names: perl exports its symbols.
 inside /bin/sh -c 'cd /tmp && XDG_CACHE_HOME=/tmp cpprof record -q -o perl.data -- perl -e "\$i += \$_ % 7 for 1 .. 3000000" && cpprof report perl.data --no-pager' >"$root.log" 2>&1 ||
 	{ cat "$root.log"; fail "record of perl"; }
 grep -q 'Perl_' "$root.log" || { cat "$root.log"; fail "functions of perl have no names"; }
 inside dpkg -r cpprof >"$root.log" 2>&1 || { cat "$root.log"; fail "dpkg -r on $system"; }
 rm -rf "${root:?}"/tmp/*
 files >"$root.after"
-diff "$root.before" "$root.after" || fail "something stays behind on $system"
+diff "$root.before" "$root.after" || fail "files are left behind after removal on $system"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A build that makes its BPF skeletons itself: they are made and used, and the kernel takes the programs.
+# Tests a build that generates its BPF skeletons: they are generated and used, and the kernel's verifier accepts the programs.
 # usage: rebuild.sh FOLDER; needs SOURCE in the environment.
 set -u
 : "${SOURCE:?}"
@@ -26,8 +26,8 @@ rm -rf "$made"
 cmake --build "$folder" -j2 --target cpprof test_collector test_symbolize >"$folder.log" 2>&1 || fail "building"
 for source in "$SOURCE"/collector/bpf/*.bpf.c; do
 	skeleton=$(basename "$source" .bpf.c).skel.h
-	[ -s "$made/$skeleton" ] || fail "$skeleton was not made"
-	ninja -C "$folder" -t deps 2>/dev/null | grep -q "made/collector/bpf/$skeleton" || fail "$skeleton was made and not used"
+	[ -s "$made/$skeleton" ] || fail "$skeleton was not generated"
+	ninja -C "$folder" -t deps 2>/dev/null | grep -q "made/collector/bpf/$skeleton" || fail "$skeleton was generated but not used"
 done
 ctest --test-dir "$folder" --output-on-failure --no-tests=error -R '^unit\.(collector|symbolize)$' >"$folder.log" 2>&1 || fail "unit tests"
 grep 'tests passed' "$folder.log"

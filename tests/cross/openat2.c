@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openat2: preloaded into emulated programs, because older qemu-user does not know the call of that name
- * and cpprof finds the binaries of a recording with it. Everything else, and openat2 where it is known, goes
- * to the system.
+ * An openat2() for emulated programs, loaded by LD_PRELOAD: older qemu-user lacks that call, and cpprof
+ * opens the binaries of a recording with it. Other calls, and openat2 if the system has it, are passed on.
  *
- * RESOLVE_IN_ROOT is what cpprof asks for: "/" and ".." mean the given folder, in links as well.
+ * cpprof uses RESOLVE_IN_ROOT: "/" and ".." stay inside the given folder, in symbolic links as well.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,14 +21,14 @@
 #define MAX_PATH 4096
 #define MAX_LINKS 40
 
-/* What has been walked, free of links and relative to the root, and what is left to walk. */
+/* The part of the path that is resolved, without links and relative to the root, and the remaining part. */
 struct walk {
 	char done[MAX_PATH], left[MAX_PATH];
 	int n_links;
-	bool no_follow; /* a link as the last name is refused */
+	bool no_follow; /* fail if the last component is a symbolic link */
 };
 
-/* Programs that are started from here are not emulated and could not load this. */
+/* Programs started from here run natively and could not load this library. */
 __attribute__((constructor)) static void preload_once(void)
 {
 	unsetenv("LD_PRELOAD");
@@ -41,7 +40,7 @@ static int refuse(int error)
 	return -1;
 }
 
-/* Cuts the first name off what is left; false at the end. */
+/* Takes the first component off the remaining path; false at the end. */
 static bool walk_next(struct walk *walk, char name[MAX_PATH])
 {
 	char *start = walk->left + strspn(walk->left, "/");
@@ -60,7 +59,7 @@ static void walk_up(struct walk *walk)
 	*(slash ? slash : walk->done) = '\0';
 }
 
-/* What is left is now what the link says and then what was left before. */
+/* Prepends the link's target to the remaining path. */
 static int walk_link(struct walk *walk, int root, const char *link)
 {
 	char target[MAX_PATH], left[2 * MAX_PATH + 2];

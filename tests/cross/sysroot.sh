@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks Debian packages of another architecture, and what they depend on, into a folder: libraries to link with and
-# to run with under qemu-user. apt is given a state of its own there, so neither root nor a foreign architecture in
-# dpkg is needed, and nothing on the machine changes.
-# usage: sysroot.sh ARCHITECTURE FOLDER PACKAGE...    (architecture as Debian calls it)
-# exit: 0 it is there, 1 not, with the reason as the last line of what was printed
+# Unpacks Debian packages of another architecture and their dependencies into a folder: libraries to link with, and to
+# run with under qemu-user. apt runs with a private state directory there, so it needs neither root nor a foreign
+# architecture in dpkg, and leaves the system unchanged.
+# usage: sysroot.sh ARCHITECTURE FOLDER PACKAGE...    (Debian's name of the architecture)
+# exit: 0 if the libraries are there, 1 otherwise, with the reason as the last line of output
 set -euo pipefail
 architecture=$1 folder=$2
 shift 2
@@ -23,7 +23,7 @@ foreign_apt() {
 		-o Dir::State::status="$state/status" -o Dir::Cache="$state" -o Debug::NoLocking=1 "$@"
 }
 
-# A library's name for linking may point to /lib/...: it is that folder here.
+# Absolute symbolic links (libX.so -> /lib/...) are made relative, so that they stay inside the sysroot.
 relink() {
 	local link
 	find "$folder" -type l -lname '/*' -print0 | while IFS= read -r -d '' link; do
@@ -31,7 +31,7 @@ relink() {
 	done
 }
 
-command -v apt-get >/dev/null || { echo "there is no apt-get"; exit 1; }
+command -v apt-get >/dev/null || { echo "apt-get is not installed"; exit 1; }
 rm -rf "${folder:?}"/* "$folder/.packages" "$folder/.versions"
 state=$folder/.apt
 rm -rf "$state"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One real recording in every format: the sums of every metric agree, the JSON fits its schema's required
-members, and whoever can read a format here does. usage: agree.py; needs CPPROF and BUILD in the environment."""
+"""Exports one recording in every format: the sums of every metric agree, the JSON has the members that its schema
+requires, and installed readers of the formats accept them. usage: agree.py; needs CPPROF and BUILD in the environment."""
 import base64
 import gzip
 import json
@@ -72,7 +72,7 @@ def packed(data):
 
 
 def read_pprof(path):
-    """Sums per metric; also that every reference finds its target."""
+    """Sums per metric; also checks that every reference is valid."""
     strings, sums, locations, functions, used, lines = [], None, set(), set(), set(), []
     for field, value in fields(gzip.open(path).read()):
         if field == 6:
@@ -91,13 +91,13 @@ def read_pprof(path):
         elif field == 5:
             functions.add(dict(fields(value))[1])
     check("pprof: string 0 is empty", strings[0] == "")
-    check("pprof: every location is there", used <= locations)
-    check("pprof: every function is there", {line[1] for line in lines} <= functions)
+    check("pprof: every location exists", used <= locations)
+    check("pprof: every function exists", {line[1] for line in lines} <= functions)
     return sums
 
 
 def read_otlp(path):
-    """Sums per metric: a profile each."""
+    """Sums per metric: one profile each."""
     sums = []
     (resource,) = [value for field, value in fields(open(path, "rb").read()) if field == 1]
     (scope,) = [value for field, value in fields(resource) if field == 2]
@@ -109,7 +109,7 @@ def read_otlp(path):
 
 
 def read_html(path):
-    """Sums per metric of what the page carries, unpacked as its script does."""
+    """Sums per metric of the page's data, unpacked as its script does."""
     page = open(path, encoding="utf-8").read()
     blob = lambda name: zlib.decompress(base64.b64decode(re.search(f'id="block-{name}">([^<]*)<', page)[1]), -15)  # noqa: E731
     meta, columns = json.loads(blob("meta")), {}
@@ -119,9 +119,9 @@ def read_html(path):
             n, planes = struct.unpack_from("<II", bytes_, at)
             columns[name] = [sum(bytes_[at + 8 + k * n + i] << 8 * k for k in range(planes)) for i in range(n)]
             at += 8 + planes * n
-        check(f"html: block {block} is all there", at == len(bytes_))
+        check(f"html: block {block} was read to its end", at == len(bytes_))
     check("html: parents precede children", all(0 < back <= i for i, back in enumerate(columns["node.back"]) if i))
-    check("html: names nothing outside itself", not re.search(r'(src|href)="?(https?:)?//', page))
+    check("html: no external references", not re.search(r'(src|href)="?(https?:)?//', page))
     sums = [0] * len(meta["metrics"])
     for metric, low, high in zip(columns["value.metric"], columns["value.low"], columns["value.high"]):
         sums[metric] += low + (high << 32)
@@ -129,7 +129,7 @@ def read_html(path):
 
 
 def read_callgrind(path):
-    """Sums of the costs of all lines, and what arrives at each function name from its callers."""
+    """Sums of the costs of all lines, and each function's inclusive cost by name, from calls to it."""
     names, sums, arriving, callee, events = {}, [], {}, None, 0
 
     def name(space, text):
@@ -151,7 +151,7 @@ def read_callgrind(path):
         elif key == "cfn":
             callee = name("fn", text)
         elif key == "calls":
-            check("callgrind: a call was made", int(text.split()[0]) >= 1, line)
+            check("callgrind: at least one call", int(text.split()[0]) >= 1, line)
         elif line[:1].isdigit():
             values = [int(v) for v in line.split()[1:]]
             check("callgrind: columns", len(values) == events, line)
@@ -185,7 +185,7 @@ def check_openmetrics(metrics):
     lines = open("p.prom").read().split("\n")
     check("openmetrics ends", lines[-2:] == ["# EOF", ""])
     series = [line.rsplit(" ", 1) for line in lines if line and line[0] != "#"]
-    check("openmetrics: each series once", len({name for name, _ in series}) == len(series))
+    check("openmetrics: no duplicate series", len({name for name, _ in series}) == len(series))
     nanoseconds = sum(round(float(value) * 1e9) for name, value in series if name.startswith("cpprof_self_seconds{"))
     check("openmetrics sums", nanoseconds == metrics[1], nanoseconds)
     check("openmetrics: few series", len(series) < 60, len(series))
@@ -197,7 +197,7 @@ def check_openmetrics(metrics):
 
 
 def check_firefox(metrics):
-    """The viewer drops what refers to nothing without a word, so every reference is followed here."""
+    """The viewer silently drops invalid references, so every reference is checked here."""
     profile = json.load(open("p.firefox.json"))
     shared = profile["shared"]
     size = {name: table["length"] for name, table in shared.items() if name != "stringArray"}
@@ -213,14 +213,14 @@ def check_firefox(metrics):
                                   ("sources", "filename", "strings")):
         check(f"firefox: {table}.{column}", all(i is None or 0 <= i < size[target] for i in shared[table][column]))
     check("firefox: resources", all(-1 <= i < size["resourceTable"] for i in shared["funcTable"]["resource"]))
-    check("firefox: prefixes come first", all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
+    check("firefox: prefixes precede their stacks", all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
     frames, stacks = shared["frameTable"], shared["stackTable"]
     for frame, prefix in zip(stacks["frame"], stacks["prefix"]):
         if frames["inlineDepth"][frame]:
             outer = stacks["frame"][prefix]
             check("firefox: inlined at the same address, one deeper", frames["inlineDepth"][outer] + 1 == frames["inlineDepth"][frame] and
                   all(frames[key][outer] == frames[key][frame] for key in ("address", "nativeSymbol")))
-    check("firefox: something is inlined", any(frames["inlineDepth"]))
+    check("firefox: there are inlined frames", any(frames["inlineDepth"]))
     total = 0
     for thread in profile["threads"]:
         samples = thread["samples"]
@@ -240,14 +240,14 @@ def check_llvm(metrics):
             functions[name] = int(total)
         elif ":" not in parts[1]:
             lines += int(parts[1])
-    check("llvm-sample: totals are what the lines say", sum(functions.values()) == lines)
-    check("llvm-sample: not more than there is", 0 < lines <= metrics[1], (lines, metrics))
+    check("llvm-sample: totals are the sums of the lines", sum(functions.values()) == lines)
+    check("llvm-sample: not more than the total", 0 < lines <= metrics[1], (lines, metrics))
     profdata = shutil.which("llvm-profdata") or shutil.which("llvm-profdata-14")
     if not profdata:
         return skip("llvm-profdata is not installed")
     merged = subprocess.run([profdata, "merge", "--sample", "--text", "p.prof", "-o", "-"], capture_output=True, text=True)
     again = {line.split(":")[0]: int(line.split(":")[1]) for line in merged.stdout.splitlines() if line[:1] not in ("", " ")}
-    check("llvm-profdata reads the same", merged.returncode == 0 and again == functions, merged.stderr)
+    check("llvm-profdata reads the same values", merged.returncode == 0 and again == functions, merged.stderr)
 
 
 def check_svg():
@@ -258,7 +258,7 @@ def check_svg():
         box = frame.find(space + "rect")
         rows.setdefault(float(box.get("y")), []).append((float(box.get("x")), float(box.get("width"))))
     widths = [sum(width for _, width in rows[y]) for y in sorted(rows)]
-    check("svg: the root is as wide as the picture", abs(widths[0] - 1180) < 1 and len(rows) > 5, widths)
+    check("svg: the root is as wide as the image", abs(widths[0] - 1180) < 1 and len(rows) > 5, widths)
     check("svg: no row is wider than the one above", all(a + 1 >= b for a, b in zip(widths, widths[1:])), widths)
     for row in rows.values():
         row.sort()
@@ -270,7 +270,7 @@ def main():
     os.chdir(folder)
     recorded = run("record", "-q", "-F", "499", "-o", "p.data", "--", EXAMPLE, "1")
     if recorded.returncode in (3, 5):
-        print("skipped: no samples can be had here: " + recorded.stderr.decode().strip().replace("\n", " "))
+        print("skipped: cannot record here: " + recorded.stderr.decode().strip().replace("\n", " "))
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
     for name in ("p.json", "p.ndjson", "p.rows.json", "p.top.json", "p.pb.gz", "p.otlp", "p.speedscope.json", "p.folded", "p.html", "z.json.gz",
@@ -278,18 +278,18 @@ def main():
                  "p.prof"):
         done = run("export", "p.data", "-o", name)
         check("export " + name, done.returncode == 0 and os.path.getsize(name) > 0, done.stderr)
-    check("check accepts all of ours", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
+    check("check accepts our exports", run("check", "p.data", "p.json", "p.ndjson", "z.json.gz").returncode == 0)
 
     document = json.load(open("p.json"))
     metrics = [sum(document["node_values"]["exclusive"][str(m["id"])]) for m in document["metrics"]]
-    check("json: samples are the quality's", metrics[0] == document["quality"]["samples"])
+    check("json: samples equal the quality's count", metrics[0] == document["quality"]["samples"])
     check("json: inclusive root", [document["node_values"]["inclusive"][str(i)][0] for i in range(len(metrics))] == metrics)
     threads = [0] * len(metrics)
     for metric, value in zip(document["thread_values"]["metric"], document["thread_values"]["value"]):
         threads[metric] += value
     check("json: threads add up", threads == metrics)
     schema = json.loads(run("schema").stdout)
-    check("json: has what the schema requires", set(schema["required"]) <= set(document))
+    check("json: has the members that the schema requires", set(schema["required"]) <= set(document))
 
     sizes = []
     for detail in ("time", "threads", "lines", "cct", "summary"):
@@ -298,10 +298,10 @@ def main():
             check(f"{name} of {detail} is whole", run("check", name).returncode == 0)
         less = json.load(open("d.json"))
         sizes.append(os.path.getsize("d.json"))
-        check(f"{detail}: has what the schema requires", set(schema["required"]) <= set(less))
+        check(f"{detail}: has the members that the schema requires", set(schema["required"]) <= set(less))
         check(f"{detail}: the same sums", [sum(less["node_values"]["exclusive"][str(i)]) for i in range(len(metrics))] == metrics)
         check(f"{detail}: the same files without debug information", less["quality"]["modules_without_debug"] == document["quality"]["modules_without_debug"])
-    check("no detail is more than the one before", sizes == sorted(sizes, reverse=True), sizes)
+    check("each level of detail is smaller than the one before", sizes == sorted(sizes, reverse=True), sizes)
 
     stream = [0] * len(metrics)
     for line in open("p.ndjson"):
@@ -312,7 +312,7 @@ def main():
     check("ndjson sums", stream == metrics)
     check("ndjson ends", json.loads(line)["t"] == "end")
     rows = json.load(open("p.rows.json"))
-    check("rows: one root first", rows[0]["level"] == 0 and all(r["level"] > 0 for r in rows[1:]))
+    check("rows: one root, which comes first", rows[0]["level"] == 0 and all(r["level"] > 0 for r in rows[1:]))
     check("rows sums", rows[0]["value"] == metrics[1] == sum(r["self"] for r in rows))
     check("pprof sums", read_pprof("p.pb.gz") == metrics)
     check("otlp sums", read_otlp("p.otlp") == metrics)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `cpprof diff` and `cpprof stats` say of made profiles: sums, exit codes, formats, and that flat changes are those of
-`pprof -diff_base`, where there is one. usage: diff.py; needs CPPROF, MAKE_PROFILE and SOURCE in the environment."""
+"""Tests `cpprof diff` and `cpprof stats` on synthetic profiles: sums, exit codes, formats; flat changes equal those of
+`pprof -diff_base`, if go is installed. usage: diff.py; needs CPPROF, MAKE_PROFILE and SOURCE in the environment."""
 import csv
 import io
 import json
@@ -47,14 +47,14 @@ def check_views():
         check_sums(*view, "a.data", "b.data")
         check_sums(*view, "--limit", "3", "a.data", "b.data", "--", "b.data", "a.data")
     text = run("diff", "a.data", "b.data").stdout
-    check("one run a side is said", "sample counts alone" in text, text)
-    check("several runs are said", "variation between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)
-    check("the same file twice is said", "more than once" in run("diff", "a.data", "a.data").stdout)
+    check("one run per side is noted", "sample counts alone" in text, text)
+    check("several runs are noted", "variation between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)
+    check("a duplicate file is noted", "more than once" in run("diff", "a.data", "a.data").stdout)
     check("markdown", run("diff", "-f", "md", "a.data", "b.data").stdout.count("|") > 20)
     run("diff", "--html", "d.html", "a.data", "b.data")
     check("html", os.path.getsize("d.html") > 10000)
     same = check_sums("a.data", "a.data")
-    check("a profile is like itself", all(row["self"]["change"] == 0 and not row["significant"] for row in same["rows"]))
+    check("a profile does not differ from itself", all(row["self"]["change"] == 0 and not row["significant"] for row in same["rows"]))
     check("new and gone", {row["state"] for row in check_sums("sample.data", "other.data")["rows"]} >= {"new", "gone"})
 
 
@@ -67,7 +67,7 @@ def check_rules():
         json.dump({"rules": [{"rule": "total>1%", "why": "it must not grow"}]}, file)
     ended = subprocess.run([CPPROF, "diff", "--rules", "rules.json", "small.data", "large.data"], capture_output=True, text=True)
     if "without" not in ended.stderr:
-        check("rules of a file", ended.returncode == 7 and "it must not grow" in ended.stdout, (ended.returncode, ended.stdout[-300:], ended.stderr))
+        check("rules from a file", ended.returncode == 7 and "it must not grow" in ended.stdout, (ended.returncode, ended.stdout[-300:], ended.stderr))
     run("diff", "--rules", "none.json", "a.data", "b.data", code=1)
     with open("bad.json", "w") as file:
         file.write("{")
@@ -94,11 +94,11 @@ def check_bad_input():
 
 def says(what, text, *args, code=0, given=""):
     ended = run(*args, code=code, given=given)
-    check(f"{what}: '{text}' is said", text in ended.stdout + ended.stderr, (args[:6], ended.stdout[-300:], ended.stderr[-300:]))
+    check(f"{what}: prints '{text}'", text in ended.stdout + ended.stderr, (args[:6], ended.stdout[-300:], ended.stderr[-300:]))
 
 
 def check_damage():
-    """Whatever is wrong with one of the files, it is named, and nothing is compared."""
+    """An unreadable file is named, and nothing is compared."""
     whole = open("a.data", "rb").read()
     files = {"nothing.data": b"", "short.data": whole[:-1], "other.txt": b"not a profile\n" * 50,
              "flipped.data": whole[:len(whole) // 2] + bytes([whole[len(whole) // 2] ^ 0x55]) + whole[len(whole) // 2 + 1:]}
@@ -112,7 +112,7 @@ def check_damage():
 
 
 def check_fit():
-    """What does not fit is refused or said in a sentence."""
+    """Profiles that do not match are refused, or a message says so."""
     says("two programs", "have no outermost function in common", "diff", "sample.data", "other.data")
     says("twice", "given more than once", "stats", "a.data", "b.data", "a.data")
     tower = os.path.join(os.environ["SOURCE"], "tests", "data", "tower")
@@ -138,11 +138,11 @@ def check_space():
 
 
 def check_lists():
-    """More names than a command line holds."""
+    """More names than fit on a command line."""
     with open("list", "w") as file:
         file.write("a.data\n\nb.data\n--\nb.data\na.data\n")
     typed = run("diff", "-f", "json", "a.data", "b.data", "--", "b.data", "a.data").stdout
-    check("a list says what is typed", run("diff", "-f", "json", "--files-from", "list").stdout == typed)
+    check("a list gives the same result as arguments", run("diff", "-f", "json", "--files-from", "list").stdout == typed)
     check("a list on standard input", run("diff", "-f", "json", "--files-from", "-", given=open("list").read()).stdout == typed)
     check("two need no --", run("diff", "-f", "json", "--files-from", "-", given="a.data\nb.data\n").stdout == run("diff", "-f", "json", "a.data", "b.data").stdout)
     says("no list", "cannot open the list of files 'absent'", "diff", "--files-from", "absent", code=1)
@@ -154,22 +154,22 @@ def check_lists():
     for i in range(540):
         shutil.copy("one.data", f"run-{i}.data")
     names = ["./" * 2000 + f"run-{i}.data" for i in range(540)]
-    check("they are more than a command line holds", sum(map(len, names)) > 2 << 20)
+    check("the names do not fit on a command line", sum(map(len, names)) > 2 << 20)
     check("hundreds of runs", len(json.loads(run("stats", "-f", "json", "--files-from", "-", given="\n".join(names)).stdout)["names"]) == 540)
     says("the same by merge", "540 samples", "merge", "-o", "all.data", "--files-from", "-", given="\n".join(names))
 
 
 def check_nothing_matches():
-    """A rule that fits nothing is a mistake, however it is given and whatever is written."""
+    """A rule that matches nothing is an error, however it is given and in every view."""
     with open("silent.json", "w") as file:
         json.dump({"rules": ["total>1000%", "function:no_such_.*>1%"]}, file)
     rule = "function:no_such_.*>1%"
     for given in (["--fail-on", rule], ["--rules", "silent.json"]):
         for view in (["-f", "text"], ["-f", "json"], ["-f", "csv"], ["-f", "md"], ["--html", "r.html"]):
             ended = subprocess.run([CPPROF, "diff", *given, *view, "a.data", "b.data"], capture_output=True, text=True)
-            if "without" in ended.stderr:  # this build reads no JSON
+            if "without" in ended.stderr:  # this build has no cJSON
                 continue
-            check(f"a rule that fits nothing: {given} {view}", ended.returncode == 2 and "matches nothing" in ended.stderr, (ended.returncode, ended.stderr))
+            check(f"a rule that matches nothing: {given} {view}", ended.returncode == 2 and "matches nothing" in ended.stderr, (ended.returncode, ended.stderr))
     for scope in ("loop", "module", "line"):
         says("nothing matches", "matches nothing", "diff", "--fail-on", f"{scope}:no_such_.*>1%", "a.data", "b.data", code=2)
     for bad in ("function:(>5%", "function:[a>5%", "total>", "total>x", "module:>5%", "function:f>5parsecs"):
@@ -190,10 +190,10 @@ def check_stats():
 
 
 def check_pprof():
-    """The change of what each function spends itself, by name: the same in both."""
+    """The change of each function's self cost is the same in both."""
     go = shutil.which("go")
     if not go or subprocess.run([go, "tool", "pprof", "-h"], capture_output=True).returncode not in (0, 2):
-        print("not compared with pprof: there is no go tool pprof")
+        print("not compared with pprof: go tool pprof is not installed")
         return
     for before, after in (("a", "b"), ("aarch64", "zstd")):
         compare_with_pprof(go, before, after)
@@ -213,11 +213,11 @@ def compare_with_pprof(go, before, after):
         ours[row["name"]] = ours.get(row["name"], 0) + float(row["self_change"])
     common = [name for name in theirs if name in ours]
     least = 10 if before == "a" else 1
-    check(f"pprof has our functions of {before}", len(common) >= least, (top.stdout[:600], top.stderr[-300:], list(ours)[:20]))
+    check(f"pprof lists our functions of {before}", len(common) >= least, (top.stdout[:600], top.stderr[-300:], list(ours)[:20]))
     for name in common:
         check(f"pprof -diff_base: {name}", near(theirs[name], ours[name]), (theirs[name], ours[name]))
-    check(f"pprof -diff_base: all of {before}", near(sum(theirs.values()), sum(ours.values())), (sum(theirs.values()), sum(ours.values())))
-    print(f"{len(common)} functions of {before} and {after} have the change that pprof gives them")
+    check(f"pprof -diff_base: total of {before}", near(sum(theirs.values()), sum(ours.values())), (sum(theirs.values()), sum(ours.values())))
+    print(f"{len(common)} functions of {before} and {after} have the same change as in pprof")
 
 
 os.chdir(tempfile.mkdtemp())

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reports and exports of profiles and in places at the edge: no sample, one, only the kernel, 2,000 threads, a damaged file, a
-full disk, a pipe that nobody reads, a narrow screen, no colours, no UTF-8. usage: edges.py; needs CPPROF and BUILD in
-the environment."""
+"""Tests reports and exports in edge cases: no sample, one sample, kernel only, 2,000 threads, a damaged file, a full disk, a
+closed pipe, a narrow terminal, no colours, no UTF-8. usage: edges.py; needs CPPROF and BUILD in the environment."""
 import fcntl
 import json
 import os
@@ -33,14 +32,14 @@ def run(*args, **more):
 
 
 def on_screen(columns, *args, **environment):
-    """What a terminal so wide is shown."""
+    """The output on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LC_ALL", "LC_CTYPE", "LANG", "COLUMNS")}
     process = subprocess.Popen([CPPROF, *args], stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL,
                                env={**kept, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
     shown = b""
-    # Our side of the terminal stays open meanwhile: what is still in it when the last writer closes it may be lost.
+    # The slave side stays open here: output that is still buffered when its last writer closes it may be lost.
     while process.poll() is None or select.select([ours], [], [], 0)[0]:
         if select.select([ours], [], [], 0.05)[0]:
             shown += os.read(ours, 65536)
@@ -50,7 +49,7 @@ def on_screen(columns, *args, **environment):
 
 
 def check_kind(kind, code):
-    """Every view in every form, every grouping, every export of one profile."""
+    """Every view in every format, every grouping, every export of one profile."""
     subprocess.run([MAKE, kind, kind + ".data"], check=True)
     for view in VIEWS:
         for form in ("text", "md", "json") if view == "waits" else ("text", "md", "json", "csv"):
@@ -90,14 +89,14 @@ def check_outputs():
         process.stdout.read(1)
         process.stdout.close()
         said = process.stderr.read()
-        check(f"nobody reads on: {command}", process.wait() in (0, -13) and said == b"", (process.returncode, said))
+        check(f"the reader closes the pipe: {command}", process.wait() in (0, -13) and said == b"", (process.returncode, said))
     os.mkdir("closed")
     done = run("export", "sample.data", "-o", "closed/there/out.json")
     check("no such folder", done.returncode == 1 and b"cannot write 'closed/there/out.json': No such file" in done.stderr, done.stderr)
     if os.getuid():
         os.chmod("closed", 0o555)
         done = run("export", "sample.data", "-o", "closed/out.json")
-        check("a folder that is closed", done.returncode == 3 and b"Permission denied" in done.stderr, (done.returncode, done.stderr))
+        check("a read-only folder", done.returncode == 3 and b"Permission denied" in done.stderr, (done.returncode, done.stderr))
         os.chmod("closed", 0o755)
     check("nothing is left behind", os.listdir("closed") == [])
 
@@ -114,7 +113,7 @@ def check_screens():
     check("UTF-8", "├─ main" in on_screen(80, "report", "--no-pager", "--view", "tree", "sample.data", NO_COLOR="1"))
     for view in VIEWS:
         text = on_screen(80, "report", "--no-pager", "--view", view, "sample.data", NO_COLOR="1", LC_ALL="C")
-        check(f"{view}: no UTF-8 where it is not understood", text.isascii(), ascii(text))
+        check(f"{view}: no UTF-8 if the locale has none", text.isascii(), ascii(text))
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -125,7 +124,7 @@ with tempfile.TemporaryDirectory() as folder:
         check_kind(kind, code)
     said = run("report", "threads.data").stdout
     check("2,000 threads", b"in 2,000 threads of 40 processes" in said and b"and 1,992 more: --group-by thread" in said, said)
-    check("the kernel has brackets of its own", b"do_syscall_64 [kernel]: 90.0%" in b" ".join(run("report", "kernel.data").stdout.split()))
+    check("kernel functions are shown with [kernel]", b"do_syscall_64 [kernel]: 90.0%" in b" ".join(run("report", "kernel.data").stdout.split()))
     check_damage()
     check_outputs()
     check_screens()

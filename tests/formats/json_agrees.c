@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_agrees: what our streaming reader says of a JSON file, against what cJSON says, value by value.
- * usage: json_agrees [-l] FILE [OTHER]    -l: every line is a document; OTHER: what cJSON reads instead of
- * FILE exit: 0 they agree, 1 they do not, with the place
+ * json_agrees: compares our streaming JSON reader with cJSON on a file, value by value.
+ * usage: json_agrees [-l] FILE [OTHER]
+ * -l: every line is a document; OTHER: cJSON reads this file instead of FILE
+ * exit: 0 they agree, 1 they do not; prints where
  */
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static char *put_utf8(char *to, unsigned code)
 	return to;
 }
 
-/* What the reader hands out has its escapes still in it, and they are sound. */
+/* The reader returns text with its escapes, which it has validated. */
 static char *unescape(struct bytes text)
 {
 	static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
@@ -66,7 +67,7 @@ static char *unescape(struct bytes text)
 		if (escape == 'u') {
 			unsigned code = hex4(text.at + i + 1);
 			i += 4;
-			if (code >> 10 == 0xd800 >> 10 && i + 6 < text.len) { /* the first of a pair */
+			if (code >> 10 == 0xd800 >> 10 && i + 6 < text.len) { /* a surrogate pair */
 				code = 0x10000 + ((code & 0x3ff) << 10 | (hex4(text.at + i + 3) & 0x3ff));
 				i += 6;
 			}
@@ -159,7 +160,7 @@ static bool is_same_document(struct bytes ours, struct bytes theirs, size_t *n_v
 		printf("%s: cJSON cannot read it\n", name);
 	bool is_same = root && is_same_value(&c, json_reader_next(&c.reader), root);
 	if (is_same && json_reader_next(&c.reader) != JSON_END)
-		is_same = differ(&c, "something behind the end");
+		is_same = differ(&c, "data after the end");
 	if (c.why)
 		printf("%s: at byte %llu: cJSON disagrees: %s\n", name,
 		       (unsigned long long)json_reader_offset(&c.reader), c.why);
@@ -188,7 +189,7 @@ static struct bytes read_whole(const char *path)
 	return (struct bytes){ at, len };
 }
 
-/* Cuts a line off, or everything. */
+/* Splits off a line, or takes everything. */
 static struct bytes next_document(struct bytes *rest, bool by_line)
 {
 	const uint8_t *end = by_line ? memchr(rest->at, '\n', rest->len) : NULL;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/exports.md tells people to type works on a fresh recording, and the queries and columns of the dashboard
-find what they name. usage: recipes.py; needs CPPROF, BUILD and SOURCE in the environment."""
+"""The commands in docs/exports.md work on a new recording, and the dashboard's queries and columns exist in their results.
+usage: recipes.py; needs CPPROF, BUILD and SOURCE in the environment."""
 import json
 import os
 import re
@@ -34,7 +34,7 @@ def run_recipes():
 
 
 def run_dashboard():
-    """The last recipe has left the files the dashboard reads."""
+    """The last recipe has written the files that the dashboard reads."""
     dashboard = json.load(open(os.path.join(SOURCE, "docs", "dashboards", "cpprof.json")))
     for panel in dashboard["panels"]:
         for target in panel["targets"]:
@@ -58,7 +58,7 @@ def main():
     os.environ["PATH"] = os.path.dirname(os.environ["CPPROF"]) + ":" + os.environ["PATH"]
     recorded = subprocess.run([os.environ["CPPROF"], "record", "-q", "-F", "499", "--", EXAMPLE, "1"], capture_output=True, text=True)
     if recorded.returncode in (3, 5):
-        print("skipped: no samples can be had here: " + recorded.stderr.strip().replace("\n", " "))
+        print("skipped: cannot record here: " + recorded.stderr.strip().replace("\n", " "))
         sys.exit(77)
     check("record", recorded.returncode == 0, recorded.stderr)
     run_recipes()

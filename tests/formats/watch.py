@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A dashboard that polls: while `attach --watch FILE` runs, FILE is replaced again and again, and whoever reads it at any
-moment reads one whole export; `attach --stream` sends one whole interval after another. The target runs until it is ended
-here, so that nothing depends on how fast anything is. usage: watch.py; needs CPPROF and BUILD in the environment."""
+"""Tests exports for a polling dashboard: while `attach --watch FILE` runs, FILE is replaced repeatedly, and a reader always
+sees a complete export; `attach --stream` sends complete intervals. The target runs until the test ends it, so that the
+result does not depend on speed. usage: watch.py; needs CPPROF and BUILD in the environment."""
 import json
 import os
 import shutil
@@ -13,7 +13,7 @@ import tempfile
 import time
 
 CPPROF, EXAMPLE = os.environ["CPPROF"], os.path.join(os.environ["BUILD"], "examples", "stencil")
-PATIENCE = 60  # seconds, before something is taken for broken
+PATIENCE = 60  # seconds until the test fails
 passed = failed = 0
 
 
@@ -35,11 +35,11 @@ def stop(process):
     if process.returncode == 3:
         print("skipped: cannot attach here: " + errors.strip().replace("\n", " "))
         sys.exit(77)
-    check("attach ends well", process.returncode == 0, (process.returncode, errors))
+    check("attach exits with 0", process.returncode == 0, (process.returncode, errors))
 
 
 def watch(target):
-    """Three versions, each whole, each with more samples than the one before."""
+    """Three versions, each complete, each with more samples than the one before."""
     process, seen, torn, end = attach(target, "--watch", "w.json", "--interval", "0.2"), {}, [], time.monotonic() + PATIENCE
     while len(seen) < 3 and time.monotonic() < end and process.poll() is None:
         try:
@@ -54,14 +54,14 @@ def watch(target):
         time.sleep(0.005)
     stop(process)
     check("the file was replaced while it ran", len(seen) >= 3, seen)
-    check("no reader saw half a file", not torn, torn)
+    check("no reader saw a partial file", not torn, torn)
     samples = list(seen.values())
-    check("each version holds what the one before held", samples == sorted(samples), samples)
-    check("the last version is whole", subprocess.run([CPPROF, "check", "w.json"], capture_output=True).returncode == 0)
+    check("the number of samples never decreases", samples == sorted(samples), samples)
+    check("the last version is valid", subprocess.run([CPPROF, "check", "w.json"], capture_output=True).returncode == 0)
     last, whole = json.load(open("w.json")), json.loads(subprocess.run([CPPROF, "export", "a.data", "-f", "json"], capture_output=True).stdout)
-    check("the last version is the profile", last["quality"]["samples"] == whole["quality"]["samples"], (last["quality"]["samples"], whole["quality"]["samples"]))
+    check("the last version has the samples of the profile", last["quality"]["samples"] == whole["quality"]["samples"], (last["quality"]["samples"], whole["quality"]["samples"]))
     check("the last version is complete", last["run"]["complete"] if "complete" in last["run"] else last["complete"])
-    check("nothing is left beside it", not [name for name in os.listdir(".") if name.endswith(".new")], os.listdir("."))
+    check("no temporary file is left", not [name for name in os.listdir(".") if name.endswith(".new")], os.listdir("."))
 
 
 def stream(target):
@@ -72,12 +72,12 @@ def stream(target):
             time.sleep(0.02)
         stop(process)
     checked = subprocess.run([CPPROF, "check", "s.ndjson"], capture_output=True, text=True)
-    check("the stream is whole", checked.returncode == 0, checked.stderr)
+    check("the stream is valid", checked.returncode == 0, checked.stderr)
     records = [json.loads(line) for line in open("s.ndjson")]
-    check("intervals came while it ran", sum(r["t"] == "end" for r in records) >= 2)
+    check("there were intervals while it ran", sum(r["t"] == "end" for r in records) >= 2)
     check("each interval is complete", all(r["complete"] for r in records if r["t"] == "end"), [r for r in records if r["t"] == "end"])
     spans = [r["interval"] for r in records if r["t"] == "header"]
-    check("one begins where the other ends", all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans)
+    check("each interval begins where the previous one ends", all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans)
 
 
 folder = tempfile.mkdtemp()
@@ -86,7 +86,7 @@ target = subprocess.Popen([EXAMPLE, "100000"], stdout=subprocess.DEVNULL)
 try:
     watch(target)
     stream(target)
-    check("the target runs on", target.poll() is None)
+    check("the target is still running", target.poll() is None)
 finally:
     target.kill()
     target.wait()

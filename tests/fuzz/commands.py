@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whole commands on damaged files: profiles, recordings and ELF files. Each ends by itself, with a code that is
-documented, with a message where it fails, and without a word of a sanitizer.
+"""Runs commands on damaged files: profiles, recordings and ELF files. Each must end by itself with a documented exit code, with
+a message if it fails, and without a sanitizer report.
 
-usage: commands.py N; N damaged copies of each file. Needs CPPROF, BUILD and SOURCE in the environment."""
+usage: commands.py N; N: damaged copies of each file. Needs CPPROF, BUILD and SOURCE in the environment."""
 import glob
 import os
 import re
@@ -15,9 +15,9 @@ import tempfile
 CPPROF = os.environ["CPPROF"].split()
 MUTATE = os.path.join(os.environ["BUILD"], "tests", "fuzz", "mutate_file")
 DATA = os.path.join(os.environ["SOURCE"], "tests")
-CODES = {0, 1, 2, 4, 5, 6}  # of the manual page, for commands that only read
+CODES = {0, 1, 2, 4, 5, 6}  # documented exit codes of commands that only read
 SANITIZER = 99
-SECONDS = 120  # a command that takes longer does not end
+SECONDS = 120  # a command that takes longer counts as hanging
 
 PROFILE = [["check", "{f}"], ["report", "{f}", "--no-pager"], ["report", "{f}", "--view", "tree", "--no-pager"],
            ["export", "{f}", "-f", "json", "-o", "out"], ["export", "{f}", "-f", "pprof", "-o", "out"],
@@ -32,13 +32,13 @@ KINDS = [(PROFILE, glob.glob(DATA + "/fuzz/corpus/profile/[a-z]*[a-z]")),
 
 
 def judge(words, number):
-    """What is wrong with how the command went; None if nothing."""
+    """What is wrong with the result of a command; None if nothing."""
     environment = dict(os.environ, ASAN_OPTIONS=f"exitcode={SANITIZER}:detect_leaks=0", UBSAN_OPTIONS=f"exitcode={SANITIZER}:halt_on_error=1",
                        XDG_CACHE_HOME=os.getcwd() + "/cache")
     try:
         done = subprocess.run([*CPPROF, *words], env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return "it does not end"
+        return "it hangs"
     if re.search(r"Sanitizer|runtime error:", done.stderr):
         return done.stderr[:2000]
     if done.returncode not in CODES:

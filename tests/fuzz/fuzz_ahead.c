@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_ahead: the first byte picks the machine and the kind of place, the second where to start; the rest
- * is code that a process made. Whatever it is, running ahead ends, and its recipe says where the caller is.
+ * fuzz_ahead: the first byte selects the machine and the kind of address, the second where to start; the rest
+ * is JIT code. Whatever it is, simulating it ahead must end, and the recipe must tell where the caller is.
  */
 #include <stdlib.h>
 

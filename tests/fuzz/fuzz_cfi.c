@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_cfi: an unwind program, compiled for both machines; every recipe that comes out is formatted and
- * its expressions are evaluated.
+ * fuzz_cfi: an unwind program, compiled for both machines; every resulting recipe is formatted and its
+ * expressions are evaluated.
  *
  * input: u8 length of the CIE's program, u8 code alignment, u8 data alignment (signed), u8 return
  * address column, u8 address encoding; the CIE's program; the rest is the FDE's

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_child: what a fenced child tells its parent, when somebody has taken it over: the names that it found,
- * and keys of the store. Whatever it says, the profile stays one that can be used.
+ * fuzz_child: messages from a compromised sandboxed child to its parent: the names that it found, and keys of
+ * the store. Whatever they contain, the profile must stay usable.
  *
- * input: u8 kind (even: a profile of names, with its checksums put right; odd: a request for an entry of the
+ * input: u8 kind (even: a profile of names, whose checksums are corrected; odd: a request for an entry of the
  * store); the rest is the message
  */
 #include <stdlib.h>
@@ -25,10 +25,10 @@ static void child_ask_store(struct bytes message)
 	if (!store && mkdtemp(folder))
 		store = store_open(folder, 1 << 20);
 	if (store_serve_get(store, 1, message) >= 0)
-		abort(); /* nothing was put there */
+		abort(); /* the store is empty */
 }
 
-/* The parent has a profile that agrees with the message, and has asked about its second image. */
+/* The parent has a profile that matches the message, and has requested its second image. */
 static void child_take(struct bytes message)
 {
 	struct images *images = images_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_counts: counts of blocks and ways, as `annotate --cycles --counts` reads them: every way's blocks are
- * there.
+ * fuzz_counts: counts of blocks and paths, as read by `annotate --cycles --counts`: the blocks of every path
+ * must exist.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_deep: what a raw recording says of stacks beyond their snapshots, and samples that follow, all
+ * fuzz_deep: records of a raw recording about stacks beyond their snapshots, and samples that follow, all
  * hostile.
  *
  * input: any number of: u8 kind (0: a sample, else a record), u8 thread, u16 length, as many bytes; for a
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Everything that is pointed to must be there. */
+/* All memory that is referred to must be readable. */
 static void touch(const struct sample *sample)
 {
 	volatile uint8_t sink = 0;

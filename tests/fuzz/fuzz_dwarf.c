@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_dwarf: debug sections of an image with 4 KiB of code. Every unit is asked for every address, and
- * what comes out must be what function_map.h promises.
+ * fuzz_dwarf: debug sections of an image with 4 KiB of code. Every unit is queried for every address, and the
+ * results must be as function_map.h promises.
  *
  * input: any number of (u8 section, u32 length, bytes); section is an enum dwarf_section, + 64 for the
  * split half of the units, + 128 for the dwz file

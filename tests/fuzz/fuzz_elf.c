@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_elf: a whole ELF file, as a target shows it: notes, symbols, relocations, stubs, unwind entries, debug
- * information, code. Names, lines, loops and unwind recipes are looked up at its symbols, its entry and the
- * ends of its segments.
+ * fuzz_elf: a whole ELF file, as provided by a target: notes, symbols, relocations, stubs, unwind entries,
+ * debug information, code. Names, lines, loops and unwind recipes are looked up at its symbols, its entry and
+ * the ends of its segments.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Files that the bytes name are not for a fuzzer to open. */
+/* The fuzzer must not open files that the input names. */
 static void elf_open_nothing(void)
 {
 	static struct channel nobody;
@@ -50,7 +50,7 @@ static void elf_choose_places(struct image *image, image_id id, struct profile *
 	symbols_free(symbols);
 }
 
-/* What a walk asks of the places, in the process that holds the samples. */
+/* The queries of an unwind, made in the process that has the samples. */
 static void elf_unwind(struct images *images, image_id id, const struct cct *cct)
 {
 	const struct isa *isa = isa_for_machine(images_get(images, id)->elf_machine);
@@ -86,7 +86,7 @@ static void elf_resolve(struct images *images, image_id id)
 		const struct cct_node *node = &profile->cct.nodes.at[i];
 		uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
 		if (image_is_code(image, vaddr) && !profile_function(profile, id, vaddr))
-			abort(); /* all code has a name, if only one that was made up */
+			abort(); /* all code has a name, even if synthetic */
 	}
 	profile_free(profile);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_flow: bytes as the text of an image: functions are looked for, analysed, their graphs built and
- * their recipes made. Whatever the code, blocks are sorted and disjoint, edges lead to blocks, rows
- * ascend, and it ends.
+ * fuzz_flow: bytes as the text of an image: functions are searched and analysed, and their graphs and recipes
+ * built. Whatever the code, blocks are sorted and disjoint, edges lead to blocks, rows are in ascending
+ * order, and the analysis ends.
  *
  * input: u8 flags (1: AArch64, 2: section headers, 4: the text is one function with a stated end); u16
  * length of read-only data (tables); the rest is code

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_frames: the unwind tables of a small ELF file: every entry that is found is read, looked up and
- * asked for its landing pads.
+ * fuzz_frames: the unwind tables of a small ELF file: every entry is read, looked up, and its landing pads
+ * are read.
  *
  * input: u8 flags (1: section headers, 2: .debug_frame instead of .eh_frame); u16 length of
  * .eh_frame_hdr, u16 length of the exception data, both; the rest is the table

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_inflate: what our own reader of zlib streams and zlib itself make of one is the same.
+ * fuzz_inflate: our own zlib reader and zlib itself give the same result.
  *
- * input: u8 how much is asked for at a time; the rest is the stream
+ * input: u8 how many bytes are requested at a time; the rest is the stream
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* All of it, bit by bit; 0 if it is damaged. */
+/* Reads everything, a piece at a time; 0 if the stream is damaged. */
 static size_t unpack(struct bytes stream, size_t step, uint8_t *room, size_t size)
 {
 	struct inflater *inflater = inflater_new(stream, room, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_isa: the first byte picks the machine, the rest is code. Whatever the bytes, a decoded
- * instruction lies inside them and names only registers that exist.
+ * fuzz_isa: the first byte selects the machine, the rest is code. Whatever the bytes, a decoded
+ * instruction is inside them and names only registers that exist.
  */
 #include <elf.h>
 #include <stdlib.h>

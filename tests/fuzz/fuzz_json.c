@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_json: a document or stream as `cpprof check` reads it, from memory and from a file: both say the same.
+ * fuzz_json: a document or stream as read by `cpprof check`, from memory and from a file, with the same
+ * result.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_json_tree: a small document, every node of which is looked at; none lies deeper than is allowed, and
- * what is called an exact integer is one.
+ * fuzz_json_tree: a small document whose nodes are all visited; none is nested deeper than allowed, and every
+ * exact integer is one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void look_at(const struct json_node *node, unsigned depth)
 		abort();
 	for (const struct json_node *child = json_node_first(node); child; child = json_node_next(child)) {
 		if (json_node_name(child) && json_node_get(node, json_node_name(child)) != child)
-			abort(); /* every name stands once */
+			abort(); /* names are unique */
 		look_at(child, depth + 1);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_map_store: an entry of the store. The store's own checksum would reject nearly all of these; what
- * is behind it must not depend on that. What unpacks must pack to something that unpacks the same; what
- * does not is still asked for locations where it lies.
+ * fuzz_map_store: an entry of the store. The store's own checksum would reject nearly all of these, but the
+ * code behind it must not depend on that. An entry that unpacks must pack to one that unpacks the same; one
+ * that does not is still queried for locations in place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void check_maps(const function_maps *maps, const struct intern *strings)
 	}
 }
 
-/* Reads every byte of an answer. */
+/* Reads every byte of a result. */
 static size_t use(const struct map_entry *entry, const struct location *chain, size_t n)
 {
 	size_t used = 0;
@@ -68,7 +68,7 @@ static void check_in_place(struct bytes bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* As in a mapped file, the entry is aligned. */
+	/* Aligned, as in a mapped file. */
 	uint8_t *copy = alloc_zero(1, size + 1);
 	struct intern strings, again;
 	function_maps maps = { 0 }, twice = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_perf_file: a whole perf.data, file or stream, read to its end.
+ * fuzz_perf_file: a whole perf.data, file or stream, is read to its end.
  *
- * No file of this machine is looked at: images are searched under a directory that does not exist.
+ * No file of this machine is read: images are searched in a directory that does not exist.
  */
 #include <stdlib.h>
 #include <string.h>

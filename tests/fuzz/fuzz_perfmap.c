@@ -39,7 +39,7 @@ static void use_kallsyms(struct bytes text)
 	for (size_t i = 0; i < kallsyms.symbols.n; i++) {
 		const struct kernel_symbol *symbol = &kallsyms.symbols.at[i];
 		const struct kernel_symbol *wanted =
-			symbol->name[0] ? symbol : NULL; /* there is no function otherwise */
+			symbol->name[0] ? symbol : NULL; /* else there is no function */
 		if (kallsyms_find(&kallsyms, symbol->start, &end) != wanted || end <= symbol->start)
 			abort();
 		sink += strlen(symbol->name);

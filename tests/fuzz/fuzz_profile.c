@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile file, with its checksums and size put right so that the rest is reached. What can be read
- * is fused, shown in every view and exported: a file that passes the reader must not harm anybody downstream,
- * and the JSON of one that is consistent is so, too.
+ * fuzz_profile: a profile file, whose checksums and size are corrected so that the rest is reached. A file
+ * that can be read is fused, shown in every view and exported: it must not crash later stages, and the JSON
+ * of a consistent profile must be consistent.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void show(const struct profile *profile)
 	fuse(&input, &options, &tree);
 	loop_table_init(&loops, profile, &tree, text_default_metric(profile, &tree, NULL), NULL);
 	scope_tree_merge_addresses(&tree);
-	if (tree.scopes.n % 2) /* both ways are in the corpus */
+	if (tree.scopes.n % 2) /* the corpus has both cases */
 		scope_tree_drop_lines(&tree);
 	costs_init(&costs, &tree, NULL);
 	for (int view = TEXT_SUMMARY; view <= TEXT_QUALITY; view++) {
@@ -54,11 +54,11 @@ static void merge_with_itself(const struct profile *profile)
 	profile_merge(both, profile);
 	profile_merge(both, profile);
 	if (both->cct.nodes.n > profile->cct.nodes.n)
-		abort(); /* the same tree twice is the same tree */
+		abort(); /* merging a tree with itself adds no nodes */
 	profile_free(both);
 }
 
-/* One format, by what the input is; pruned or whole. */
+/* One format, selected by the input; pruned or whole. */
 static void export(struct profile *profile, unsigned which, bool is_consistent)
 {
 	size_t n_exporters = 0, len = 0;
@@ -81,7 +81,7 @@ static void export(struct profile *profile, unsigned which, bool is_consistent)
 					 .totals = true,
 					 .max_nodes = which & 32 ? 5 : 0 };
 	if (export_profile(exporter, &input, &wanted, to, &diag) < 0)
-		abort(); /* memory takes everything */
+		abort(); /* writing to memory cannot fail */
 	fclose(to);
 	if (is_consistent && exporter == &exporter_json &&
 	    json_check((struct bytes){ (uint8_t *)text, len }, "exported", &found, &diag) < 0)
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	profile_reseal(file, size);
 	if (profile_parse((struct bytes){ file, size }, "fuzzed", &profile, &diag) < 0) {
 		if (!diag.why[0])
-			abort(); /* refused without a reason */
+			abort(); /* rejected without a reason */
 		return 0;
 	}
 	bool is_consistent = profile_check(profile, "fuzzed", &diag) == 0;

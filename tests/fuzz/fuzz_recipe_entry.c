@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_recipe_entry: what the store keeps of an image's code. Whatever the bytes are, answers lie within
- * bounds; packed again, with a find beside them, they are an entry that answers the same.
+ * fuzz_recipe_entry: a stored entry about an image's code. Whatever the bytes are, results are within bounds;
+ * packed again, with a new find added, they are an entry with the same results.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void ask_spans(const struct recipe_entry *entry, unsigned spans, struct r
 	}
 }
 
-/* Every packed rule, whatever it is; what is taken packs to the same bytes again. */
+/* Every packed rule; one that is accepted packs to the same bytes again. */
 static void ask_rules(const struct recipe_entry *entry, struct recipes *recipes)
 {
 	for (uint32_t i = 0; i < entry->header.n_rules; i++) {
@@ -68,7 +68,7 @@ static void ask(const struct recipe_entry *entry, struct recipes *recipes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* As in a mapped file, the entry is aligned. */
+	/* Aligned, as in a mapped file. */
 	uint8_t *copy = alloc_zero(1, size + 1);
 	struct recipe_finds finds = { 0 };
 	struct recipe_entry entry, again;

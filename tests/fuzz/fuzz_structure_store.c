@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_structure_store: an entry of the store with the structures of an image. What opens can be read to its
- * end, and packs to something that opens again.
+ * fuzz_structure_store: a stored entry with the structures of an image. An entry that opens can be read to
+ * its end, and packs to one that opens again.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_target: a line of /proc/PID/maps (a process chooses the names in it), and the head of a program.
+ * fuzz_target: a line of /proc/PID/maps (whose names a process chooses), and the start of a program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static volatile uint64_t sink;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct target_map map;
-	char *line = alloc_zero(1, size + 1); /* exactly as long: a read behind it is seen */
+	char *line = alloc_zero(1, size + 1); /* exact size, to detect overreads */
 
 	memcpy(line, data, size);
 	if (target_parse_map(line, size, &map)) {

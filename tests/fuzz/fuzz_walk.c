@@ -3,8 +3,8 @@
  * fuzz_walk: a program (code and unwind entries), registers and a stack, all hostile, unwound in every mode.
  *
  * input: u8 flags (1: AArch64, 2: the snapshot was full, 4: section headers); u16 length of the code, u16 of
- * the unwind entries; both; 33 registers of 2 bytes (places in the code or on the stack, see below); the
- * rest is the stack, whose 8-byte words with a zero upper half are places too
+ * the unwind entries; both; 33 registers of 2 bytes (addresses in the code or on the stack, see below); the
+ * rest is the stack, whose 8-byte words with a zero upper half are addresses too
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Small numbers become places that a walk cares about: even ones on the stack, odd ones in the code. */
+/* Small numbers become relevant addresses: even ones on the stack, odd ones in the code. */
 static uint64_t place(uint64_t n)
 {
 	return n & 1 ? BIAS + TEXT + (n >> 1) : STACK + (n >> 1);

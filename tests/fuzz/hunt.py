@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs libFuzzer on every target until each has had its CPU time, a slice at a time, in turn.
+"""Runs libFuzzer on every target, in turns of one slice, until each has used its CPU time.
 
 Usage: hunt.py BUILD WORK SECONDS [TARGET...]
        hunt.py --table WORK
 
-BUILD is a build of the preset `fuzz`. WORK keeps the inputs that were found and the totals, so that the time may be
-spread over several runs. The second form prints the totals as the table of docs/fuzzing.md. Exit code 1: something
-crashed, and the input is in WORK/crashes.
+BUILD is a build of the preset `fuzz`. WORK keeps the new inputs and the totals, so that the time may be spread over several
+runs. The second form prints the totals as the table of docs/fuzzing.md. Exit code 1: a target crashed; the input is in
+WORK/crashes.
 """
 import json
 import os

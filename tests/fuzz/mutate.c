@@ -12,7 +12,7 @@ static uint64_t next_random(uint64_t *state)
 	return hash_u64(*state);
 }
 
-/* Values at which counts and offsets go wrong. */
+/* Values that often break counts and offsets. */
 static void put_extreme(uint8_t *at, size_t room, uint64_t random)
 {
 	static const uint64_t extremes[] = { 0,      1,          0x7f,       0xff,      0x7fff,

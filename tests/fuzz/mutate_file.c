@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mutate_file: a damaged copy of a file, for commands to read. Those of a profile get their checksums and
- * their size put right, so that the damage is seen by what is behind them.
+ * mutate_file: writes a damaged copy of a file, to test commands with. Checksums and size of a profile are
+ * corrected, so that the damage reaches the code behind them.
  *
  * usage: mutate_file IN OUT NUMBER       the same number gives the same damage
  */

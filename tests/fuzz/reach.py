@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every file that reads foreign bytes is reached by a fuzz target: by the corpora, as they are.
+"""Every file that parses untrusted bytes is reached by the corpus of a fuzz target.
 
-A file reads foreign bytes if one of its functions calls what takes bytes apart: the readers of base/bytes.h, of JSON
-and of compressed streams, and the views into ELF files. It is reached if the corpus of a target runs one of those functions.
-What reads only our own bytes is in reach.txt, with the reason.
+A file parses untrusted bytes if one of its functions calls a reader: those of base/bytes.h, of JSON and of compressed
+streams, and the views into ELF files. It is reached if the corpus of a target runs one of those functions. Files that only
+read cpprof's own bytes are in reach.txt, with the reason.
 
 usage: reach.py [-v]; needs SOURCE and BUILD in the environment. Builds the preset `fuzz` in BUILD/reach, with clang."""
 import concurrent.futures
@@ -18,7 +18,7 @@ import sys
 SOURCE, BUILD = os.environ["SOURCE"], os.path.join(os.environ["BUILD"], "reach")
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = "base binary collector recipes unwinder symbolize structure profile report recording verify cmd".split()
-# Where functions are declared that take bytes apart, and which of them do.
+# Headers that declare readers, and which of their functions are.
 READERS = {"base/bytes.h": r"\b(?:READER_INTEGER\()?(reader_of|read_\w+)[(,]", "base/json_reader.h": r"\b(json_read\w+|json_\w+)\(",
            "base/json_tree.h": r"\b(json_tree_\w+)\(", "base/inflate.h": r"\b(inflater_\w+)\(",
            "binary/elf/image.h": r"^struct bytes (image_\w+)\("}
@@ -35,13 +35,13 @@ def readers():
         with open(os.path.join(SOURCE, header)) as file:
             found = re.findall(pattern, file.read(), re.M)
         if not found:
-            sys.exit(f"FAILED: {header} declares nothing that reads")
+            sys.exit(f"FAILED: {header} declares no reader")
         names |= set(found)
     return names
 
 
 def functions(path):
-    """(name, first line, last line, text) of each function: its brace is in the first column."""
+    """(name, first line, last line, text) of each function: its braces are in the first column."""
     first = None
     with open(path) as file:
         lines = file.read().split("\n")
@@ -58,7 +58,7 @@ def functions(path):
 
 
 def reading():
-    """File -> its functions that read, as ranges of lines. Who calls one that reads does so itself: it may be inlined."""
+    """File -> its functions that read, as ranges of lines. A caller of one counts as well: it may be inlined."""
     found = {}
     names = readers()
     for folder in FOLDERS:
@@ -88,12 +88,12 @@ def build():
 
 
 def covered(name):
-    """(file, line where it begins) of the functions that the corpus of a target runs."""
+    """(file, first line) of the functions that the corpus of a target runs."""
     program, corpus = f"{BUILD}/tests/fuzz/fuzz_{name}", f"{HERE}/corpus/{name}"
     environment = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1")
     done = subprocess.run([program, "-runs=0", "-print_coverage=1", corpus], env=environment, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        sys.exit(f"FAILED: fuzz_{name} does not get through its corpus:\n{done.stderr[-2000:]}")
+        sys.exit(f"FAILED: fuzz_{name} fails on its corpus:\n{done.stderr[-2000:]}")
     found = re.findall(r"^COVERED_FUNC: .* (\S+):(\d+)$", done.stderr, re.M)
     return {(os.path.relpath(os.path.realpath(path), SOURCE), int(line)) for path, line in found}
 
@@ -110,7 +110,7 @@ def main():
         if "-v" in sys.argv:
             print(f"{name}: {' '.join(by) or own.get(name, 'NOBODY').strip()}")
         if not by and name not in own:
-            wrong.append(f"{name} reads foreign bytes, and no fuzz target reaches it")
+            wrong.append(f"{name} parses untrusted bytes, but no fuzz target reaches it")
         if by and name in own:
             wrong.append(f"{name} is in reach.txt, but {by[0]} reaches it")
     for line in wrong:

@@ -4,9 +4,9 @@
  *
  * usage: replay_NAME PATH...
  *
- * Each path is a file or a directory of files (taken in name order). Each file is fed as it is and then
- * some times changed; the changes depend on the file's bytes alone, so a failure comes back on
- * every run. Inputs are exact allocations: a sanitizer sees the first byte read beyond the end.
+ * Each path is a file or a directory of files (in name order). Each file is passed to the target unchanged
+ * and then with some mutations, which depend only on its bytes, so that failures are reproducible. Inputs are
+ * allocated with their exact size: a sanitizer detects the first byte read beyond the end.
  */
 #include <dirent.h>
 #include <stdint.h>

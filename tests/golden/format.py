@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-profile/FORMAT.md, held against the file: an independent reader, written from the text alone, must find
-what cpprof report says is there. usage: format.py CPPROF FILE
-
+Checks profile/FORMAT.md against a profile: an independent reader, written from the text alone, must find what cpprof report
+prints. usage: format.py CPPROF FILE
 format.py --dense DENSE PLAIN: both have the same nodes, in section 23 and in section 8, and the same values, in section 22
 and in sections 9, 16 and 18.
 """
@@ -28,7 +27,7 @@ def crc32c(data, crc=0):
 
 def unpack(data):
     if not shutil.which("zstd"):
-        print("skipped: a section is packed and there is no zstd command")
+        print("skipped: a section is compressed, and zstd is not installed")
         sys.exit(77)
     return subprocess.run(["zstd", "-dc"], input=data, stdout=subprocess.PIPE, check=True).stdout
 
@@ -69,7 +68,7 @@ class Reader:
 
 
 def table(data, columns, image_column=None):
-    """Columns as in FORMAT.md: "name coding", with ? behind a coding that may be none."""
+    """Columns as in FORMAT.md: "name coding"; a ? after the coding: values may be absent."""
     r = Reader(data)
     n, n_columns = r.uleb(), r.uleb()
     rows = [{} for _ in range(n)]
@@ -154,7 +153,7 @@ def tree(data):
 
 
 class Coder:
-    """Coded bits of section 23."""
+    """The range-coded bits of section 23."""
 
     def __init__(self, data):
         self.data, self.low, self.high, self.code, self.at = data, 0, 0xFFFFFFFF, 0, 0
@@ -236,7 +235,7 @@ class Contexts:
                 levels.pop()
                 continue
             child = self.child(frame, before, n, known)
-            assert before is NONE or self.order(child) > self.order(before), "children do not rise"
+            assert before is NONE or self.order(child) > self.order(before), "children are not in ascending order"
             levels[-1][2:] = child, n + 1, 1
             if len(levels) > 1:
                 levels[-2][4] = 0
@@ -299,7 +298,7 @@ CALLS = ["node delta", "thread delta", "kind plain", "calls plain"]
 
 
 def whole_rows(columns, nodes):
-    """The rows of section 22: node, thread, samples, weight as it is written."""
+    """The rows of section 22: node, thread, samples, and the weight as stored."""
     rows, thread, is_parent = [], 0, {node["parent"] for node in nodes[2:]}
     for i in range(len(nodes)):
         for k in range(columns[0].sleb() + (i not in is_parent)):
@@ -349,7 +348,7 @@ def compare_values(dense, plain, nodes):
         key = columns[3].split()[0]
         return {tuple(row[k] for k in keys): row[key] for row in table(plain[number], columns)} if number in plain else {}
 
-    assert 22 in dense and not {9, 16, 18} & dense.keys(), "values are in sections of their own"
+    assert 22 in dense and not {9, 16, 18} & dense.keys(), "values are in separate sections"
     values, rounds, calls = samples(dense[22], nodes)
     assert values == rows(9, VALUES, "node", "thread", "metric"), "other values"
     assert rounds == rows(16, ROUNDS, "node", "thread", "round"), "other rounds"
@@ -362,7 +361,7 @@ def compare_dense(dense, plain):
     for path in (dense, plain):
         with open(path, "rb") as file:
             found.append(sections(file.read()))
-    assert 23 in found[0] and 8 not in found[0] and 8 in found[1], "not one of each kind"
+    assert 23 in found[0] and 8 not in found[0] and 8 in found[1], "not one dense and one plain profile"
     nodes = contexts(found[0])
     assert nodes == table(found[1][8], NODES, "image"), "other nodes"
     print(f"{len(nodes)} nodes in {len(found[0][23])} bytes, otherwise {len(found[1][8])}")
@@ -396,18 +395,18 @@ def main():
     for value in values:
         if value["metric"] == 0:
             ours[name_of(nodes[value["node"]])] += value["value"]
-    assert sum(ours.values()) == quality[0], "samples of the tree and the tally"
+    assert sum(ours.values()) == quality[0], "the samples of the tree differ from the quality's count"
     for row in table(parts[18], CALLS) if 18 in parts else []:
-        assert row["node"] < len(nodes) and row["kind"] == 0 and row["calls"] > 0, "calls refer to what is there"
+        assert row["node"] < len(nodes) and row["kind"] == 0 and row["calls"] > 0, "calls of a node that does not exist"
     durations = table(parts[19], ["node delta", "thread delta", "kind plain", "value plain"]) if 19 in parts else []
     for row in durations:
-        assert row["node"] < len(nodes) and row["kind"] < 3 + 976, "durations refer to what is there"
+        assert row["node"] < len(nodes) and row["kind"] < 3 + 976, "durations of a node that does not exist"
     in_rounds = Counter()
     for row in rounds:
         assert row["round"] < 32
         in_rounds[row["node"], row["thread"]] += row["samples"]
     in_all = {(v["node"], v["thread"]): v["value"] for v in values if v["metric"] == 0}
-    assert not rounds or in_rounds == in_all, "samples by round and in all"
+    assert not rounds or in_rounds == in_all, "samples by round do not add up"
     assert all(node["parent"] < i for i, node in enumerate(nodes) if i)
 
     report = json.loads(subprocess.run(

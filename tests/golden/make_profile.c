@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes one of the profiles that tests are made of: make_profile
- * sample|random|random:N|empty|hostile|none|one|kernel|threads|instances|deep|N FILE; N is a large one of
- * that many contexts, empty one of nothing at all.
+ * Writes one of the synthetic profiles that the tests use: make_profile
+ * sample|random|random:N|empty|hostile|none|one|kernel|threads|instances|deep|N FILE; N: a large one with
+ * that many contexts; empty: no contents at all.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "tests/support/made_profiles.h"
 #include "tests/support/profiles.h"
 
-/* Rank n of a job: each has its own tree, and started at its own time. */
+/* Rank n of a job: each has a different tree and start time. */
 static struct profile *nth_profile(uint32_t n)
 {
 	struct profile *profile = random_profile(1 + n / 2, 500);

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cpprof inspect and verify on the binaries of tests/data/recipes: goldens in tests/golden/recipes, and a
-# table of how recovered recipes agree with hand-written and compilers' unwind rows.
+# Compares cpprof inspect and verify on the binaries of tests/data/recipes with the goldens in tests/golden/recipes, and
+# recovered unwind recipes with hand-written and compilers' unwind rows.
 # usage: recipes.sh [--refresh]
 set -u
 : "${CPPROF:?}" "${SOURCE:?}"
-# Looking for leaks costs seconds a process on some machines; unit tests do it.
+# No leak detection: it can take seconds per process, and the unit tests do it.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 DATA=$SOURCE/tests/data/recipes
 WANT=$SOURCE/tests/golden/recipes
@@ -13,13 +13,13 @@ HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_recipes.XXXXXX")
 trap 'rm -rf "$HERE"' EXIT
 failed=0
 
-# same NAME ARGUMENTS...: what `cpprof ARGUMENTS` prints is NAME.txt.
+# same NAME ARGUMENTS...: the output of `cpprof ARGUMENTS` is NAME.txt.
 same() {
 	local name=$1
 	shift
 	"$CPPROF" "$@" >"$HERE/$name.txt" || { echo "FAILED: exit code $? of $*"; failed=1; }
 	[ "$refresh" = yes ] && cp "$HERE/$name.txt" "$WANT/$name.txt"
-	diff -u "$WANT/$name.txt" "$HERE/$name.txt" || { echo "FAILED: $* does not read as $name.txt"; failed=1; }
+	diff -u "$WANT/$name.txt" "$HERE/$name.txt" || { echo "FAILED: $* differs from $name.txt"; failed=1; }
 }
 
 refresh=no
@@ -35,11 +35,11 @@ for machine in x86_64 aarch64; do
 	same "${machine}_O2.coverage" inspect coverage "${machine}_gcc_O2"
 done
 
-# Everything must agree: with starts and landing pads, and with nothing but the code.
+# Everything must agree, with function starts and landing pads given, and with the code alone.
 for file in rules_x86_64 rules_aarch64 x86_64_* aarch64_*; do
 	case $file in
 	*no_tables | *stripped) continue ;;
-	aarch64_clang*) # its tables are late in prologues and epilogues: the golden says where
+	aarch64_clang*) # clang's tables lag in prologues and epilogues: the golden lists where
 		same "$file.verify" verify recipes --limit 100 "$file"
 		continue ;;
 	esac

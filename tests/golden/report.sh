@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# cpprof report and check from the outside: the golden texts of tests/golden/report, and what the shell sees.
+# Tests cpprof report and check: output against the goldens of tests/golden/report, messages and exit codes.
 set -u
 : "${CPPROF:?}" "${MAKE_PROFILE:?}" "${SOURCE:?}"
-# Looking for leaks costs seconds a process on some machines; unit tests do it.
+# No leak detection: it can take seconds per process, and the unit tests do it.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_golden.XXXXXX")
 trap 'rm -rf "$HERE"' EXIT
@@ -15,21 +15,21 @@ fail() {
 	failed=1
 }
 
-# same NAME OPTIONS...: the report reads as tests/golden/report/NAME.txt.
+# same NAME OPTIONS...: the report is tests/golden/report/NAME.txt.
 same() {
 	local name=$1
 	shift
 	"$CPPROF" report --percent-limit 0 "$@" >"$name.txt" || fail "exit code $? of report $*"
-	diff -u "$SOURCE/tests/golden/report/$name.txt" "$name.txt" || fail "report $* does not read as $name.txt"
+	diff -u "$SOURCE/tests/golden/report/$name.txt" "$name.txt" || fail "report $* differs from $name.txt"
 }
 
-# ends CODE TEXT COMMAND...: exits with CODE and says TEXT.
+# ends CODE TEXT COMMAND...: the command exits with CODE and prints TEXT.
 ends() {
 	local want=$1 text=$2 code=0
 	shift 2
 	"$@" >run.log 2>&1 || code=$?
 	[ "$code" = "$want" ] || fail "exit code $code, not $want, of: $*"
-	grep -qF -- "$text" run.log || { fail "nothing says '$text' in: $*"; cat run.log; }
+	grep -qF -- "$text" run.log || { fail "no '$text' in the output of: $*"; cat run.log; }
 }
 
 make() {
@@ -87,7 +87,7 @@ for n in 1 3; do
 		done
 	done
 	"$CPPROF" report --limit $n | sed -n '/^hottest/,/^hot path/p' >rows.log
-	[ "$(grep -cE '^ +[0-9.]+% ' rows.log)" = $n ] || fail "--limit $n does not hold in the summary"
+	[ "$(grep -cE '^ +[0-9.]+% ' rows.log)" = $n ] || fail "--limit $n is not obeyed in the summary"
 done
 "$CPPROF" merge -o two.data cpprof.data cpprof.data 2>/dev/null
 "$CPPROF" merge -o three.data two.data cpprof.data 2>/dev/null
@@ -124,7 +124,7 @@ ends 0 "OK: 11 contexts" "$CPPROF" check both.data
 ends 2 "with -o FILE" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
-# Every event side by side, with the interval of the first one; loops in the margin; inlined code at its call.
+# All events side by side, with the interval of the first; loops in the margin; inlined code at its call.
 make hostile hostile.data
 ends 0 '   code     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
@@ -134,13 +134,13 @@ ends 1 '        constructor, ' "$CPPROF" annotate hostile.data constructr
 ends 0 'hasOwnProperty' "$CPPROF" annotate --asm --inlined hostile.data hasOwnProperty
 ends 0 'all inlined copies' "$CPPROF" annotate --inlined hostile.data constructor
 
-# What --max-nodes folds is said: to whoever exports, and in every format that has a place for it.
+# What --max-nodes folds is reported by export, and noted in every format that can hold a note.
 for format in json ndjson rows top pprof speedscope folded firefox callgrind llvm-sample openmetrics svg html; do
 	"$CPPROF" export cpprof.data -f $format --max-nodes 6 >folded.out 2>folded.err || fail "export -f $format --max-nodes 6"
 	grep -q "contexts, [0-9.]*% of cpu-clock, are folded into <other>; to keep more: cpprof export -f $format" folded.err ||
 		fail "$format: $(cat folded.err)"
 	case $format in
-	folded | html) continue ;; # no place; packed: tests/html reads it
+	folded | html) continue ;; # folded has no notes; html is compressed: tests/html checks it
 	top) said='"folded":[1-9]' ;;
 	openmetrics) said='^cpprof_folded_contexts{.*} [1-9]' ;;
 	svg) said='are folded into &lt;other&gt;' ;;
@@ -149,21 +149,21 @@ for format in json ndjson rows top pprof speedscope folded firefox callgrind llv
 	zcat -f folded.out | grep -aq "$said" || fail "$format does not say that something was folded"
 done
 
-# A link is written through: the file it names is replaced, whether it was there before or not.
+# Symbolic links are followed: the file they name is replaced or created.
 mkdir -p there && ln -s there/export.json link.json && ln -s link.json again.json && ln -s there/both.data link.data
 "$CPPROF" export cpprof.data -o link.json && "$CPPROF" export cpprof.data -o again.json || fail "export through a link"
 ends 0 "200 samples" "$CPPROF" merge -o link.data cpprof.data cpprof.data
 ends 0 ": OK: " "$CPPROF" check there/export.json there/both.data
 [ -L link.json ] && [ -L again.json ] && [ -L link.data ] || fail "a link was replaced"
 "$CPPROF" export cpprof.data -f folded -o /dev/stdout >through.txt
-[ -s through.txt ] && [ -e /dev/stdout ] || fail "/dev/stdout is not written through"
+[ -s through.txt ] && [ -e /dev/stdout ] || fail "output to /dev/stdout is not written to it"
 ends 2 "--symfs '/nonexistent' is not a directory" "$CPPROF" import --symfs /nonexistent cpprof.data
 
-# On a terminal that is too small a pager is asked; where that cannot be run, the report is shown all the same.
+# On a terminal that is too small a pager is run; if that fails, the report is printed without it.
 if command -v script >/dev/null && command -v stty >/dev/null; then
 	screen() { PAGER=$1 script -qec "stty rows 5 cols 80; '$CPPROF' report cpprof.data" /dev/null </dev/null 2>&1; }
-	screen 'sed s/^/paged:/' | grep -q 'paged:quality' || fail "no pager was asked"
-	screen /nonexistent/pager | grep -q '^quality' || fail "nothing is shown where there is no pager"
+	screen 'sed s/^/paged:/' | grep -q 'paged:quality' || fail "no pager was run"
+	screen /nonexistent/pager | grep -q '^quality' || fail "nothing is shown if the pager cannot be run"
 fi
 
 head -c 600 cpprof.data >cut.data

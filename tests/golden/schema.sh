@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The JSON of every released minor version (tests/golden/schema/VERSION/) still passes `cpprof check`, whatever has been
-# added since; each file in refused/ has one fault and is refused; and what is written today is what the newest one says.
+# The JSON of every released minor version (tests/golden/schema/VERSION/) still passes `cpprof check`; each file in refused/
+# has one error and is refused; and today's export equals the newest version's golden file.
 set -u
 : "${CPPROF:?}" "${MAKE_PROFILE:?}" "${SOURCE:?}"
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
@@ -26,7 +26,7 @@ for format in json ndjson; do
 	"$CPPROF" export "$HERE/sample.data" -f $format >"$HERE/now"
 	if cmp -s "$newest/sample.$format" "$HERE/now"; then passed=$((passed + 1)); else
 		failed=$((failed + 1))
-		echo "FAILED: the $format export is not what $newest/sample.$format says: what is new needs a new minor version and its own golden file"
+		echo "FAILED: the $format export differs from $newest/sample.$format: additions need a new minor version and its own golden file"
 	fi
 done
 echo "tally: $passed passed, $failed failed, 0 skipped"

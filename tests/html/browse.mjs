@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a report in a real browser and uses it: every view, search, keys, links; no request leaves the page, nothing
-// is written to the console as an error, hostile names stay text, and numbers equal the JSON export.
+// Tests a report in a real browser: every view, search, keys, links; the page makes no requests and logs no errors, hostile
+// names stay text, and numbers equal the JSON export.
 // usage: node browse.mjs REPORT.html EXPORT.json CHROMIUM [SCREENSHOT_DIR]
 import fs from "node:fs";
 import { check, launch, tally, watch } from "./driver.mjs";
@@ -15,7 +15,7 @@ await page.goto("file://" + fs.realpathSync(report));
 await page.waitForSelector("html[data-whole]");
 
 const text = (selector) => page.$eval(selector, (e) => e.textContent);
-const settled = () => page.waitForSelector("#view:not([aria-busy])"); // nothing is being unpacked
+const settled = () => page.waitForSelector("#view:not([aria-busy])"); // until all blocks are unpacked
 const view = async (name) => {
   await page.evaluate((v) => [...document.querySelectorAll("#views button")].find((b) => b.textContent.startsWith(v)).click(), name);
   await settled();
@@ -23,7 +23,7 @@ const view = async (name) => {
 
 const all = data.node_values.inclusive["1"][0];
 const labels = data.frames.name.map((n) => data.strings[n]);
-check("the summary speaks", (await text(".lead")).length > 20);
+check("the summary has a text", (await text(".lead")).length > 20);
 for (const name of ["summary", "flame", "tree", "callers", "flat", "sandwich", "source", "threads"]) {
   await view(name);
   check("view " + name, (await page.$eval("#view", (e) => e.children.length)) > 0);
@@ -31,7 +31,7 @@ for (const name of ["summary", "flame", "tree", "callers", "flat", "sandwich", "
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png` });
 }
 
-// Numbers: the heaviest top-level context in the tree is the one of the export.
+// Numbers: the heaviest top-level context in the tree is that of the export.
 await view("tree");
 const children = data.nodes.parent
   .map((p, i) => [p, i])
@@ -40,7 +40,7 @@ const children = data.nodes.parent
 const heaviest = children.reduce((a, b) => (data.node_values.inclusive["1"][a] >= data.node_values.inclusive["1"][b] ? a : b));
 const want = ((100 * data.node_values.inclusive["1"][heaviest]) / all).toFixed(1);
 const second = await page.$$eval(".grid .row", (rows) => rows.slice(0, 3).map((r) => r.textContent));
-check("the tree's first row is all", second[0].includes("100%"), second[0]);
+check("the tree's first row has 100%", second[0].includes("100%"), second[0]);
 check(
   "the tree agrees with the export",
   second[1].includes(labels[data.nodes.frame[heaviest]]) && second[1].includes(want),
@@ -60,7 +60,7 @@ const flat = await page.$$eval(".grid .row", (rows) =>
     .map((r) => ({ name: r.querySelector(".label").textContent, cells: [...r.querySelectorAll(".num")].map((c) => c.textContent) })),
 );
 const digits = (value) => value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + "%";
-check("flat has the rows of top", flat.length === top.length, `${flat.length} ${top.length}`);
+check("flat has the rows of export -f top", flat.length === top.length, `${flat.length} ${top.length}`);
 flat.forEach((row, i) =>
   check(
     "flat row " + i,
@@ -80,19 +80,19 @@ check("left closes", (await rows()) < before || before === 1, `${before}`);
 await page.keyboard.press("ArrowRight");
 check("right opens", (await rows()) >= 2);
 await page.keyboard.press("ArrowDown");
-check("the status line follows", (await text("#status")).includes("total"));
+check("the status line is updated", (await text("#status")).includes("total"));
 await page.keyboard.press("h");
 check("hot path", (await page.$$(".row.hot")).length > 0);
 await page.keyboard.press("/");
 await page.keyboard.type("sort");
-check("search says how much matched", /matched/.test(await text("#matched")), await text("#matched"));
+check("search shows how much matched", /matched/.test(await text("#matched")), await text("#matched"));
 await page.keyboard.press("Enter");
 check("a match is marked", (await page.$$(".mark")).length > 0);
 await page.keyboard.down("Control");
 await page.keyboard.press("a");
 await page.keyboard.up("Control");
 await page.keyboard.type("/[/");
-check("a bad regex is told, not thrown", (await text("#matched")).length > 0 && errors.length === 0, errors.join());
+check("an invalid regex is reported without an exception", (await text("#matched")).length > 0 && errors.length === 0, errors.join());
 await page.keyboard.press("Escape");
 for (const [key, name] of [
   ["2", "flame"],
@@ -112,11 +112,11 @@ await page.keyboard.press("l");
 await view("flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "loop").click());
 check(
-  "loops rank as peers",
+  "loops are rows like functions",
   (await page.$$eval(".grid .row .label", (l) => l.map((e) => e.textContent))).some((t) => t.startsWith("loop")),
 );
 
-// Source: loops in the margin, what was inlined unfolds at its call, instructions beside.
+// Source: loops in the margin, inlined code unfolds at its call, instructions next to it.
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=tree");
 await page.waitForSelector("html[data-whole]");
@@ -126,7 +126,7 @@ await page.evaluate(() =>
 await page.keyboard.press("s");
 await settled();
 check("source of the chosen function", (await text(".bar b")).includes("main"), await text(".bar b"));
-check("instructions beside it", (await page.$$("tr.insn")).length > 10);
+check("instructions next to it", (await page.$$("tr.insn")).length > 10);
 const folds = await page.$$("tr.fold button");
 check("inlined code is folded", folds.length > 0);
 const short = (await page.$$(".code tr")).length;
@@ -140,10 +140,10 @@ await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=source");
 await page.waitForSelector("html[data-whole]");
 await settled();
-check("where nothing is chosen, the costliest function", (await text(".bar b")).length > 0);
+check("without a selection, the costliest function", (await text(".bar b")).length > 0);
 check("self costs have their interval", await page.$$eval(".code td.soft", (cells) => cells.some((c) => c.textContent.startsWith("±"))));
 
-// Filter: only what passes through a match counts; the match is then all there is.
+// Filter: only costs that pass through a match count.
 await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("/");
 await page.keyboard.type("/^relax$/");
@@ -152,12 +152,12 @@ const share = await text("#matched");
 await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("f");
 check(
-  "the filter leaves the matches",
+  "the filter keeps only the matches",
   /^100%/.test(await text("#matched")) && !/^100%/.test(share),
   `${share} / ${await text("#matched")}`,
 );
 await page.keyboard.press("f");
-check("and comes off", (await text("#matched")) === share);
+check("the filter can be removed", (await text("#matched")) === share);
 for (const name of ["summary", "tree", "callers", "flat"]) {
   await view(name);
   if (name === "flat")
@@ -167,7 +167,7 @@ for (const name of ["summary", "tree", "callers", "flat"]) {
 await page.keyboard.press("/");
 await page.keyboard.press("Escape");
 
-// Files out of the page.
+// Files saved from the page.
 const client = await page.createCDPSession();
 fs.rmSync("saved", { recursive: true, force: true });
 fs.mkdirSync("saved");
@@ -191,7 +191,7 @@ check("folded adds up", costs.reduce((a, b) => a + b, 0) === all, `${costs.reduc
 await press("PNG");
 check("PNG", (await saved("cpprof.png")).length > 1000);
 
-// One thread's share, in every view and in the lines.
+// One thread's share, in every view and in the source lines.
 await page.goto("about:blank");
 await page.goto("file://" + fs.realpathSync(report) + "#v=flat&g=line&t=0");
 await page.waitForSelector("html[data-whole]");
@@ -238,16 +238,16 @@ await page.keyboard.press("t");
 const theme = await page.$eval("html", (e) => e.dataset.theme);
 await page.reload();
 await page.waitForSelector("html[data-whole]");
-check("the address keeps light or dark", (await page.$eval("html", (e) => e.dataset.theme)) === theme && theme === "dark", theme);
+check("the URL keeps the theme", (await page.$eval("html", (e) => e.dataset.theme)) === theme && theme === "dark", theme);
 await page.keyboard.press("t");
 await view("flat");
 
-// State: the address brings the view back.
+// State: the URL restores the view.
 const hash = await page.evaluate(() => location.hash);
 await page.goto("file://" + fs.realpathSync(report) + hash);
 await page.reload();
 await page.waitForSelector("html[data-whole]");
-check("the address keeps the view", (await text('#views [aria-selected="true"]')).startsWith("flat"));
+check("the URL keeps the view", (await text('#views [aria-selected="true"]')).startsWith("flat"));
 await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
 await page.evaluate(() => {
   location.hash = location.hash.replace(/d=[a-z]*/, "d=");

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sets up a browser driver, makes a report of a real recording and lets browse.mjs use it.
+# Installs a browser driver, makes reports of recordings, and runs the browser tests (*.mjs) on them.
 set -u
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "skipped: no chromium"; exit 77; }
 command -v npm >/dev/null || { echo "skipped: no npm"; exit 77; }
@@ -28,7 +28,7 @@ node odd.mjs "$chromium" e-*.html d.html || failed=1
 "$BUILD/tests/make_profile" instances n.data && "$CPPROF" report n.data --html n.html || exit 1
 node first.mjs "$chromium" r.html r.txt p.html n.html || failed=1
 node extras.mjs x.html x.json "$chromium" x.asm || failed=1
-# Comparisons: real runs, two a side and one a side; made ones that grow, shrink, and have little in common; ranks; statistics.
+# Comparisons: real runs, two per side and one per side; synthetic ones that grow, shrink, or have little in common; ranks; statistics.
 for i in 1 2; do
 	for run in before:0.4:$i after:0.6:$((i + 2)); do
 		IFS=: read -r side seconds rank <<<"$run"
@@ -47,15 +47,15 @@ compared runs before-1.data before-2.data -- after-1.data after-2.data && compar
 "$CPPROF" merge --reduce -o ranks.data before-?.data after-?.data && "$CPPROF" report ranks.data --html ranks.html && "$CPPROF" report ranks.data --view flat -f csv >ranks.csv || exit 1
 "$CPPROF" stats --html stats.html before-?.data after-?.data && "$CPPROF" stats -f json --percent-limit 0.5 before-?.data after-?.data >stats.json || exit 1
 node diff.mjs "$chromium" || failed=1
-# Ways in the margin, where they may be counted.
+# Paths in the margin, if they can be counted.
 cc -O1 -g -o cycles "$SOURCE/tests/e2e/cycles/cycles.c" && "$CPPROF" record -q -o c.data -- ./cycles 300000 >/dev/null || exit 1
 if "$CPPROF" paths -f work --format json -o c.counts -- ./cycles 300000 >/dev/null 2>err; then
 	"$CPPROF" report c.data --counts c.counts --html c.html && "$CPPROF" export c.data -o c.json || exit 1
 	node ways.mjs c.html c.json c.counts "$chromium" || failed=1
 else
-	echo "not checked: ways in the margin: $(head -1 err)"
+	echo "not checked: paths in the margin: $(head -1 err)"
 fi
-# What is known of loops.
+# Facts about loops.
 cc -O3 -g -pthread -o facts "$SOURCE/tests/html/facts.c" && "$CPPROF" record -q -o f.data -- ./facts 1500000 >/dev/null && "$CPPROF" report f.data --html f.html && "$CPPROF" report f.data --group-by loop -f csv >f.csv || exit 1
 node facts.mjs f.html f.csv "$SOURCE/tests/html/facts.c" "$chromium" || failed=1
 "$BUILD/tests/make_profile" hostile h.data && "$CPPROF" report h.data --html h.html && "$CPPROF" export h.data -o h.json || exit 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recursion of twenty thousand calls: deeper than a script can recurse or a canvas can be high. Every view, and its end.
+// Tests a recursion of 20,000 calls, deeper than a script can recurse or a canvas can be high, in every view, down to its end.
 // usage: node deep.mjs REPORT.html CHROMIUM
 import { check, launch, openReport, tally } from "./driver.mjs";
 
@@ -19,7 +19,7 @@ check(
   (await text(".path")).slice(0, 200),
 );
 
-// The flame graph is drawn where it is looked at, at both ends.
+// The flame graph is drawn where it is scrolled to, at both ends.
 const drawn = () =>
   page.$eval(".canvas canvas", (c) => {
     const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
@@ -35,12 +35,12 @@ await page.$eval(".canvas", (e) => {
 });
 await frames();
 await frames();
-check("and its end", (await drawn()).n > 20, JSON.stringify(await drawn()));
+check("the end of the flame graph", (await drawn()).n > 20, JSON.stringify(await drawn()));
 await page.focus(".canvas canvas");
 await page.keyboard.press("h");
 check("the hot path leads to the end", (await text("#path")).includes("total"), await text("#path"));
 
-// The tree opens down to the chosen node and shows it; without recursion, or with chains joined, it is short.
+// The tree opens down to the selected node and shows it; without recursion, or with chains joined, it is short.
 await page.evaluate(() => {
   location.hash = location.hash.replace("v=flame", "v=tree");
 });
@@ -57,7 +57,7 @@ const inSight = await page.$eval('.row[aria-selected="true"]', (row) => {
   };
 });
 check(
-  "the chosen row is in sight, with its name",
+  "the selected row is visible, with its name",
   inSight.shown && inSight.level > DEPTH && Number(inSight.depth) === inSight.level - 1 && inSight.width > 30,
   JSON.stringify(inSight),
 );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons in the page: before, after and change in every view, as the JSON of `cpprof diff` has them; colours of the flame
-// graph; what is new and what is gone; intervals; of a reduced profile how ranks differ; strips of dots of `cpprof stats`.
-// usage: node diff.mjs CHROMIUM, in a folder with what browse.sh makes for it
+// Tests comparisons in the page: before, after and change in every view, as in the JSON of `cpprof diff`; colours of the flame
+// graph; what is new and gone; intervals; differences of ranks in a reduced profile; strips of dots of `cpprof stats`.
+// usage: node diff.mjs CHROMIUM, in the folder with the files made by browse.sh
 import fs from "node:fs";
 import { check, launch, openReport, tally, watch } from "./driver.mjs";
 
@@ -9,7 +9,7 @@ const [chromium] = process.argv.slice(2),
   browser = await launch(chromium);
 const read = (name) => JSON.parse(fs.readFileSync(name, "utf8"));
 
-// "−1.25 ms" -> -1.25e6; counts as they are.
+// "−1.25 ms" -> -1.25e6; counts are returned as they are.
 const amount = (text) => {
   const [, sign, number, unit] = /^([+−]?)([0-9.,]+) ?(s|ms|µs|ns|)$/.exec(text) || [, "", "NaN", ""];
   return (sign === "−" ? -1 : 1) * Number(number.replaceAll(",", "")) * ({ s: 1e9, ms: 1e6, µs: 1e3 }[unit] || 1);
@@ -18,7 +18,7 @@ const near = (text, value) => Math.abs(amount(text) - value) <= 0.006 * Math.abs
 const percents = (text) => text.split(" to ").map((part) => Number(part.replace("−", "-").replace(/[+*\s]/g, "")));
 const once = (list, name) => list.filter((row) => row.name === name).length === 1;
 
-// Rows of the page whose names both know once, held against those of the export.
+// Compares rows of the page with those of the export, if the name is unique in both.
 function compare(what, rows, told, { total, least, by = "total", isMarked }) {
   const both = rows.filter((row) => once(rows, row.name) && once(told, row.name));
   check(`${what}: there is something to compare`, both.length >= least, `${both.length} of ${rows.length}`);
@@ -37,7 +37,7 @@ function compare(what, rows, told, { total, least, by = "total", isMarked }) {
   }
 }
 
-// Runs of a real program: two a side, and one a side.
+// Runs of a real program: two per side, and one per side.
 for (const [name, least] of [
   ["runs", 5],
   ["single", 5],
@@ -48,10 +48,10 @@ for (const [name, least] of [
   await go("#v=flat");
   compare(name + " flat", await rows(), flat.rows, { total: flat.total, least });
   const changes = (await rows()).map((row) => Math.abs(amount(row.cells["self change"])));
-  check(name + ": the largest change first", changes.every((v, i) => !i || v <= changes[i - 1] * 1.01 + 60), changes.slice(0, 6).join());
+  check(name + ": sorted by change", changes.every((v, i) => !i || v <= changes[i - 1] * 1.01 + 60), changes.slice(0, 6).join());
   await click(".head button", "95 % interval");
   const sure = (await rows()).map((row) => percents(row.cells["95 % interval"])).map(([low, high]) => Math.max(low, -high));
-  check(name + ": the surest first", sure.every((v, i) => !i || v <= sure[i - 1] + 0.1), sure.slice(0, 6).join());
+  check(name + ": sorted by significance", sure.every((v, i) => !i || v <= sure[i - 1] + 0.1), sure.slice(0, 6).join());
   await go("#v=tree");
   const [root] = await rows();
   check(name + ": totals", near(root.cells.before, flat.total.before) && near(root.cells.after, flat.total.after) && near(root.cells.change, flat.total.change), JSON.stringify(root));
@@ -74,13 +74,13 @@ for (const [name, least] of [
   await go("#v=threads");
   check(name + ": threads", near((await rows())[0].cells.change, flat.total.change), JSON.stringify((await rows())[0]));
   await go("");
-  check(name + ": the summary says what diff says", /before, .* after: /.test(await text(".lead")), await text(".lead"));
+  check(name + ": the summary is that of cpprof diff", /before, .* after: /.test(await text(".lead")), await text(".lead"));
   check(name + ": by change", (await page.$$eval("h2", (list) => list.map((e) => e.textContent))).includes("Functions by change of self cost"));
   check(name + ": no error", errors.length === 0 && requests.length === 0, errors.join(" | ") + requests.join());
   await page.close();
 }
 
-// Width is that of after; red is more, blue is less.
+// The width is that of after; red is more, blue is less.
 const hues = {};
 for (const name of ["more", "less"]) {
   const { page, errors, text, go } = await openReport(browser, `d-${name}.html`);
@@ -89,7 +89,7 @@ for (const name of ["more", "less"]) {
   check(name + ": the legend names colours", /less than before.*the same.*more than before/.test(await text(".legend")), await text(".legend"));
   const at = await (await page.$(".canvas canvas")).boundingBox();
   await page.mouse.move(at.x + at.width / 2, at.y + 8);
-  check(name + ": before and after under the pointer", /before .*, after .*: [+−]/.test(await text("#tip")), await text("#tip"));
+  check(name + ": before and after in the tooltip", /before .*, after .*: [+−]/.test(await text("#tip")), await text("#tip"));
   check(name + ": and below", /before .*, after .*: [+−]/.test(await text("#path")) || (await text("#path")) === "", await text("#path"));
   check(name + ": no error", errors.length === 0, errors.join(" | "));
   await page.close();
@@ -97,13 +97,13 @@ for (const name of ["more", "less"]) {
 check("more is red", hues.more[0] > hues.more[2] + 60, hues.more.join());
 check("less is blue", hues.less[2] > hues.less[0] + 60, hues.less.join());
 
-// What is new and what is gone is there, in all views but the picture, which says how much it leaves out.
+// New and gone functions are in all views except the flame graph, which says how much it leaves out.
 {
   const told = read("d-other.flat.json"),
     { page, errors, text, go, rows, click } = await openReport(browser, "d-other.html");
   const gone = told.rows.filter((row) => row.state === "gone" && row.total.before > 0 && once(told.rows, row.name)),
     fresh = told.rows.filter((row) => row.state === "new" && once(told.rows, row.name));
-  check("there are both", gone.length > 0 && fresh.length > 0, `${gone.length} ${fresh.length}`);
+  check("there are new and gone functions", gone.length > 0 && fresh.length > 0, `${gone.length} ${fresh.length}`);
   await go("#v=flat");
   let shown = await rows();
   for (const row of [...gone.slice(0, 3), ...fresh.slice(0, 3)]) {
@@ -111,24 +111,24 @@ check("less is blue", hues.less[2] > hues.less[0] + 60, hues.less.join());
     check("flat has " + row.name, found && near(found.cells.change, row.total.change), JSON.stringify(found));
   }
   await page.evaluate((name) => [...document.querySelectorAll(".row")].find((r) => r.querySelector(".label").textContent === name).click(), gone[0].name);
-  check("what is gone can be chosen", (await text("#path")).includes(gone[0].name) && (await text("#path")).includes("−"), await text("#path"));
+  check("a gone function can be selected", (await text("#path")).includes(gone[0].name) && (await text("#path")).includes("−"), await text("#path"));
   await click("#actions button", "callers");
-  check("and has callers", (await text(".bar b")) === gone[0].name && (await rows()).length > 0, await text(".bar b"));
+  check("a gone function has callers", (await text(".bar b")) === gone[0].name && (await rows()).length > 0, await text(".bar b"));
   await go("#v=tree");
   for (let i = 0; i < 8; i++) await page.$$eval('.row[aria-expanded="false"]', (list) => list.forEach((r) => r.dispatchEvent(new MouseEvent("dblclick"))));
   shown = await rows();
-  check("the tree has what is gone", shown.some((r) => amount(r.cells.before) > 0 && amount(r.cells.after) === 0), shown.length);
+  check("the tree has gone functions", shown.some((r) => amount(r.cells.before) > 0 && amount(r.cells.after) === 0), shown.length);
   await go("#v=callers");
   check("callers, too", (await rows()).some((r) => amount(r.cells.before) > 0 && amount(r.cells.after) === 0));
   await go("#v=flame");
-  check("the picture says what it leaves out", /of the cost before is gone/.test(await text(".legend")), await text(".legend"));
+  check("the flame graph says what it leaves out", /of the cost before is gone/.test(await text(".legend")), await text(".legend"));
   await go("#v=tree&j=1");
   check("chains", (await rows()).length > 0);
   check("no error", errors.length === 0, errors.join(" | "));
   await page.close();
 }
 
-// Ranks: in every table what the slowest spent above the average, as the text report has it.
+// Ranks: every table shows what the slowest rank spent above the average, as in the text report.
 {
   const told = fs
     .readFileSync("ranks.csv", "utf8")
@@ -153,12 +153,12 @@ check("less is blue", hues.less[2] > hues.less[0] + 60, hues.less.join());
   await go("");
   check("imbalance in the summary", (await page.$$eval("th", (list) => list.map((e) => e.textContent))).includes("imbalance") && /slowest of \d+ ranks/.test(await text(".page")));
   await go("#v=source");
-  check("and in the source", (await page.$$eval("th", (list) => list.map((e) => e.textContent))).includes("imbal."));
+  check("imbalance in the source", (await page.$$eval("th", (list) => list.map((e) => e.textContent))).includes("imbal."));
   check("no error", errors.length === 0, errors.join(" | "));
   await page.close();
 }
 
-// Statistics: a strip a row, a dot a run, from the least to the most. No script is needed.
+// Statistics: one strip per row, one dot per run, from minimum to maximum. No script is needed.
 {
   const told = read("stats.json"),
     page = await browser.newPage(),
@@ -174,10 +174,10 @@ check("less is blue", hues.less[2] > hues.less[0] + 60, hues.less.join());
         dots: [...row.querySelectorAll("circle")].map((dot) => ({ x: Number(dot.getAttribute("cx")), width: dot.getBoundingClientRect().width, text: dot.textContent })),
       })),
   );
-  check("as many strips as rows, and one of the total", strips.length === told.rows.length + 1, `${strips.length} ${told.rows.length}`);
+  check("one strip per row, and one for the total", strips.length === told.rows.length + 1, `${strips.length} ${told.rows.length}`);
   for (const strip of strips) {
     const row = told.rows.find((r) => r.name === strip.name);
-    check("a dot a run in " + strip.name, strip.dots.length === told.names.length && strip.dots.every((dot) => dot.width > 5), strip.dots.length);
+    check("one dot per run in " + strip.name, strip.dots.length === told.names.length && strip.dots.every((dot) => dot.width > 5), strip.dots.length);
     if (!row || !once(told.rows, strip.name)) continue;
     const low = Math.min(...row.values),
       high = Math.max(...row.values);

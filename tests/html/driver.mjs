@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the page share: a browser that reports errors and requests, checks that are counted.
+// Functions for the tests of the page: a browser that reports errors and requests, and counted checks.
 import fs from "node:fs";
 import puppeteer from "puppeteer-core";
 
@@ -34,11 +34,11 @@ export function launch(chromium) {
   });
 }
 
-// What a page asks for other than `allowed`, and what goes wrong in it, from now on.
+// Records requests of a page other than `allowed`, and its errors, from now on.
 export async function watch(page, allowed = /^(data|file|about|blob):/) {
   const requests = [],
     errors = [];
-  page.setDefaultTimeout(120000); // a loaded machine is no failure
+  page.setDefaultTimeout(120000); // a busy machine is not a failure
   await page.setViewport({ width: 1400, height: 900 });
   page.on("request", (request) => {
     if (!allowed.test(request.url())) requests.push(request.url());
@@ -54,7 +54,7 @@ export async function watch(page, allowed = /^(data|file|about|blob):/) {
   return { requests, errors };
 }
 
-// A page of a report, with what can be done in it. before(page) runs before it is opened.
+// Opens a page of a report and returns helpers to use it. before(page) runs before it is opened.
 export async function openReport(browser, file, before = async () => {}) {
   const page = await browser.newPage(),
     url = "file://" + fs.realpathSync(file),
@@ -84,7 +84,7 @@ export async function openReport(browser, file, before = async () => {}) {
     click,
     text: (selector) => page.$eval(selector, (e) => e.textContent),
     hash: () => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).toString()),
-    // As if the address had been typed into a new window.
+    // As if the URL had been entered in a new window.
     go: async (hash) => {
       await page.goto("about:blank");
       await page.goto(url + hash);
@@ -92,7 +92,7 @@ export async function openReport(browser, file, before = async () => {}) {
       await settled();
       await frames();
     },
-    // The rows of a table: level, name, and cells by the name of their column.
+    // The rows of a table: level, name, and cells by column name.
     rows: (selector = ".grid") =>
       page.$eval(selector, (grid) => {
         const names = [...grid.querySelectorAll(".head > span")].map((s) => s.textContent.replace(/ [▾▴]$/, ""));

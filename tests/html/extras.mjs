@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a large profile readable: order, percentages of this and that, hidden functions, joined chains, the strip of matches,
-// intervals, formulas, source and code that are unpacked when they are looked at. Each against the numbers of the JSON export.
-// usage: node extras.mjs REPORT.html EXPORT.json CHROMIUM MAIN.asm; MAIN.asm is what annotate --asm says of main; the profile has the metrics samples, cpu-clock and page-faults
+// Tests what makes a large profile readable: sorting, percentage bases, hidden functions, joined chains, the strip of matches,
+// intervals, formulas, source and code unpacked on demand; each against the numbers of the JSON export.
+// usage: node extras.mjs REPORT.html EXPORT.json CHROMIUM MAIN.asm
+// MAIN.asm: the output of annotate --asm for main; the profile has the metrics samples, cpu-clock and page-faults
 import fs from "node:fs";
 import { check, digits, launch, openReport, tally } from "./driver.mjs";
 
@@ -36,23 +37,23 @@ const { page, errors, requests, settled, frames, click, text, hash, go, rows } =
   }),
 );
 
-// Only what is looked at is unpacked: names, the tree and three more blocks; then a file and the code of a function.
+// Blocks are unpacked on demand: names, the tree and three more; then a file and the code of a function.
 await go("");
 check("no source is unpacked for the summary", (await page.evaluate(() => globalThis.unpacked)) === 5);
 await go(`#v=source&n=${main}`);
 check(
-  "it is for the source view, of that function alone",
+  "the source view unpacks that function only",
   (await page.evaluate(() => globalThis.unpacked)) === 7,
   await page.evaluate(() => globalThis.unpacked),
 );
-check("and it is there", (await page.$$("tr.insn")).length > 10 && /int main/.test(await text(".code")));
+check("the source is shown", (await page.$$("tr.insn")).length > 10 && /int main/.test(await text(".code")));
 
-// Order: by any column, the other way round, and back; the address keeps it.
+// Sorting: by any column, reversed, and back; the URL keeps it.
 await go(`#v=tree&n=${main}`);
 const level2 = async () => (await rows()).filter((r) => r.level === 2).map((r) => r.name);
 const usual = await level2();
 check(
-  "usually the heaviest first",
+  "by default the heaviest first",
   JSON.stringify(usual) ===
     JSON.stringify(
       children(0)
@@ -63,15 +64,15 @@ check(
 );
 await click(".head button", "name");
 check("by name", JSON.stringify(await level2()) === JSON.stringify([...usual].sort()), (await level2()).join());
-check("the header says so", (await page.$eval('[aria-sort="ascending"]', (e) => e.textContent)).startsWith("name"));
+check("the header shows the order", (await page.$eval('[aria-sort="ascending"]', (e) => e.textContent)).startsWith("name"));
 await click(".head button", "name ▴");
-check("the other way round", JSON.stringify(await level2()) === JSON.stringify([...usual].sort().reverse()), (await level2()).join());
-check("in the address", (await hash()).includes("s=-name"));
+check("the reverse order", JSON.stringify(await level2()) === JSON.stringify([...usual].sort().reverse()), (await level2()).join());
+check("the order is in the URL", (await hash()).includes("s=-name"));
 await page.reload();
 await page.waitForSelector("html[data-whole]");
-check("which keeps it", JSON.stringify(await level2()) === JSON.stringify([...usual].sort().reverse()));
+check("the URL keeps the order", JSON.stringify(await level2()) === JSON.stringify([...usual].sort().reverse()));
 await click(".head button", "name ▾");
-check("and as usual again", JSON.stringify(await level2()) === JSON.stringify(usual));
+check("the default order again", JSON.stringify(await level2()) === JSON.stringify(usual));
 await go("#v=flat&s=self");
 const selfs = (await rows()).map((r) => parseFloat(r.cells.self) || 0);
 check("flat by self", selfs.length > 5 && selfs.every((v, i) => !i || v <= selfs[i - 1]), selfs.join());
@@ -80,25 +81,25 @@ check("flat by self", selfs.length > 5 && selfs.every((v, i) => !i || v <= selfs
 const below = children(main).sort((a, b) => total(1)[b] - total(1)[a])[0];
 await go(`#v=tree&z=${main}&b=focus&n=${below}`);
 check(
-  "of the zoomed node",
+  "percentages of the zoomed node",
   (await rows())[1].cells.total === digits((100 * total(1)[below]) / total(1)[main]),
   JSON.stringify((await rows())[1]),
 );
-check("the tree starts at it", (await rows())[0].name === "main" && (await text(".crumbs")).endsWith("main"));
+check("the tree starts at the zoomed node", (await rows())[0].name === "main" && (await text(".crumbs")).endsWith("main"));
 await page.keyboard.press("Escape");
 check("Escape zooms out", (await rows())[0].name === "all");
 await go("#v=tree&t=1&b=profile");
 check(
-  "of the whole profile",
+  "percentages of the whole profile",
   (await rows())[0].cells.total === digits((100 * threadTotal(1)) / all),
   JSON.stringify((await rows())[0].cells),
 );
 await go("#v=tree&t=1&b=thread");
-check("of the thread", (await rows())[0].cells.total === "100%");
+check("percentages of the thread", (await rows())[0].cells.total === "100%");
 await go("#v=tree&t=0-1&b=thread");
-check("of both threads", (await rows())[0].cells.total === "100%" && (await page.$eval("#thread", (e) => e.value)) === "some");
+check("percentages of both threads", (await rows())[0].cells.total === "100%" && (await page.$eval("#thread", (e) => e.value)) === "some");
 
-// A function is hidden: its costs count for its caller. It can be shown again.
+// A hidden function: its costs count for its caller. It can be shown again.
 await go(`#v=tree&n=${main}`);
 await page.focus('.grid [tabindex="0"]');
 await page.keyboard.press("x");
@@ -110,10 +111,10 @@ check(
   !(await rows()).some((r) => r.name === "main") && callerRow.cells.total === digits((100 * total(1)[parent[main]]) / all),
   JSON.stringify(callerRow),
 );
-check("a chip says so", (await text(".chip")).startsWith("main") && (await hash()).includes(`hide=${frame[main]}`));
+check("a chip shows the hidden function", (await text(".chip")).startsWith("main") && (await hash()).includes(`hide=${frame[main]}`));
 await page.reload();
 await page.waitForSelector("html[data-whole]");
-check("also by the address", !(await rows()).some((r) => r.name === "main") && (await page.$$(".chip")).length === 1);
+check("hidden by the URL as well", !(await rows()).some((r) => r.name === "main") && (await page.$$(".chip")).length === 1);
 await page.click(".chip");
 await settled();
 check("shown again", !(await page.$(".chip")) && !(await hash()).includes("hide"));
@@ -129,7 +130,7 @@ check(
 check("nothing is lost", (await rows())[0].cells.total === "100%");
 await page.evaluate(() => document.activeElement.blur());
 await page.keyboard.press("X");
-check("all again by key", !(await page.$(".chip")));
+check("a key shows all again", !(await page.$(".chip")));
 
 // Only what passes through a function, and only what does not.
 await go(`#v=tree&n=${main}`);
@@ -146,14 +147,14 @@ check(
   JSON.stringify((await rows())[0].cells),
 );
 
-// Chains: what passes everything on to one child is a row with it, in the tree and in the flame graph.
+// Chains: a node that passes all its cost to one child is one row with it, in the tree and in the flame graph.
 let head = main,
   tail = main;
 while (parent[head] > 0 && total(1)[parent[head]] === total(1)[head]) head = parent[head];
 for (let next = children(tail); next.length && total(1)[next[0]] === total(1)[tail]; next = children(tail)) tail = next[0];
 await go(`#v=tree&n=${main}`);
 const isAlone = async (node) => (await rows()).some((r) => r.name === labelOf(node));
-check("apart at first", await isAlone(main));
+check("separate rows at first", await isAlone(main));
 await page.keyboard.press("j");
 await settled();
 const joined = (await rows()).find((r) => r.name.startsWith(labelOf(head)) && r.name.includes(" › "));
@@ -167,9 +168,9 @@ const picture = () => page.$eval(".canvas canvas", (c) => c.toDataURL());
 const before = await picture();
 await page.keyboard.press("j");
 await frames();
-check("and one box", (await picture()) !== before && (await hash()).includes("j=1"));
+check("a chain is one box", (await picture()) !== before && (await hash()).includes("j=1"));
 
-// The strip of matches: as wide as what matches, where it is; a click goes there.
+// The strip of matches: matches fill their share, at their position; a click goes there.
 await go("#v=flame&q=" + encodeURIComponent("/^main$/"));
 const strip = () =>
   page.$eval(".matchmap canvas", (c) => {
@@ -188,7 +189,7 @@ check("a click goes to the match", (await hash()).includes(`z=${main}`), await h
 await page.keyboard.press("Escape");
 check("and Escape back", !(await hash()).includes("z="));
 
-// Small ones are one grey box, and nothing is lost between boxes: an SVG holds what is drawn.
+// Small boxes are merged into a grey one, and nothing is lost between boxes: the SVG has what is drawn.
 const client = await page.createCDPSession();
 fs.rmSync("saved", { recursive: true, force: true });
 fs.mkdirSync("saved");
@@ -204,12 +205,12 @@ const drawn = await page.evaluate(
   fs.readFileSync("saved/cpprof.svg", "utf8"),
 );
 check(
-  "the SVG is one and has main",
+  "the SVG is valid and has main",
   !drawn.bad && drawn.titles.some((t) => t.startsWith("main (") && t.endsWith(digits((100 * total(1)[main]) / all) + ")")),
   drawn.titles.slice(0, 8).join(" | "),
 );
 
-// An interval of time, by fields and by drawing a frame; threads by drawing it smaller.
+// A time interval, by fields and by dragging a frame; threads by dragging a smaller one.
 const { bin_ns: bin, thread, bin: at, value } = data.timeline,
   bins = Math.max(...at) + 1;
 const inside = (from, to, t = -1) =>
@@ -252,19 +253,19 @@ const brushed = new URLSearchParams(await hash()),
   [from, to] = brushed.get("y").split("-").map(Number),
   chosen = Number(brushed.get("t"));
 check(
-  "a frame chooses an interval and a thread",
+  "a frame selects an interval and a thread",
   to > from &&
     brushed.get("t") !== null &&
     (await text("#interval")).includes(`: ${inside(from, to, chosen).toLocaleString("en")} samples`),
   `${brushed} ${await text("#interval")}`,
 );
 await click(".bar button", "all threads, all times");
-check("and all again", !/[yt]=/.test((await hash()).replace("v=threads", "")), await hash());
+check("the selection can be removed", !/[yt]=/.test((await hash()).replace("v=threads", "")), await hash());
 
-// Formulas: a ratio as a column, in the dialog and in the address; what is wrong is told.
+// Formulas: a ratio as a column, from the dialog and from the URL; errors are reported.
 await go(`#v=tree&n=${main}`);
 const ratio = (node) => String(Number((total(2)[node] / total(0)[node]).toPrecision(4)));
-check("a column that was asked for when the page was made", (await rows())[0].cells.told === ratio(0), JSON.stringify((await rows())[0].cells));
+check("a column given by --derive", (await rows())[0].cells.told === ratio(0), JSON.stringify((await rows())[0].cells));
 await click(".bar button", "columns…");
 await page.type("#formula", "faults = page-faults / samples");
 await page.keyboard.press("Enter");
@@ -310,10 +311,10 @@ check(
 );
 for (const bad of ["1/", "((((", "samples samples", "x=", '"', "constructor", "samples+".repeat(40) + "1"]) {
   await go("#v=tree&x=" + encodeURIComponent(bad));
-  check("a formula that means nothing: " + bad.slice(0, 20), (await rows())[0].cells.total === "100%");
+  check("an invalid formula: " + bad.slice(0, 20), (await rows())[0].cells.total === "100%");
 }
 
-// The instructions of an inlined function, under the function that holds them: their costs are all of its own.
+// The instructions of an inlined function, under the function that contains them: their costs are its own.
 await go(`#v=source&n=${average}&f=${frame[average]}`);
 check("where it was inlined", (await text("tr.host")).includes("inlined in "), await text("tr.host"));
 const costs = await page.$$eval("tr.insn:not(.host)", (list) => list.map((r) => parseFloat(r.children[0].textContent) || 0));
@@ -325,7 +326,7 @@ check(
 );
 check("loops in their margin", await page.$$eval("tr.insn td.gutter", (cells) => cells.some((c) => /[┌│└]/.test(c.textContent))));
 
-// The instructions of main cost what annotate says.
+// The instructions of main cost the same as in annotate.
 const told = fs
   .readFileSync(asm, "utf8")
   .split(/ instructions.*\n/)[1]
@@ -340,7 +341,7 @@ const seen = await page.$$eval('[aria-label="instructions"] tr.insn', (list) =>
 );
 check("as many instructions as annotate has", seen.length === told.length && told.length > 50, `${seen.length} ${told.length}`);
 check(
-  "each costs what annotate says",
+  "each has the cost that annotate shows",
   seen.every(([offset, share], i) => offset === told[i][0] - told[0][0] && Math.abs(share - told[i][1]) < 0.11),
   JSON.stringify(
     seen
@@ -350,7 +351,7 @@ check(
   ),
 );
 
-// Nothing but the keyboard: from the tabs to a row, its source, back, zoomed, sorted.
+// Keyboard only: from the tabs to a row, its source, back, zoomed, sorted.
 await go("");
 const focused = () =>
   page.evaluate(() => [
@@ -388,7 +389,7 @@ check("a header sorts", (await hash()).includes("s=name") && (await page.$('[ari
 for (let i = 0; i < 60 && (await focused())[1] !== "copy"; i++) await press("Tab");
 check("Tab reaches the last action", (await focused())[1] === "copy", (await focused()).join());
 
-// The keyboard stays where it is when a button changes the view.
+// The keyboard focus stays where it is when a button changes the view.
 await go("#v=tree");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "loops").focus());
 await page.keyboard.press("Enter");

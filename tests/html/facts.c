@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of which something is known: one that is vectorised and has a remainder, one that two threads share
+// Loops with known facts: one that is vectorised and has a remainder, one that two threads share
 // unevenly. usage: facts ROUNDS
 #include <pthread.h>
 #include <stdlib.h>

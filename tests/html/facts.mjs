@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of loops stands in the rows of the page, in the words of the text report.
-// usage: node facts.mjs REPORT.html LOOPS.csv SOURCE.c CHROMIUM; of facts.c, whose loops are marked
+// Facts about loops are in the rows of the page, in the words of the text report.
+// usage: node facts.mjs REPORT.html LOOPS.csv SOURCE.c CHROMIUM; for facts.c, whose loops are marked
 import fs from "node:fs";
 import { check, launch, openReport, tally } from "./driver.mjs";
 
@@ -21,10 +21,10 @@ const flat = await rows(),
   vector = rowOf(flat, "vector").cells,
   shared = rowOf(flat, "shared").cells;
 check("a vector loop and its width", /^\[vector 128 bit\]/.test(vector.facts), vector.facts);
-check("how much of it is in vector code", /; [1-9]\d?% of its own cost in vector code; /.test(vector.facts), vector.facts);
+check("the share of its cost in vector code", /; [1-9]\d?% of its own cost in vector code; /.test(vector.facts), vector.facts);
 check("its hottest line, with its text", vector.facts?.includes(`hottest line facts.c:${lineOf("vector") + 1}, `), vector.facts);
 check("the text is that of the source", vector.facts?.endsWith(": " + lines[lineOf("vector")].trim()), vector.facts);
-check("its first line stands beside it", vector.source === lines[lineOf("vector") - 1].trim(), vector.source);
+check("its first line is shown", vector.source === lines[lineOf("vector") - 1].trim(), vector.source);
 check("calls are counted", /1 call inside; /.test(shared.facts), shared.facts);
 check("threads: least, most, mean", /2 threads: [\d.]+% to [\d.]+%, mean [\d.]+%, imbalance /.test(shared.facts), shared.facts);
 const imbalance = Number((/imbalance (\d+)%/.exec(shared.facts) || [])[1]);
@@ -33,7 +33,7 @@ for (const mark of ["vector", "shared"]) {
   check(`the text report says the same of the ${mark} loop`, rowOf(flat, mark).cells.facts === saidOf(mark), saidOf(mark));
 }
 
-// In the tree, below whoever calls them.
+// In the tree, below their callers.
 await go("#v=tree");
 await page.focus('.grid [tabindex="0"]');
 await page.keyboard.press("Home");
@@ -42,7 +42,7 @@ for (let i = 0; i < 60; i++) {
   await page.keyboard.press("ArrowDown");
 }
 const tree = await rows();
-check("contexts have them too", rowOf(tree, "shared").cells.facts === shared.facts, JSON.stringify(tree.map((row) => row.name)));
+check("contexts have the facts, too", rowOf(tree, "shared").cells.facts === shared.facts, JSON.stringify(tree.map((row) => row.name)));
 check("no errors", !errors.length, errors.join());
 await browser.close();
 process.exit(tally());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What somebody meets who opens a report for the first time: nothing throws or jumps, what is drawn is explained, numbers are
-// those of the text report.
+// Tests the first impression of a report: no exceptions, no layout shifts, drawings are explained, and numbers are those of the
+// text report.
 // usage: node first.mjs CHROMIUM REPORT.html SUMMARY.txt PROCESSES.html NAMES.html
 import fs from "node:fs";
 import { check, launch, openReport, tally } from "./driver.mjs";
@@ -8,7 +8,7 @@ import { check, launch, openReport, tally } from "./driver.mjs";
 const [chromium, report, summary, processes, names] = process.argv.slice(2);
 const browser = await launch(chromium);
 const { page, errors, go } = await openReport(browser, report, async (page) => {
-  // A machine so busy that the first picture comes late: what is observed is never told.
+  // Simulates a machine so busy that the first drawing is late: observers are never called.
   await page.evaluateOnNewDocument(() => {
     globalThis.ResizeObserver = class {
       observe() {}
@@ -16,7 +16,7 @@ const { page, errors, go } = await openReport(browser, report, async (page) => {
   });
 });
 
-// A pointer over the flame graph before it is drawn.
+// The pointer is over the flame graph before it is drawn.
 await go("#v=flame");
 await page.evaluate(() => {
   const canvas = document.querySelector(".tall canvas");
@@ -26,7 +26,7 @@ check("a pointer over a flame graph that is not drawn does no harm", errors.leng
 await page.close();
 
 const shown = await openReport(browser, report);
-// Nothing moves at the first zoom, on a wide screen and on a narrow one.
+// The layout does not shift at the first zoom, on a wide screen and on a narrow one.
 const place = () =>
   shown.page.$eval(".canvas", (e) => {
     const { x, y, width, height } = e.getBoundingClientRect();
@@ -37,7 +37,7 @@ for (const width of [1400, 800]) {
   for (const view of ["flame", "tree", "callers", "flat", "threads"]) {
     await shown.go("#v=" + view);
     const right = await shown.page.$$eval(".bar > *", (all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
-    check(`${view}: every button is in sight, ${width} pixels wide`, right <= width, right);
+    check(`${view}: every button is visible, ${width} pixels wide`, right <= width, right);
     const cut = await shown.page.$$eval(".place", (all) =>
       all
         .filter((e) => /:[0-9-]+$/.test(e.textContent) && e.getBoundingClientRect().width > 0)
@@ -49,7 +49,7 @@ for (const width of [1400, 800]) {
         })
         .map((e) => e.textContent),
     );
-    check(`${view}: no place loses its line, ${width} pixels wide`, cut.length === 0, cut[0]);
+    check(`${view}: no location loses its line number, ${width} pixels wide`, cut.length === 0, cut[0]);
   }
   await shown.go("#v=flame");
   const before = await place(),
@@ -61,12 +61,12 @@ for (const width of [1400, 800]) {
   check(`nothing jumps at the first zoom, ${width} wide`, (await place()) === before, `${before} -> ${await place()}`);
 }
 
-// What the picture means is said below it.
+// The flame graph has a legend.
 await shown.go("#v=flame");
 const legend = await shown.text(".legend");
 check("there is a legend", /stencil/.test(legend) && /loop/.test(legend) && /inlined call/.test(legend), legend);
 
-// The usual order has its arrow, and a click turns it round.
+// The default sort column has its arrow, and a click reverses the order.
 for (const [view, column] of [
   ["tree", "total"],
   ["flat", "self"],
@@ -74,10 +74,10 @@ for (const [view, column] of [
   ["threads", "share"],
 ]) {
   await shown.go("#v=" + view);
-  check(`${view}: what it is sorted by`, (await shown.text('[aria-sort="descending"]')) === column + " ▾");
+  check(`${view}: the sort column is marked`, (await shown.text('[aria-sort="descending"]')) === column + " ▾");
 }
 await shown.click(".head button", "share ▾");
-check("a click turns the usual order round", (await shown.text('[aria-sort="ascending"]')) === "share ▴");
+check("a click reverses the default order", (await shown.text('[aria-sort="ascending"]')) === "share ▴");
 
 // The interval of the hottest function is that of the text report.
 await shown.go("");
@@ -85,8 +85,8 @@ const interval = (from) => (from.match(/\((\d+\.\d)[–-](\d+\.\d)%\)/) || []).s
 const said = interval(fs.readFileSync(summary, "utf8")),
   here = interval(await shown.text(".lead"));
 check(
-  "text and page have one interval",
-  here.length === 2 && here.every((end, i) => Math.abs(end - said[i]) < 0.2), // the page has the spread of rounds in sixteenths
+  "text and page have the same interval",
+  here.length === 2 && here.every((end, i) => Math.abs(end - said[i]) < 0.2), // the page stores the spread of rounds in sixteenths
   `${here} and ${said}`,
 );
 check("no error", shown.errors.length === 0, shown.errors[0]);
@@ -96,12 +96,12 @@ await shown.page.close();
 const many = await openReport(browser, processes);
 await many.go("#v=threads");
 const levels = await many.rows();
-check("processes stand above their threads", levels[0].level === 1 && /, \d+ threads$/.test(levels[0].name), levels[0].name);
-check("threads stand below", levels.some((r) => r.level === 2));
+check("processes are above their threads", levels[0].level === 1 && /, \d+ threads$/.test(levels[0].name), levels[0].name);
+check("threads are below", levels.some((r) => r.level === 2));
 const groups = await many.page.$$eval("#thread optgroup", (all) => all.length);
-check("the chooser has them by process", groups > 1);
+check("the menu groups threads by process", groups > 1);
 await many.click(".row .link", "only this");
-check("a process can be chosen", (await many.hash()).includes("t="));
+check("a process can be selected", (await many.hash()).includes("t="));
 check("no error", many.errors.length === 0, many.errors[0]);
 await many.page.close();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report of names that are markup, script, control characters or members of every object: in every view they are text and
-// nothing else. And what axe finds wrong with any view for those who cannot see or point.
+// Tests a report with names that are markup, script, control characters or members of every object: in every view they are
+// plain text. Also checks the accessibility of every view with axe.
 // usage: node inert.mjs HOSTILE.html EXPORT.json PLAIN.html CHROMIUM BAD.html
 import fs from "node:fs";
 import { check, launch, tally, watch } from "./driver.mjs";
@@ -31,8 +31,8 @@ for (const name of VIEWS) {
   await view(page, name);
   const tags = await elements(),
     foreign = tags.filter((t) => ["img", "b2", "iframe", "object", "embed", "link"].includes(t));
-  check(name + ": no element out of a name", foreign.length === 0 && !tags.includes("img"), foreign.join());
-  check(name + ": scripts are as many as there were", tags.filter((t) => t === "script").length === scripts);
+  check(name + ": no elements from names", foreign.length === 0 && !tags.includes("img"), foreign.join());
+  check(name + ": no scripts are added", tags.filter((t) => t === "script").length === scripts);
   check(name + ": something is shown", await page.$eval("#view", (e) => e.children.length > 0));
 }
 check("the title is text", (await page.title()).includes("</script>"));
@@ -40,7 +40,7 @@ await view(page, "flat");
 await page.evaluate(() => [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "function").click());
 const shown = new Set(await page.$$eval(".grid .row .label", (labels) => labels.map((l) => l.textContent)));
 for (const name of names.filter((n) => !/^(total|<incomplete>)$/.test(n)))
-  check("is there as it is: " + JSON.stringify(name), shown.has(name));
+  check("shown unchanged: " + JSON.stringify(name), shown.has(name));
 for (const query of ["__proto__", "constructor", "</script>", "/^hasOwnProperty$/", "re:(", "\\", "%s%n"]) {
   await page.evaluate((q) => {
     const box = document.getElementById("query");
@@ -69,7 +69,7 @@ for (const hash of [
 ]) {
   const other = await open(hostile, hash);
   check(
-    "an address that means nothing: " + hash,
+    "an invalid URL fragment: " + hash,
     other.seen.errors.length === 0 && (await other.page.$eval("#view", (e) => e.children.length)) > 0,
     other.seen.errors.join(" | "),
   );
@@ -79,7 +79,7 @@ check("no request", seen.requests.length === 0, seen.requests.join());
 check("no error, no dialog", seen.errors.length === 0, seen.errors.slice(0, 5).join(" | "));
 await page.close();
 
-// A bad profile says so in red; without scripts there is a table; on paper there is the summary and no tools.
+// A bad profile is marked red; without scripts there is a table; in print there is the summary without controls.
 const { page: bad } = await open(process.argv[6]);
 check(
   "a bad profile turns the strip red",
@@ -89,10 +89,10 @@ check(
   ),
 );
 const { page: good } = await open(plain);
-check("a good one does not", await good.$eval("#quality", (e) => e.className === ""));
+check("a good profile does not", await good.$eval("#quality", (e) => e.className === ""));
 await good.emulateMediaType("print");
 check(
-  "on paper: the summary without tools",
+  "in print: the summary without controls",
   await good.evaluate(
     () =>
       getComputedStyle(document.getElementById("tools")).display === "none" &&
@@ -100,7 +100,7 @@ check(
       getComputedStyle(document.querySelector(".page")).overflow === "visible",
   ),
 );
-check("on paper: it can be printed", (await good.pdf()).length > 5000);
+check("in print: a PDF is made", (await good.pdf()).length > 5000);
 const silent = await browser.newPage();
 await silent.setJavaScriptEnabled(false);
 await silent.goto("file://" + fs.realpathSync(plain));
@@ -114,7 +114,7 @@ check(
 );
 await Promise.all([bad.close(), good.close(), silent.close()]);
 
-// Nobody is kept out: what axe finds in each view, light and dark.
+// Accessibility: axe finds no problem in any view, light and dark.
 const axe = fs.readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 for (const scheme of ["light", "dark"]) {
   const other = await open(plain, "#d=" + scheme);

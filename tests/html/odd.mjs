@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles with nothing, or hardly anything, or very many threads in them: every view opens, every key can be pressed.
+// Profiles with no samples, very few, or very many threads: every view opens, every key can be pressed.
 // usage: node odd.mjs CHROMIUM REPORT.html...
 import { check, launch, openReport, tally } from "./driver.mjs";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of docs/images, and every view, light and dark, on a narrow and on a wide screen, to look at.
+// Makes the images of docs/images, and of every view, light and dark, on a narrow and on a wide screen, for inspection.
 // usage: node pictures.mjs REPORT.html CHROMIUM FOLDER [all]   (of a recording of examples/stencil)
 import { launch, openReport } from "./driver.mjs";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways through a function, as they were counted, in the margin of its source.
-// usage: node ways.mjs REPORT.html EXPORT.json COUNTS.json CHROMIUM; of tests/e2e/cycles/cycles.c, whose loop in work() has two ways
+// The counted paths through a function are in the margin of its source.
+// usage: node ways.mjs REPORT.html EXPORT.json COUNTS.json CHROMIUM; for tests/e2e/cycles/cycles.c: the loop in work() has two paths
 import fs from "node:fs";
 import { check, launch, openReport, tally } from "./driver.mjs";
 
@@ -22,14 +22,14 @@ const lines = await page.$$eval("[aria-label=source] tbody tr", (rows) =>
 const at = (part) => lines.find((line) => line.text.includes(part)) || { marks: [], titles: [] };
 const marksOf = (part) => at(part).marks.slice(0, 2).join("");
 const marked = lines.filter((line) => line.marks.length);
-check("a mark for each way in every line", marked.length > 8 && marked.every((line) => line.marks.length === counted.ways.length), marked.length);
-check("one way goes through the table", marksOf("table[sum") === "●│", marksOf("table[sum"));
+check("a mark for each path in every line", marked.length > 8 && marked.every((line) => line.marks.length === counted.ways.length), marked.length);
+check("one path goes through the table", marksOf("table[sum") === "●│", marksOf("table[sum"));
 check("the other one divides", marksOf("0x123456789abcdef") === "│●", marksOf("0x123456789abcdef"));
 check("both start over", marksOf("sum * 3 + i") === "▶▶", marksOf("sum * 3 + i"));
 check("one leaves", lines.some((line) => line.marks.includes("◀")));
 const most = counted.ways[0];
-check("the mark says how often", at("table[sum").titles[0].includes(most.count.toLocaleString("en")), at("table[sum").titles[0]);
-check("so does the list above", (await text(".bar.ways")).includes("75.0%"), await text(".bar.ways"));
+check("the mark shows the count", at("table[sum").titles[0].includes(most.count.toLocaleString("en")), at("table[sum").titles[0]);
+check("the list above shows the count", (await text(".bar.ways")).includes("75.0%"), await text(".bar.ways"));
 check("no errors, no requests", !errors.length && !requests.length, errors.join() + requests.join());
 await browser.close();
 process.exit(tally());

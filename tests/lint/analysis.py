@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Static analysis of the program, and its unit tests under valgrind: nothing is found but what analysis.txt explains.
+"""Runs static analysis on the program, or its unit tests under valgrind; fails on findings that analysis.txt does not explain.
 
 usage: analysis.py cppcheck|clang-tidy|gcc|valgrind [FILE...]; needs BUILD in the environment."""
 import concurrent.futures
@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ["BUILD"]
 FOLDERS = "base binary collector recipes unwinder symbolize structure profile report recording verify cmd".split()
-# Left out: what is a matter of taste here, or is found in every second line (sizes that fit, strings that are bounded).
+# Disabled: checks that are a matter of style, or that flag common safe code (bounded sizes and strings).
 TIDY = ("-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,bugprone-*,"
         "-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-assignment-in-if-condition,"
         "-bugprone-narrowing-conversions,-bugprone-implicit-widening-of-multiplication-result,cert-err34-c,cert-msc30-c")
@@ -29,7 +29,7 @@ def skip(reason):
 
 
 def commands(wanted):
-    """File (relative) -> how the build compiles it, without its output; BPF programs are not among them."""
+    """Maps each file (relative path) to its compile command without the output option; BPF programs are left out."""
     path = os.path.join(BUILD, "compile_commands.json")
     if not os.path.exists(path):
         skip("the build has no compile_commands.json")
@@ -44,7 +44,7 @@ def commands(wanted):
 
 
 def output_of(command, folder=SOURCE, name=None):
-    """What the tool says; that it failed is a finding about the file `name`, so that nothing passes unseen."""
+    """The tool's output; if the tool fails, that is a finding about the file `name`, so that no failure goes unnoticed."""
     done = subprocess.run(command, cwd=folder, text=True, capture_output=True, check=False, errors="replace")
     text = done.stdout + done.stderr
     if name and done.returncode:
@@ -57,7 +57,7 @@ def relative(path, folder):
 
 
 def parse(text, folder, pattern):
-    """(file, what, line of text)."""
+    """(file, finding, line of text)."""
     for line in text.splitlines():
         match = re.match(pattern, line)
         if match:
@@ -88,8 +88,8 @@ def run_gcc(names):
 
 
 def run_valgrind(_):
-    """The unit tests, but for those of which analysis.txt says why they cannot run there."""
-    # Children that are left by _exit have leaked; what they find is silent, so it is not to be their exit code either.
+    """The unit tests, except those that analysis.txt excludes with a reason."""
+    # Children that leave by _exit leak by design; valgrind is silent about them, so it must not change their exit code either.
     command = ["valgrind", "-q", "--leak-check=full", "--child-silent-after-fork=yes",
                "--suppressions=" + os.path.join(HERE, "valgrind.supp")]
     left_out = explained("valgrind")
@@ -108,7 +108,7 @@ def run_valgrind(_):
 
 
 def explained(tool):
-    """(file, what) that are none, with the reason."""
+    """The (file, finding) pairs that are false positives, with the reason."""
     with open(os.path.join(HERE, "analysis.txt")) as file:
         rows = [line.split(None, 3) for line in file if line.strip() and not line.startswith("#")]
     return {(row[1], row[2]) for row in rows if row[0] == tool}

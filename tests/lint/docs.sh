@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The documents name what there is: every command is in the README and has a manual page in the build, every folder
-# explains itself and each of its files in at most 40 lines. usage: docs.sh; needs CPPROF and SOURCE in the environment.
+# The documents are complete: every command is in the README and has a manual page in the build, and every folder has a
+# README of at most 40 lines that names each of its files. usage: docs.sh; needs CPPROF and SOURCE in the environment.
 set -u
 cd "$SOURCE" || exit 2
 status=0
@@ -27,7 +27,7 @@ for folder in "${folders[@]}" "${with_code[@]}" tests/bench tests/fuzz third_par
 	fi
 done
 
-# is_named STEM PATTERN...: is one of the patterns, without its suffix, the file's?
+# is_named STEM PATTERN...: does one of the patterns, without its suffix, match the file's stem?
 is_named() {
 	local stem=$1 pattern
 	shift
@@ -37,7 +37,7 @@ is_named() {
 	return 1
 }
 
-set -f # patterns are not names of files
+set -f # do not expand the patterns
 for folder in "${with_code[@]}"; do
 	read -ra patterns < <(grep -o '`[^` ]*`' "$folder/README.md" | tr -d '`' | tr '\n' ' ')
 	for stem in $(find "$folder" -maxdepth 1 -name '*.[ch]' | grep -v '\.skel\.h$' | sed 's|.*/||; s|\.[ch]$||' | sort -u); do
@@ -45,11 +45,11 @@ for folder in "${with_code[@]}"; do
 	done
 	for pattern in "${patterns[@]}"; do
 		[[ $pattern == *.[ch] && $pattern != */* ]] || continue
-		find "$folder" -maxdepth 1 -name "$pattern" | grep -q . || { echo "$folder/README.md names $pattern, which is not there"; status=1; }
+		find "$folder" -maxdepth 1 -name "$pattern" | grep -q . || { echo "$folder/README.md names $pattern, which does not exist"; status=1; }
 	done
 done
-# What ARCHITECTURE.md tells a maintainer to open is there.
+# The files that ARCHITECTURE.md names exist.
 for file in $(sed -n '/^## To add something/,/^## /p' ARCHITECTURE.md | grep -o '`[a-z_0-9]*/[a-zA-Z_0-9./]*`' | tr -d '`'); do
-	[ -e "$file" ] || { echo "ARCHITECTURE.md tells to open $file, which is not there"; status=1; }
+	[ -e "$file" ] || { echo "ARCHITECTURE.md names $file, which does not exist"; status=1; }
 done
 exit $status

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Our C code is formatted as .clang-format says, no function is longer than 60 lines and no file longer than 500.
-# Programs that are measured by line (tests/structure, tests/e2e and the like) keep their own layout.
-# Versions of clang-format disagree; only the one named here is asked. usage: format.sh
+# C code is formatted by .clang-format, no function is longer than 60 lines and no file longer than 500. Programs whose line
+# numbers matter (tests/structure, tests/e2e and others) keep their layout. Versions of clang-format differ, so only the one
+# named here is used. usage: format.sh
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 version=14

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The table in docs/formats.md is the one the exporters make, and the README names every format.
-# usage: formats.sh; needs CPPROF and SOURCE in the environment. With CPPROF_REFRESH set, writes the table anew.
+# The table in docs/formats.md equals the output of `cpprof export --list-formats`, and the README names every format.
+# usage: formats.sh; needs CPPROF and SOURCE in the environment. With CPPROF_REFRESH set, rewrites the table.
 set -u
 cd "$SOURCE" || exit 2
 status=0
@@ -13,7 +13,7 @@ if [ -n "${CPPROF_REFRESH-}" ]; then
 	mv docs/formats.md.new docs/formats.md
 fi
 if ! diff <(grep '^|' docs/formats.md) <(echo "$table"); then
-	echo "docs/formats.md does not hold what 'cpprof export --list-formats' prints"
+	echo "the table in docs/formats.md differs from 'cpprof export --list-formats'"
 	status=1
 fi
 for format in $(echo "$table" | sed -n 's/^| `\([a-z-]*\)`.*/\1/p'); do

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The include rule. A file may include headers of its own folder, of base/ and binary/, and of folders to its left in
+"""Checks the include rule. A file may include headers of its own folder, of base/ and binary/, and of folders to its left in
 the pipeline. Subfolders of one folder follow the same rule among themselves; files directly in the folder may use all of
-them and be used by all of them. Files never include each other in a circle, and a foreign header belongs to one place.
-Some words of a folder belong to named files of it, too. Prints each violation.
+them and be used by all of them. There are no include cycles, and an external header may only be included by named files.
+Some identifiers of a folder may only be used by named files of it. Prints each violation.
 
 usage: includes.py [TREE]
 """
@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-# In the order data flows, with the subfolders of each in theirs.
+# In the order in which data flows, each with its subfolders in order.
 PIPELINE = {
     'base': [],
     'binary': ['elf', 'isa', 'cfi', 'flow', 'functions'],
@@ -28,12 +28,12 @@ PIPELINE = {
 }
 FOLDERS = list(PIPELINE)
 
-# Subfolder pairs (from, to) and circles that are still there, each with its reason.
+# Known exceptions: subfolder pairs (from, to) and cycles, each with its reason.
 ALLOWED_PAIRS = {}
 ALLOWED_CIRCLES = [
 ]
 
-# A foreign header, and the only files that may include it.
+# External headers, and the only files that may include them.
 FOREIGN = [
     (r'linux/perf_event\.h', r'collector/(\w+/perf_\w+\.[ch]|bpf/bpf_(trace|paths)\.c)'),
     (r'(libelf|gelf)\.h', r'binary/elf/image\.c'),
@@ -50,13 +50,13 @@ FOREIGN = [
     (r'sys/ptrace\.h', r'collector/step/step\w*\.c'),
 ]
 
-# Words of a folder, the only files of it that may use them, and why.
+# Identifiers of a folder, the only files of it that may use them, and why.
 RESERVED = [
-    ('unwinder', r'private_\.', r'unwinder/(cursor\.[ch]|recall\.c)', 'look through the cursor, which notes it'),
+    ('unwinder', r'private_\.', r'unwinder/(cursor\.[ch]|recall\.c)', 'read it through the cursor, which records the access'),
     ('unwinder', r'\bregs_known\b|\bstruct regs\b|\bsample(->|\.)(regs|outer|stack\.at)\b',
-     r'unwinder/(cursor\.[ch]|memory\.c|recall\.c|walk_types\.h)', 'look through the cursor, which notes it'),
+     r'unwinder/(cursor\.[ch]|memory\.c|recall\.c|walk_types\.h)', 'read it through the cursor, which records the access'),
     ('unwinder', r'\bmemory_(begin|get|peek|piece)\b', r'unwinder/(memory|cursor)\.[ch]|unwinder/recall\.c',
-     'read through the cursor, which notes it'),
+     'read it through the cursor, which records the access'),
 ]
 
 violations = []
@@ -79,7 +79,7 @@ def includes(file):
 
 
 def subfolder(path):
-    """The subfolder that decides: 'binary/isa' for binary/isa/x86/x.c; None directly in the folder."""
+    """The subfolder that the rule applies to: 'binary/isa' for binary/isa/x86/x.c; None directly in the folder."""
     parts = path.split('/')
     return '/'.join(parts[:2]) if len(parts) > 2 else None
 
@@ -101,7 +101,7 @@ def check_subfolders(file, header):
     folder, order = mine.split('/')[0], PIPELINE[mine.split('/')[0]]
     for name in (mine, theirs):
         if name.split('/')[1] not in order:
-            violations.append(f'{file}: {name}/ has no place in the order of {folder}/')
+            violations.append(f'{file}: {name}/ is missing from the order of {folder}/')
             return
     if order.index(theirs.split('/')[1]) > order.index(mine.split('/')[1]):
         violations.append(f'{file}: {mine}/ may not include {header}')
@@ -110,7 +110,7 @@ def check_subfolders(file, header):
 def check_foreign(file, header):
     for pattern, allowed in FOREIGN:
         if re.fullmatch(pattern, header) and not re.fullmatch(allowed, file):
-            violations.append(f'{file}: <{header}> belongs to {allowed} alone')
+            violations.append(f'{file}: <{header}> may only be included by {allowed}')
 
 
 def check_reserved(file):
@@ -126,7 +126,7 @@ def check_reserved(file):
 
 
 def stem(path):
-    """x.c, x.h and x_private.h are one file."""
+    """x.c, x.h and x_private.h count as one file."""
     return re.sub(r'(_private)?\.[ch]$', '', path)
 
 
@@ -165,7 +165,7 @@ def check_circles(graph):
                         found.append(sorted(component))
     for circle in found:
         if not any(set(circle) <= allowed for allowed, _ in ALLOWED_CIRCLES):
-            violations.append('circle of includes: ' + ' '.join(circle))
+            violations.append('include cycle: ' + ' '.join(circle))
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The lint itself: a clean tree passes, each kind of injected violation is caught.
+# Tests includes.py: a clean tree passes, and each kind of injected violation is found.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
@@ -53,15 +53,15 @@ echo '#include "report/a.h"' >"$tree/report/b.h"
 expect 'two files that include each other' 1
 rm "$tree/report"/[ab].h
 echo 'uint64_t look(struct cursor *c) { return c->private_.frame->value[0]; }' >"$tree/unwinder/b.c"
-expect 'a look at a register that is not noted' 1
+expect 'a register read that bypasses the cursor' 1
 mv "$tree/unwinder/b.c" "$tree/unwinder/recall.c"
-expect 'a look by recall' 0
+expect 'a register read by recall' 0
 rm "$tree/unwinder/recall.c"
 echo 'uint64_t look(const struct sample *sample) { return sample->regs.value[0]; }' >"$tree/unwinder/b.c"
-expect 'a look at a register of the sample' 1
+expect 'a read of a register of the sample' 1
 rm "$tree/unwinder/b.c"
 echo 'void look(struct memory *m, uint64_t *ret) { memory_peek(m, 8, 8, ret); }' >"$tree/unwinder/b.c"
-expect 'a look at memory that is not noted' 1
+expect 'a memory read that bypasses the cursor' 1
 rm "$tree/unwinder/b.c"
 expect 'clean again' 0
 

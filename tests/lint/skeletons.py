@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The BPF skeletons in the tree are made of the sources beside them: made again, they have the same instructions.
+"""The BPF skeletons in the tree match their sources: rebuilt, they have the same instructions.
 
-usage: skeletons.py   (skipped without bpftool, or with another clang than the one they were made with)
+usage: skeletons.py   (skipped without bpftool, or if clang is not the version that they were built with)
 """
 import glob
 import os
@@ -23,7 +23,7 @@ def skip(reason):
 
 
 def object_bytes(skeleton):
-    """The ELF file that a skeleton holds as a string of C."""
+    """The ELF file that a skeleton contains as a C string."""
     with open(skeleton) as file:
         text = file.read()
     size = int(re.search(r'\*sz = (\d+);', text)[1])
@@ -36,7 +36,7 @@ def object_bytes(skeleton):
 
 
 def instructions(elf):
-    """name -> bytes, of every section that is code."""
+    """Maps the name of each code section to its bytes."""
     section_offset, = struct.unpack_from('<Q', elf, 40)
     entry_size, count, names = struct.unpack_from('<HHH', elf, 58)
     sections = [struct.unpack_from('<IIQQQQ', elf, section_offset + i * entry_size) for i in range(count)]
@@ -56,7 +56,7 @@ def main():
             skip(f'{tool} is not installed')
     version = subprocess.run(['clang', '--version'], capture_output=True, text=True).stdout
     if f'clang version {CLANG}.' not in version:
-        skip(f'the skeletons were made with clang {CLANG}, and another one is installed')
+        skip(f'the skeletons were built with clang {CLANG}, but another version is installed')
     status = n = 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([os.path.join(FOLDER, 'make_skeletons'), folder], check=True)
@@ -65,7 +65,7 @@ def main():
             kept = instructions(object_bytes(os.path.join(FOLDER, name)))
             made = instructions(object_bytes(os.path.join(folder, name)))
             if not kept or kept != made:
-                print(f'collector/bpf/{name} is not made of its source; run: collector/bpf/make_skeletons collector/bpf')
+                print(f'collector/bpf/{name} does not match its source; run: collector/bpf/make_skeletons collector/bpf')
                 status = 1
             n += len(made)
     print(f'{n} sections of instructions compared')

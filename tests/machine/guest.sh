@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the live tests inside the emulated machine, as its first process, and switches it off. What starts with
-# "machine: " is for run.sh. The names of tests to run, if not all, are in /cpprof/wanted.
+# Runs the live tests inside the emulated machine, as its init process, then powers it off. Lines that start with
+# "machine: " are for run.sh. /cpprof/wanted has the names of the tests to run; empty: all.
 export PATH=/usr/bin:/usr/sbin HOME=/root TMPDIR=/tmp LC_ALL=C.UTF-8
-export SLOW=4 # what our programs do for so many seconds takes that much longer here, and scripts wait that much longer
+export SLOW=4 # factor by which test programs run longer and scripts wait longer
 export SOURCE=/cpprof/source BUILD=/cpprof/build CPPROF=/cpprof/build/cmd/cpprof
 mount -t proc none /proc
 mount -t sysfs none /sys
@@ -14,11 +14,11 @@ mount -t tmpfs none /dev/shm
 mount -t devpts none /dev/pts
 ln -sf /proc/self/fd /dev/fd
 ldconfig
-echo 2 >/proc/sys/kernel/perf_event_paranoid # the kernel's own default; Debian's is 3, which lets only root record
+echo 2 >/proc/sys/kernel/perf_event_paranoid # the upstream default; Debian's is 3: only root may record
 echo "machine: kernel $(uname -srvm)"
 wanted=$(cat /cpprof/wanted)
 
-limit=1200 # seconds a test, against hanging
+limit=1200 # seconds per test
 # case_of NAME COMMAND...
 case_of() {
 	local name=$1 code=0 begun=$SECONDS
@@ -27,7 +27,7 @@ case_of() {
 	echo "machine: begin $name"
 	: >/tmp/output
 	(cd /tmp && exec timeout -k 20 "$limit" "$@") >/tmp/output 2>&1 </dev/null &
-	tail -f -n +1 --pid=$! /tmp/output # where one hangs it is seen where
+	tail -f -n +1 --pid=$! /tmp/output # shown while it runs, so that the log of a hanging test is not lost
 	wait $! || code=$?
 	case $code in
 	0) echo "machine: passed $name ($((SECONDS - begun)) s)" ;;
@@ -37,7 +37,7 @@ case_of() {
 	esac
 }
 
-# The kernel's verifier takes the programs: with them stacks do not end where the snapshot does, waits are timed, calls and ways counted.
+# The kernel's verifier accepts the BPF programs: deep stacks are not cut off, waits are timed, calls and paths are counted.
 verified_programs() {
 	local log=/tmp/deep.log
 	"$CPPROF" record -v -o /tmp/deep.data -- "$BUILD/tests/e2e/paths" 0.5 2500 100000 >$log 2>&1 || { cat $log; return 1; }
@@ -48,7 +48,7 @@ verified_programs() {
 	cat $log
 	! grep -q 'waits are not timed in the kernel' $log || return 1
 	"$CPPROF" report --view waits /tmp/wait.data | grep -w sleep || return 1
-	# Chosen functions, with and without counters, allocations, and ways.
+	# Traced functions with and without counters, allocations, and paths.
 	for command in "trace -f main" "trace -f main -e minor-faults,task-clock" "trace --alloc --held --every 1" "paths -f main"; do
 		# shellcheck disable=SC2086
 		"$CPPROF" $command -o "/tmp/${command// /_}.data" -- "$BUILD/tests/e2e/blocks" 500 >$log 2>&1 || { cat $log; return 1; }
@@ -58,8 +58,8 @@ verified_programs() {
 }
 export -f verified_programs
 
-# Code that is compiled while it runs is read when the first stacks are unwound. The analysis of these runtimes takes so long here that
-# it would be gone by then: it is done before, and kept.
+# cpprof reads JIT code when it unwinds the first stacks. The analysis of the runtimes themselves takes so long here that
+# the code would be gone by then, so a first recording fills the store with that analysis.
 compiled_stacks() {
 	(cd /tmp && javac -d . "$SOURCE/tests/bench/src/Bench.java") || return 1
 	"$CPPROF" record -q --no-resolve -o /tmp/first.data -- java -Xmx512m -cp /tmp Bench 2
@@ -112,10 +112,10 @@ case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml r
 case_of stacks.compiled bash -c compiled_stacks
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
-# The clock of this machine is ours to set.
+# The emulated machine's clock may be set.
 case_of faults.clock env FAULTS_MACHINE=1 python3 "$SOURCE/tests/faults/machine.py" "the clock"
 case_of unit.collector "$BUILD/tests/test_collector"
-# The packaged program, where builds.package_cross has made one.
+# The packaged program, if builds.package_cross has built one.
 [ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed
 echo "machine: done"
 switch_off

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A kernel, a first file system in memory and a disk image with a small Debian, all from Debian's packages and without
-# running any of them. usage: image.sh ARCHITECTURE FOLDER; leaves FOLDER/{vmlinuz,initrd,root.img,kernel}.
+# Makes a kernel, an initramfs and a disk image with a small Debian from Debian's packages, without installing them.
+# usage: image.sh ARCHITECTURE FOLDER; writes FOLDER/{vmlinuz,initrd,root.img,kernel}.
 set -euo pipefail
 arch=$1 folder=$2
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -11,18 +11,18 @@ aarch64) debian=arm64 ;;
 *) echo "no machine for $arch" >&2; exit 2 ;;
 esac
 
-# What a script of ours calls, and the libraries that cpprof is linked with. Compilers and interpreters are there to be
-# profiled, too.
+# Programs that the test scripts call, and the libraries that cpprof is linked with. Compilers and interpreters are also
+# profiled.
 packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip hostname libc-bin mount procps mawk sed
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
 	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static
 	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d musl-tools erlang-base guile-3.0 sbcl
 	r-base-core qemu-user)
-# What stands between the kernel and its disk. What a kernel has built in is not looked for.
+# Kernel modules needed to mount the disk, in load order; those built into the kernel are absent from the package.
 modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)
 
-# An apt of our own: its lists, its cache, and no package installed.
+# apt with a private state directory and cache, as if no package were installed.
 apt() {
 	local tool=$1
 	shift
@@ -41,13 +41,13 @@ fetch_packages() {
 	(cd "$folder" && rm -f linux-image-*.deb libstd-rust-*.deb && apt apt-get download "$kernel" libstd-rust-dev)
 }
 
-# unpack FILE: no manuals and no translations
+# unpack FILE: without manuals and translations
 unpack() {
 	dpkg-deb --fsys-tarfile "$1" | tar -x -C "$root" --keep-directory-symlink --exclude='./usr/share/doc/*' \
 		--exclude='./usr/share/man/*' --exclude='./usr/share/locale/*' --exclude='./usr/share/info/*'
 }
 
-# What the packages' own scripts would have done, as far as anything here needs it.
+# Unpacks the packages and does what their maintainer scripts would have done, as far as the tests need it.
 make_root() {
 	local file pair name
 	rm -rf "$root"
@@ -71,7 +71,7 @@ make_root() {
 	mke2fs -q -t ext4 -F -L root -d "$root" "$folder/root.img" 3g
 }
 
-# busybox, the modules in the order they are loaded, and a script that goes on to the disk.
+# The initramfs: busybox, the modules numbered in load order, and init.sh.
 make_initrd() {
 	local name file tree=$folder/initrd.tree list=0
 	rm -rf "$tree" "$folder/kernel.tree"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The first program in the emulated machine: finds its disks and hands over to guest.sh. Whatever goes wrong ends it.
+# init of the initramfs: loads modules, mounts the disks and starts guest.sh. If that fails, the kernel panics and qemu exits.
 /bin/busybox --install -s /bin
 mount -t proc none /proc
 mount -t devtmpfs none /dev

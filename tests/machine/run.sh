@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The live tests on a machine of the other architecture, emulated, under Debian's kernel.
+# Runs the live tests in an emulated machine of the other architecture, under Debian's kernel.
 # usage: run.sh [-a x86_64|aarch64] [-s SCRIPT | NAME...]; BUILD and SOURCE come from ctest. Without names: all tests.
-# With -s: runs that script in the machine and shows what it says.
-# Prints a line a test, "passed|failed|skipped NAME", and a tally. Everything it fetches and makes is in $BUILD/machine.
+# With -s: runs that script in the machine and prints its output.
+# Prints "passed|failed|skipped NAME" for each test, and a tally. All downloads and builds are in $BUILD/machine.
 set -euo pipefail
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
-limit=${MACHINE_SECONDS:-7200} # a whole boot, against hanging
+limit=${MACHINE_SECONDS:-7200} # time limit for the whole run
 targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts waits waits_fp waits_bare idle mixed kinds
 	recall_agrees same_profile fault_target)
 
@@ -30,7 +30,7 @@ need() {
 	command -v "$1" >/dev/null || skip "no $1 (Debian: $2)"
 }
 
-# Built anew when what makes it has changed. Without root, owners are made up.
+# Rebuilds the image if the scripts that make it have changed. Without root, fakeroot provides the owners.
 make_image() {
 	local key as=()
 	key=$(cat "$here/image.sh" "$here/init.sh" | sha256sum)
@@ -39,19 +39,19 @@ make_image() {
 	need mke2fs e2fsprogs
 	rm -f "$folder/key"
 	[ "$(id -u)" = 0 ] || { need fakeroot fakeroot; as=(fakeroot); }
-	echo "making a Debian of $arch"
+	echo "making a Debian image for $arch"
 	"${as[@]}" bash "$here/image.sh" "$arch" "$folder" >"$folder/image.log" 2>&1 || {
 		tail -20 "$folder/image.log"
 		grep -qE 'Could not resolve|Temporary failure|Unable to (connect|fetch|locate)' "$folder/image.log" &&
-			skip "Debian's packages of $arch are not to be had"
+			skip "Debian's packages of $arch cannot be downloaded"
 		echo "failed: the image of $arch cannot be made"
 		exit 1
 	}
 	echo "$key" >"$folder/key"
 }
 
-# What runs in the machine, built as users have it: a debug build is too slow where every instruction is emulated.
-# The other architecture's compiler and libraries are those of the preset "cross".
+# The programs that run in the machine, optimized: a debug build would be too slow under emulation.
+# Compiler and libraries are those of the preset "cross".
 make_programs() {
 	local toolchain=()
 	programs=$folder/programs
@@ -69,7 +69,7 @@ make_programs() {
 	fi
 }
 
-# Go builds for any machine, and the machine has no Go. Without it the test says that there is none.
+# Go programs are cross-compiled on the host, as the machine has no Go compiler. Without Go on the host their tests are skipped.
 make_go_programs() {
 	local to=$programs/tests/stacks of=$SOURCE/tests/stacks e2e=tests/e2e
 	command -v go >/dev/null || return 0
@@ -84,8 +84,8 @@ make_go_programs() {
 	go build -o "$programs/$e2e/grower" "$SOURCE/$e2e/grower.go"
 }
 
-# Rust's compiler is too large for the machine: the host's builds for it, with Rust's library of that architecture, if both have
-# the same version. And a program of the host's architecture, which qemu-user runs in the machine.
+# Rust programs are cross-compiled, because rustc is too large for the image; this needs a host rustc of the same version as the
+# target's standard library. Also builds a program of the host's architecture, which qemu-user runs in the machine.
 make_other_programs() {
 	local to=$programs/tests/stacks of=$SOURCE/tests/stacks rust
 	mkdir -p "$to"
@@ -101,7 +101,7 @@ make_other_programs() {
 	cc -O1 -static -o "$to/qemu-user" "$of/runtimes/work.c" 2>/dev/null || rm -f "$to/qemu-user"
 }
 
-# A second disk with our programs and scripts, in the places the scripts expect.
+# A second disk with cpprof, the test programs and scripts, laid out as the scripts expect.
 make_disk() {
 	local tree=$folder/disk.tree
 	rm -rf "$tree"
@@ -120,9 +120,9 @@ make_disk() {
 	rm -rf "$tree"
 }
 
-# Both disks stay as they are: what the machine writes is forgotten.
-# Its time is the number of instructions it has executed, 4 ns each, and goes on at once when it waits: however busy the host is, no
-# timer is late. That needs a single CPU: with two, qemu 7.2 does not come to start the second one.
+# Writes to the disks are discarded (snapshot=on).
+# The machine's clock counts executed instructions, 4 ns each, and skips idle time, so that no timer is late on a busy host.
+# This needs a single CPU: qemu 7.2 never starts a second one in this mode.
 boot() {
 	local machine console
 	case $arch in
@@ -152,17 +152,17 @@ fi
 echo "booting Linux $(cat "$folder/kernel") ($arch)"
 boot | tee "$folder/console.log" | sed -un 's/^machine: \(kernel\|passed\|failed\|skipped\|cannot\|no\) /\1 /p'
 
-# What a test said that did not pass, then the tally. A machine that stopped on its way has failed.
+# The output of failed tests, then the tally. If the machine stopped early, that counts as a failure.
 count() { grep -c "^machine: $1 " "$folder/console.log" || true; }
 passed=$(count passed) failed=$(count failed) skipped=$(count skipped)
 awk '/^machine: begin / { text = ""; next } /^machine: failed / { print "--- " substr($0, 10); printf "%s", text }
 	{ text = text $0 "\n" }' "$folder/console.log"
-# And what a test that ran has left out.
+# The parts that were skipped in tests that ran.
 awk '/^machine: begin / { n = 0 } /^machine: (passed|failed) / { for (i = 0; i < n; i++) print "left out of " $3 ": " left[i]; n = 0 }
 	/^(skipped:|skip ) *[^ ]|: (not installed|cannot be built here|no [a-z0-9-]+)$/ { sub(/^(skipped:|skip) */, ""); left[n++] = $0 }' \
 	"$folder/console.log"
 if ! grep -q '^machine: done$' "$folder/console.log"; then
-	echo "failed machine: it did not come to its end; its last words:"
+	echo "failed machine: it stopped before the last test; the end of its output:"
 	tail -15 "$folder/console.log"
 	failed=$((failed + 1))
 fi

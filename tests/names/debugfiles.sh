@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where debug information is found, in which order, and what is refused.
+# Tests where debug information is found, in which order, and which files are refused.
 . "$(dirname "$0")/lib.sh"
 need gcc objcopy strip nm xz readelf
 
@@ -11,17 +11,17 @@ id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
 objcopy --only-keep-debug whole all.debug
 at_line='"file":"'$HERE'/a.c","line":'
 
-# In the image itself, and then nowhere else.
+# In the binary itself: nothing else is searched.
 locate whole work -v
 shows '"function":"work"'
 shows "$at_line"
-grep -q "no '" err.log && fail "looked further than the image"
+grep -q "no '" err.log && fail "searched other places although the binary has debug information"
 
-# Stripped: only the names of exported functions, unless one of these is there.
+# Stripped: only the names of exported functions, unless a debug file is in one of these places.
 strip -g whole -o bare
 locate bare work -v
 shows '"function":"work"'
-grep -qF "$at_line" out.log && fail "lines out of nowhere"
+grep -qF "$at_line" out.log && fail "line numbers without debug information"
 warns "debug information of 'bare'"
 warns "no '/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug'"
 
@@ -37,7 +37,7 @@ locate bare work --symfs "$HERE/sysroot" -v
 shows "$at_line"
 warns "found '$HERE/sysroot/usr/lib/debug/.build-id/"
 
-# By debug link: beside it, and under .debug; the build-id goes first.
+# By debug link: next to the binary and in .debug; a file found by build-id is preferred.
 cp all.debug linked.debug
 objcopy --add-gnu-debuglink=linked.debug bare linked
 locate linked work -v
@@ -51,7 +51,7 @@ locate "$HERE/linked" work -v
 shows "$at_line"
 warns "found '$HERE/.debug/linked.debug'"
 
-# Another program's debug file is refused, by build-id or by checksum, and said so without -v.
+# Another program's debug file is refused, by build-id or by checksum, with a warning even without -v.
 sed 's/x \* 3/x * 5 + 7/' a.c >b.c
 gcc -O1 -g -Wl,--build-id=sha1 -o other b.c
 objcopy --only-keep-debug other .debug/linked.debug
@@ -63,10 +63,10 @@ objcopy --remove-section .note.gnu.build-id "$HERE/linked" nameless
 locate "$HERE/nameless" work
 warns "its checksum differs"
 
-# Names of functions that only the compressed symbol table in the image knows.
+# Names of functions that are only in the compressed symbol table in the binary (.gnu_debugdata).
 nm whole --format=posix --defined-only | awk '$2 == "t" && $1 == "hidden" { print $1 }' >keep
 objcopy -S --remove-section .gnu_debuglink --keep-symbols=keep whole mini 2>/dev/null
-[ -n "$(nm mini 2>/dev/null)" ] || fail "the small symbol table is empty"
+[ -n "$(nm mini 2>/dev/null)" ] || fail "the reduced symbol table is empty"
 xz -k mini
 strip whole -o stripped
 objcopy --add-section .gnu_debugdata=mini.xz stripped packed
@@ -76,17 +76,17 @@ locate stripped hidden
 shows '"function":"stripped+0x'
 cp out.log before
 locate stripped hidden
-cmp -s before out.log || fail "a made-up name changes"
+cmp -s before out.log || fail "a synthetic name changes"
 
-# Compressed sections, in every way this objcopy knows.
+# Compressed sections, in every format that this objcopy supports.
 for way in zlib zlib-gnu zlib-gabi zstd; do
 	objcopy --compress-debug-sections=$way whole small 2>/dev/null || { echo "not checked: $way"; continue; }
 	locate small work
 	shows "$at_line"
 done
 
-# Of a compressed file only what the address needs is unpacked: each function alone gets the answer that the plain file gives,
-# also from units that lean on others behind them, and from one that the table of units leaves out.
+# Of a compressed file only the sections needed for the address are unpacked: each function, looked up alone, has the same
+# location as in the uncompressed file, also in units that refer to later units, and in one missing from .debug_aranges.
 mkdir plain packed_twin
 for i in 1 2 3 4 5; do
 	printf 'static inline __attribute__((always_inline)) int in_%s(int x)\n{\n\treturn x * %s + 7;\n}\nint f_%s(int x)\n{\n\treturn in_%s(x) ^ in_%s(x + 1);\n}\n' \
@@ -95,7 +95,7 @@ done
 printf 'int f_1(int), f_2(int), f_3(int), f_4(int), f_5(int);\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn f_1(argc) + f_2(argc) + f_3(argc) + f_4(argc) + f_5(argc);\n}\n' >m.c
 for how in "-O1" "-O1 -flto -fno-inline-functions -fno-inline-small-functions -fno-inline-functions-called-once"; do
 	for i in u1 u2 u3 u4 u5 m; do gcc $how -g -c $i.c -o $i.o || fail "cannot compile"; done
-	objcopy --remove-section .debug_aranges --remove-section .rela.debug_aranges u3.o || fail "cannot take the table out"
+	objcopy --remove-section .debug_aranges --remove-section .rela.debug_aranges u3.o || fail "cannot remove .debug_aranges"
 	gcc $how -g -o plain/many u1.o u2.o u3.o u4.o u5.o m.o || fail "cannot link"
 	objcopy --compress-debug-sections=zlib plain/many packed_twin/many
 	symbols=$HERE/plain/many
@@ -104,7 +104,7 @@ for how in "-O1" "-O1 -flto -fno-inline-functions -fno-inline-small-functions -f
 		grep -q '"line":' out.log || fail "no line for $f, $how"
 		mv out.log expected
 		locate packed_twin/many $f
-		cmp -s expected out.log || fail "$f of a compressed file is another, $how"
+		cmp -s expected out.log || fail "the location of $f differs in the compressed file, $how"
 	done
 done
 symbols=$HERE/whole

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Debug information from a server on the loopback: asked only when DEBUGINFOD_URLS names it, refused if it is of
-# another program, given up when it stalls, told of while it comes.
+# Tests debuginfod with a server on the loopback: it is queried only if DEBUGINFOD_URLS names it, files of another program
+# are refused, a stalled server times out, and progress is shown.
 . "$(dirname "$0")/lib.sh"
 need gcc objcopy strip nm readelf python3
-case ${DEBUGINFOD_BY-library} in # a static cpprof asks by the command
+case ${DEBUGINFOD_BY-library} in # a static cpprof runs debuginfod-find
 library) ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1 || skip "no libdebuginfod" ;;
 command) need debuginfod-find ;;
 esac
 
 printf 'int work(int x)\n{\n\treturn x * 3 + MARK;\n}\nint main(int argc, char **argv)\n{\n\t(void)argv;\n\treturn work(argc);\n}\n' >a.c
 printf 'int other(int x)\n{\n\treturn x * 5;\n}\n' >b.c
-make() { # NAME NUMBER: a program of its own build-id, its debug file apart
+make() { # NAME NUMBER: builds a program with a unique build-id and a separate debug file
 	gcc -O1 -g -DMARK="$2" -Wl,--build-id=sha1 -o "$1.whole" a.c b.c || fail "cannot compile"
 	strip -g "$1.whole" -o "$1"
 	objcopy --only-keep-debug "$1.whole" "$1.debug"
@@ -23,7 +23,7 @@ absent=$(make absent 2)
 wrong=$(make wrong 3)
 stalled=$(make stalled 4)
 slow=$(make slow 5)
-[ "$id" != "$absent" ] || fail "two programs of one build-id"
+[ "$id" != "$absent" ] || fail "two programs have the same build-id"
 cp plain.debug "served/$id.debug"
 cp plain.debug "served/$wrong.debug"
 cp slow.debug "served/$slow.slow"
@@ -34,40 +34,40 @@ for _ in $(seq 100); do
 	[ -s port ] && break
 	sleep 0.05
 done
-[ -s port ] || skip "no server on the loopback"
+[ -s port ] || skip "cannot start a server on the loopback"
 url=http://127.0.0.1:$(cat port)
 export DEBUGINFOD_CACHE_PATH=$HERE/fetched no_proxy=127.0.0.1
 line='"file":"'$HERE'/a.c","line":'
 symbols=plain.whole
 
-# Nobody is asked unless the user says so.
+# No server is queried unless the user names one.
 locate plain work -v
-grep -qF "$line" out.log && fail "lines out of nowhere"
-[ ! -e served/asked ] || fail "a server was asked without being named"
+grep -qF "$line" out.log && fail "line numbers without debug information"
+[ ! -e served/asked ] || fail "a server was queried although none was named"
 
 DEBUGINFOD_URLS=$url locate plain work -v
 shows "$line"
 warns "asking debuginfod for 'plain'"
-grep -q "/buildid/$id/debuginfo" served/asked || fail "the server was not asked"
+grep -q "/buildid/$id/debuginfo" served/asked || fail "the server was not queried"
 
 DEBUGINFOD_URLS=$url locate absent work -v
 warns "debuginfod does not have 'absent'"
 shows '"function":"work","file":null'
 
-# The server's answer is believed no more than any other file.
+# The server's files are checked like any others.
 DEBUGINFOD_URLS=$url locate wrong work
 warns "warning: .* does not belong to 'wrong': its build-id differs"
 grep -qF "$line" out.log && fail "a refused file was used"
 
-# Nobody there, or nobody who answers: a warning, and the names of symbols.
+# No server, or one that does not answer: a warning, and names from symbols only.
 DEBUGINFOD_URLS=http://127.0.0.1:1 locate absent work
 shows '"function":"work","file":null'
 DEBUGINFOD_TIMEOUT=1 DEBUGINFOD_URLS=$url locate stalled work
 warns "warning: debuginfod failed for 'stalled'"
-grep -q $'\r' err.log && fail "progress is shown to nobody"
+grep -q $'\r' err.log && fail "progress is shown although stderr is not a terminal"
 shows '"function":"work","file":null'
 
-# On a terminal, after a second, a line says what is being waited for and goes away; elsewhere nothing does.
+# On a terminal, a progress line is shown after a second and erased at the end; otherwise there is none.
 cat >terminal.py <<'P'
 import os, pty, sys
 pid, fd = pty.fork()
@@ -93,5 +93,5 @@ shows "$line"
 shows "$HERE/b.c"
 warns "fetching debug information of 'slow': [0-9]* of [0-9]* KiB"
 warns "looking up names: 1 of 2 units"
-[ "$(tail -c 4 err.log)" = $'\r\e[K' ] || fail "the progress line stays"
+[ "$(tail -c 4 err.log)" = $'\r\e[K' ] || fail "the progress line is not erased"
 exit 0

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests of names: a store of their own, programs to look at.
+# Functions for the tests of names; sourced by them. Sets up a private store and helpers to look up addresses.
 TESTS=$(cd "$(dirname "$0")" && pwd)
 . "$TESTS/../support/claims.sh"
 mkdir -m 700 cache
 export XDG_CACHE_HOME=$HERE/cache DEBUGINFOD_URLS=
 
-# locate FILE SYMBOL OPTIONS...: the first instruction of the symbol, to out.log; what is said on the way to err.log.
+# locate FILE SYMBOL OPTIONS...: the location of the symbol's first instruction to out.log, messages to err.log.
 locate() {
 	local file=$1 vaddr
 	vaddr=$(nm "${symbols:-$file}" | awk -v name="$2" '$3 == name { print $1; exit }')
@@ -19,5 +19,5 @@ shows() {
 }
 
 warns() {
-	grep -q -- "$1" err.log || fail "nothing says '$1'"
+	grep -q -- "$1" err.log || fail "no message says '$1'"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Names of code in no file: a JIT's, by a perf map in the target's own root and under its own pid, and by a jitdump;
-# the vdso's; the kernel's.
+# Tests names of code that is in no file: JIT code, by a perf map in the target's own root and under its own pid, and by a
+# jitdump; the vdso; the kernel.
 . "$(dirname "$0")/lib.sh"
 need gcc unshare mount pgrep
 need_perf
@@ -15,7 +15,7 @@ cat >jit.c <<'C'
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-/* A leaf that refers to nothing, so that it can run anywhere. */
+/* A leaf without relocations, so that it can be copied to any address. */
 __attribute__((noinline, section("copied"))) unsigned leaf(unsigned x)
 {
 	for (unsigned i = 0; i < 1000000; i++)
@@ -79,16 +79,16 @@ esac
 mkdir private
 gcc -O1 -DMACHINE=$machine -o private/jit jit.c || fail "cannot compile"
 
-# waited FILE: until it is there, at most ten seconds
+# waited FILE: waits until it exists, at most ten seconds
 waited() {
 	for _ in $(seq 200); do
 		[ -e "$1" ] && return
 		sleep 0.05
 	done
-	fail "waited in vain for $1"
+	fail "$1 did not appear"
 }
 
-# attached PID FILE: a starved machine may take its first sample late
+# attached PID FILE: on a busy machine the first sample may be late
 attached() {
 	for seconds in 0.3 1 4; do
 		"$CPPROF" attach -q -p "$1" -d $seconds -o "$2" >out.log 2>&1 && return
@@ -96,7 +96,7 @@ attached() {
 	fail "attach"
 }
 
-# In a process and mount namespace of its own, /tmp is another folder and the pid another number.
+# In a separate pid and mount namespace, /tmp is another folder and the pid another number.
 if unshare -mpf bash -c 'mount --make-rprivate / && mount --bind "$0/private" /tmp' "$HERE" 2>probe.log; then
 	unshare -mpf bash -c 'mount --make-rprivate / && mount --bind "$0/private" /tmp && exec /tmp/jit /tmp/ready' "$HERE" &
 	outer=$!
@@ -105,7 +105,7 @@ if unshare -mpf bash -c 'mount --make-rprivate / && mount --bind "$0/private" /t
 	inner=$(pgrep -P $outer)
 	started+=("$inner")
 	ls private/perf-*.map >/dev/null || fail "the program wrote no perf map"
-	[ ! -e "/tmp/perf-$inner.map" ] || fail "the perf map is where it should not be"
+	[ ! -e "/tmp/perf-$inner.map" ] || fail "the perf map is in the host's /tmp"
 	attached "$inner" jit.data
 	kill -9 "$inner" "$outer" 2>/dev/null
 	wait 2>/dev/null
@@ -113,7 +113,7 @@ if unshare -mpf bash -c 'mount --make-rprivate / && mount --bind "$0/private" /t
 	grep -q "made_by_the_jit(int)" out.log || fail "the perf map in the target's root was not used"
 fi
 
-# A jitdump, found by its mapping.
+# A jitdump, found by the target's mapping of it.
 ./private/jit "$HERE/ready" dump &
 pid=$!
 started+=($pid)
@@ -147,17 +147,17 @@ gcc -O1 -o clock clock.c || fail "cannot compile"
 "$CPPROF" record -q -o clock.data -- ./clock || fail "record"
 "$CPPROF" report --no-pager --view flat --percent-limit 0 clock.data >out.log
 if grep -q "\[vdso\]" out.log; then
-	grep -E "\[vdso\]" out.log | grep -Eq "clock_gettime|vdso_" || fail "code of the vdso has no name"
+	grep -E "\[vdso\]" out.log | grep -Eq "clock_gettime|vdso_" || fail "functions of the vdso have no names"
 else
-	echo "not checked: this machine's clock is not read in the vdso"
+	echo "not checked: on this machine the clock is not read in the vdso"
 fi
 if [ "$(awk '{ print $1; exit }' /proc/kallsyms)" != 0000000000000000 ] && grep -q "\[kernel\]" out.log; then
-	grep "\[kernel\]" out.log | grep -qv "kernel\] *\[kernel\]" || fail "code of the kernel has no names"
-	# It is the same kernel still when names are looked up later.
+	grep "\[kernel\]" out.log | grep -qv "kernel\] *\[kernel\]" || fail "functions of the kernel have no names"
+	# Names looked up later, with the same kernel running.
 	"$CPPROF" record -q --no-resolve -o later.data -- ./clock || fail "record"
 	"$CPPROF" resolve -q later.data || fail "resolve"
 	"$CPPROF" report --no-pager --view flat --percent-limit 0 later.data >out.log
 	! grep -q "\[kernel\]" out.log || grep "\[kernel\]" out.log | grep -qv "kernel\] *\[kernel\]" ||
-		fail "code of the kernel has no names later"
+		fail "functions of the kernel have no names when resolved later"
 fi
 exit 0

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A profile read where none of the programs, libraries and debug files it is of exist says the same, to the byte.
+# A profile gives byte-identical reports where none of its programs, libraries and debug files exist.
 . "$(dirname "$0")/lib.sh"
 need gcc unshare mount
-unshare -m true 2>/dev/null || skip "no mount namespace may be made here"
+unshare -m true 2>/dev/null || skip "mount namespaces are not available"
 need_perf
 
 mkdir -p built/lib src
@@ -56,7 +56,7 @@ cp moved.data show.sh away/
 (cd away && bash show.sh) >here.txt 2>here.log || fail "reports here"
 grep -q "work.c:9" here.txt || fail "no loop in the report"
 grep -q "mix" here.txt || fail "no inlined call in the report"
-# Not even the debug files of the system's libraries are there; nor is a store of ours, or a home to keep one in.
+# Hides the debug files of system libraries as well; there is no store, and no home directory for one.
 unshare -m bash -c '
 	mount --make-rprivate /
 	mount -t tmpfs none "$0/built"
@@ -65,7 +65,7 @@ unshare -m bash -c '
 	[ -e "$0/built/program" ] && exit 9
 	cd "$0/away" && bash show.sh' "$HERE" >there.txt 2>there.log
 code=$?
-[ $code != 32 ] && [ $code != 1 ] || [ -s there.txt ] || skip "no file system may be mounted here"
+[ $code != 32 ] && [ $code != 1 ] || [ -s there.txt ] || skip "file systems cannot be mounted"
 [ $code = 0 ] || fail "reports elsewhere: exit $code"
-cmp here.txt there.txt || { diff here.txt there.txt | head -20; fail "the moved profile says something else"; }
+cmp here.txt there.txt || { diff here.txt there.txt | head -20; fail "the moved profile gives a different report"; }
 exit 0

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# How functions are called: stubs, pieces and clones, mangled names, functions without any.
+# Tests how functions are named: PLT stubs, parts and clones, mangled names, functions without symbols.
 . "$(dirname "$0")/lib.sh"
 need gcc g++ objcopy objdump nm strip
 
@@ -47,14 +47,14 @@ int main(int argc, char **)
 C
 g++ -O2 -g -freorder-blocks-and-partition -o program a.cc || fail "cannot compile"
 
-# A stub of the PLT goes by the name of what it calls.
+# A PLT stub is named after the function that it calls.
 stub=$(objdump -d --no-show-raw-insn program | sed -n 's/^0*\([0-9a-f]*\) <fprintf@plt>:.*/\1/p;s/^0*\([0-9a-f]*\) <fwrite@plt>:.*/\1/p' | head -1)
 if [ -n "$stub" ]; then
 	at program "$stub"
-	grep -Eq '"function":"(fprintf|fwrite)@plt"' out.log || fail "a stub is not named by what it calls"
+	grep -Eq '"function":"(fprintf|fwrite)@plt"' out.log || fail "a PLT stub is not named after its target"
 fi
 
-# Demangled and not.
+# With and without demangling.
 mangled=_ZNK5shape6squareIiE4areaEi
 symbols=program
 locate program $mangled
@@ -62,7 +62,7 @@ shows '"function":"shape::square<int>::area(int) const"'
 locate program $mangled --no-demangle
 shows "\"function\":\"$mangled\""
 
-# A cold part is shown as one, with the function's name, with debug information and without.
+# A cold part is shown as such, with the function's name, with and without debug information.
 cold=$(nm program | awk '$3 == "_ZN5shape5checkEi.cold" { print $1 }')
 [ -n "$cold" ] || fail "the compiler made no cold part"
 at program "$cold"
@@ -71,7 +71,7 @@ strip -g program -o bare
 at bare "$cold"
 shows 'shape::check(int) [.cold]'
 
-# Clones, whatever the compiler made of them.
+# Clones, under the names that the compiler gives them.
 cat >clones.s <<'S'
 	.text
 	.globl main
@@ -109,13 +109,13 @@ locate clones work.part.3.isra.1
 shows '"function":"work [.part.isra]"'
 locate clones plain.name
 shows '"function":"plain.name"'
-# Of two names for one place: global before local, with a size before without.
+# Of two symbols at one address: global before local, with a size before without.
 locate clones local_twin
 shows '"function":"twin"'
 locate clones unsized
 shows '"function":"sized"'
 
-# A label without a size does not lend its name to functions far behind it that have none.
+# A label without a size does not give its name to distant functions without symbols.
 case $(uname -m) in
 aarch64) call=bl ;;
 *) call=call ;;
@@ -147,7 +147,7 @@ vaddr=$(objdump -d --no-show-raw-insn label | awk '/<main>:/ { in_main = 1 } in_
 at label "$vaddr"
 shows "\"function\":\"label+0x${vaddr#0x}\""
 
-# What a symbol in a section that is not loaded says is no address, in the program as in its debug file.
+# Symbols in sections that are not loaded have no address, neither in the program nor in its debug file.
 cat >linked.s <<'S'
 	.text
 	.globl main
@@ -174,29 +174,29 @@ for file in linked linked.bare; do
 	shows '"function":"main"'
 done
 
-# However many threads look, the answer is one.
+# The result does not depend on the number of threads.
 objdump -d --no-show-raw-insn program | awk -F: '/^ +[0-9a-f]+:/ { gsub(/ /, "", $1); print $1 }' >addresses
 for threads in 1 2 7; do
 	"$CPPROF" inspect locations --no-cache --threads $threads program <addresses >out.$threads || fail "inspect locations"
-	cmp -s out.1 out.$threads || fail "$threads threads find something else"
+	cmp -s out.1 out.$threads || fail "the result differs with $threads threads"
 done
-[ -z "$(ls -A cache)" ] || fail "--no-cache leaves something"
+[ -z "$(ls -A cache)" ] || fail "--no-cache writes to the store"
 
-# From the store, cold, warm and damaged, the answer is the same.
+# With a cold, a warm and a damaged store the result is the same.
 for turn in cold warm damaged; do
 	"$CPPROF" inspect locations program <addresses >out.$turn || fail "inspect locations"
-	cmp -s out.1 out.$turn || fail "the $turn store says something else"
+	cmp -s out.1 out.$turn || fail "the result differs with the $turn store"
 	for entry in cache/cpprof/*; do
 		[ $turn = warm ] && printf '\1\2\3\4' | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null
 	done
 done
 
-# A store that knows some of it, and one that knows more than is asked, upside down and twice.
+# A store with part of the addresses, and one with more than are requested; the addresses reversed and repeated.
 rm -rf cache/cpprof
 awk 'NR % 7 == 0' addresses >some
 "$CPPROF" inspect locations program <some >out.some || fail "inspect locations"
 "$CPPROF" inspect locations program <addresses >out.more || fail "inspect locations"
-cmp -s out.1 out.more || fail "a store that knows half says something else"
+cmp -s out.1 out.more || fail "the result differs with a store of some of the addresses"
 tac some some | "$CPPROF" inspect locations program >out.few || fail "inspect locations"
-tac out.some out.some | cmp -s - out.few || fail "a store that knows more says something else"
+tac out.some out.some | cmp -s - out.few || fail "the result differs with a store of more addresses"
 exit 0

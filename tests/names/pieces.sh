@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Cold code that was moved away from its function counts as the function's, also where no symbol says so.
+# Cold code placed away from its function counts as part of the function, with and without symbols.
 . "$(dirname "$0")/lib.sh"
 need gcc strip nm
 need_perf
 
-# Half of the time is spent in each part; the cold one finds its number in a register that no caller passes.
+# Half of the time is spent in each part; the cold part uses a register that is not an argument register.
 cat >main.c <<'C'
 #include <time.h>
 unsigned work(unsigned x, unsigned n);
@@ -31,7 +31,7 @@ x86_64)
 	first='mov %esi, %ebx; mov %edi, %eax' test='cmp $50, %ebx' away='ja .Lcold' back='jmp .Lback'
 	loop='mov %ebx, %ecx; 1: imul %esi, %eax; add %ecx, %eax; dec %ecx; jnz 1b'
 	;;
-*) skip "no such code for $(uname -m)" ;;
+*) skip "not written for $(uname -m)" ;;
 esac
 cat >work.s <<S
 	.text
@@ -70,14 +70,14 @@ start_of() {
 work=$(start_of work)
 cold=$(start_of work.cold)
 
-# is_shown PROGRAM FUNCTION PART: what the profile calls them, and that the function has all of it.
+# is_shown PROGRAM FUNCTION PART: the names in the profile, and that the function's total includes its cold part.
 is_shown() {
 	"$CPPROF" record -q -o "$1.data" -- "./$1" || fail "record"
 	"$CPPROF" report "$1.data" --no-pager --view flat >report.log || fail "report"
 	"$CPPROF" export "$1.data" -f json -o profile.json || fail "export"
 	grep -qF "\"$3\"" profile.json || fail "no '$3'"
 	grep -qE " ${2/+/\\+}( |\$)" report.log || fail "no '$2'"
-	! grep -qF "$1+0x$cold" report.log || fail "the cold part is a function of its own"
+	! grep -qF "$1+0x$cold" report.log || fail "the cold part is a separate function"
 }
 is_shown whole work "work [.cold]"
 is_shown bare "bare+0x$work" "bare+0x$work [.cold]"

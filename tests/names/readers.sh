@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Our reader of debug information and those of libdwarf and libdw say the same of a program, however that was built; and
-# a library that crashes takes nothing with it.
+# Our reader of debug information, libdwarf and libdw agree on programs built in many ways, and a crash in a library does
+# not crash cpprof.
 . "$(dirname "$0")/lib.sh"
 need gcc g++ python3 readelf objcopy
 
@@ -39,15 +39,15 @@ agrees cxx
 g++ -std=c++17 -DQUICK -O1 -g -gdwarf-5 -gdwarf64 -o cxx-64 shapes.cc && agrees cxx-64
 g++ -std=c++17 -DQUICK -O1 -g -gdwarf-5 -gsplit-dwarf -fdebug-types-section -o cxx-split shapes.cc && agrees cxx-split
 
-# One address, three ways.
+# One address, read by all three.
 vaddr=$(nm cxx | awk '$3 == "main" { print $1 }')
 for reader in own "${built[@]}"; do
 	echo "$vaddr" | "$CPPROF" inspect locations --no-cache --reader $reader cxx >$reader.txt 2>err.log || fail "--reader $reader"
 	grep -q '"function":"main","file":"'"$HERE"'/shapes.cc"' $reader.txt || fail "--reader $reader does not know main"
-	cmp -s own.txt $reader.txt || fail "--reader $reader says something else"
+	cmp -s own.txt $reader.txt || fail "--reader $reader gives a different result"
 done
 
-# Damage of every kind: whatever a library does, cpprof says what became of it.
+# Damaged files: whatever the library does, cpprof reports it.
 python3 - <<-'END' || fail "cannot damage the program"
 	import random
 	rng = random.Random(1)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A unit that our reader cannot get through is read by libdwarf instead, and that is said; without libdwarf its functions
-# keep their symbols.
+# A unit that our reader cannot parse is read by libdwarf, which is reported; without libdwarf its functions keep their
+# symbol names.
 . "$(dirname "$0")/lib.sh"
 need gcc readelf python3
 
@@ -13,7 +13,7 @@ readelf -SW whole/program | sed -n 's/.* \.text  *PROGBITS  *\([0-9a-f]*\) [0-9a
 	for ((at = 16#$start; at < 16#$start + 16#$size; at += 4)); do printf '%x\n' $at; done
 } >addresses
 
-# all FOLDER [OPTION...]: every answer that has a line, to FOLDER.txt.
+# all FOLDER [OPTION...]: all locations that have a line, to FOLDER.txt.
 all() {
 	"$CPPROF" inspect locations "${@:2}" "$1/program" <addresses >all.txt 2>err.log || fail "inspect locations $1/program"
 	grep '"line":[1-9]' all.txt >"$1.txt"
@@ -23,7 +23,7 @@ grep -q '"inlined":true' whole.txt || fail "the program has no inlined calls"
 libdwarf=yes
 "$CPPROF" inspect locations --reader libdwarf whole/program <addresses >/dev/null 2>err.log || libdwarf=no
 
-# damage KIND FOLDER: a copy of the program with something that our reader does not know.
+# damage KIND FOLDER: a copy of the program with debug information that our reader does not support.
 damage() {
 	readelf --debug-dump=info whole/program 2>/dev/null >info.txt
 	readelf -SW whole/program >sections.txt
@@ -32,10 +32,10 @@ damage() {
 		kind, name = sys.argv[1:]
 		data = bytearray(open('whole/program', 'rb').read())
 		info = int(re.search(r' \.debug_info +PROGBITS +\w+ (\w+)', open('sections.txt').read())[1], 16)
-		if kind == 'abbreviation':  # of the first member of a structure: no such code
+		if kind == 'abbreviation':  # of the first structure member: an undefined code
 		    at = int(re.search(r'<([0-9a-f]+)>: Abbrev Number: \d+ \(DW_TAG_member\)', open('info.txt').read())[1], 16)
 		    data[info + at] = 0x7f
-		elif kind == 'version':  # of the unit: one that nobody knows
+		elif kind == 'version':  # of the unit: one that does not exist
 		    data[info + 4] = 9
 		open(name + '/program', 'wb').write(data)
 	END
@@ -45,12 +45,12 @@ damage abbreviation broken
 all broken --no-cache
 if [ $libdwarf = yes ]; then
 	warns "warning: cpprof cannot read all debug information of 'broken/program': [1-9][0-9]* functions\? named by libdwarf"
-	cmp -s whole.txt broken.txt || { diff whole.txt broken.txt >difference.log; fail "the locations are others than those of the whole file"; }
-	# What libdwarf said is not kept: it is true of these addresses alone.
+	cmp -s whole.txt broken.txt || { diff whole.txt broken.txt >difference.log; fail "locations differ from the whole file's"; }
+	# libdwarf's results are not stored: they are only for these addresses.
 	sed -n 20p addresses | "$CPPROF" inspect locations broken/program >/dev/null 2>err.log || fail "inspect locations with a store"
 	all broken
-	cmp -s whole.txt broken.txt || fail "the store kept what libdwarf said"
-	# The profile says so, too.
+	cmp -s whole.txt broken.txt || fail "libdwarf's results were stored"
+	# The profile contains a note.
 	chmod +x broken/program
 	code=0
 	"$CPPROF" record -q -o p.data -- broken/program $(seq 4000) >record.log 2>&1 || code=$?
@@ -58,18 +58,18 @@ if [ $libdwarf = yes ]; then
 	0 | 5)
 		"$CPPROF" report p.data --view quality >quality.log 2>&1 || fail "report --view quality"
 		grep -q "note: 'program' has debug information that cpprof cannot read: [1-9][0-9]* of its functions were named by libdwarf" \
-			quality.log || fail "the profile does not say who named the functions"
+			quality.log || fail "the profile does not say that libdwarf named the functions"
 		;;
-	*) echo "not checked, perf_event is not available here: what a profile says of it" ;;
+	*) echo "not checked, perf_event is not available here: the note in the profile" ;;
 	esac
 else
-	grep -q '"inlined":true' broken.txt && fail "inlined calls out of nowhere"
-	echo "not checked, cpprof has no libdwarf: what it says of a refused unit"
+	grep -q '"inlined":true' broken.txt && fail "inlined calls without debug information"
+	echo "not checked, cpprof was built without libdwarf: the warning about a refused unit"
 fi
 
-# Neither of them knows the version: the functions keep their symbols.
+# Neither reader supports the version: the functions keep their symbol names.
 damage version unknown
 all unknown --no-cache
 grep -q '"function":"main"' all.txt || fail "main has lost its name"
-grep -q '"inlined":true' all.txt && fail "inlined calls out of nowhere"
+grep -q '"inlined":true' all.txt && fail "inlined calls without debug information"
 exit 0

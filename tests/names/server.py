@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A debuginfod server of one folder on the loopback: FOLDER/BUILD-ID.debug under /buildid/BUILD-ID/debuginfo.
+"""A debuginfod server for one folder, on the loopback: serves FOLDER/BUILD-ID.debug as /buildid/BUILD-ID/debuginfo.
 
 usage: server.py FOLDER PORT-FILE      writes the port it listens on to PORT-FILE
 
-A build-id of which the folder holds ID.stall instead is never answered; ID.slow is sent over two seconds.
+If the folder has ID.stall instead, requests for that build-id are never answered; ID.slow is sent over two seconds.
 """
 import http.server
 import os

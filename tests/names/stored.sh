@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a store knows of names and loops changes how long it takes to resolve a profile, and not one byte of it.
+# Names and loops in the store make resolving a profile faster, but do not change a byte of the result.
 . "$(dirname "$0")/lib.sh"
 need gcc
 need_perf
@@ -55,19 +55,19 @@ same() {
 resolved mixed.raw alone.data --no-cache
 "$CPPROF" report alone.data --no-pager --view tree >report.log || fail "report"
 grep -q "loop at work.c" report.log || fail "no loop was found"
-[ -z "$(find cache -type f)" ] || fail "--no-cache leaves something"
+[ -z "$(find cache -type f)" ] || fail "--no-cache writes to the store"
 resolved mixed.raw one.data --no-cache --threads 1
-same alone.data one.data "another number of threads"
+same alone.data one.data "a different number of threads"
 for turn in cold warm damaged; do
 	resolved mixed.raw $turn.data
 	same alone.data $turn.data "a $turn store"
-	ls cache/cpprof/maps-* cache/cpprof/sampled-* >/dev/null || fail "nothing is kept"
+	ls cache/cpprof/maps-* cache/cpprof/sampled-* >/dev/null || fail "nothing was stored"
 	for entry in cache/cpprof/*; do
 		[ $turn = warm ] && printf '\1\2\3\4' | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null
 	done
 done
 
-# A store that another profile of the program has filled: what is shown of the program is the same.
+# A store filled by another profile of the program does not change the report.
 shown() {
 	"$CPPROF" report "$1" --no-pager --view tree >"$2" || fail "report $1"
 }
@@ -76,9 +76,9 @@ rm -rf cache/cpprof
 resolved plain.raw plain.data
 resolved mixed.raw after.data
 shown after.data after.txt
-same alone.txt after.txt "a store that knows another profile"
+same alone.txt after.txt "a store filled by another profile"
 resolved plain.raw again.data
 shown plain.data plain.txt
 shown again.data again.txt
-same plain.txt again.txt "a store that knows more"
+same plain.txt again.txt "a store with more addresses"
 exit 0

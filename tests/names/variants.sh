@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The same code with its debug information stored in another way has the same names, files and lines at every address.
+# The same code with its debug information stored in different formats has the same names, files and lines at every address.
 . "$(dirname "$0")/lib.sh"
 need gcc g++ readelf objcopy
 
@@ -14,12 +14,12 @@ addresses() {
 	for ((at = 16#$start; at < 16#$start + 16#$size; at += 8)); do printf '%x\n' $at; done >addresses
 }
 
-# all_of FILE [OPTION...]: what stands at the addresses.
+# all_of FILE [OPTION...]: the locations of these addresses.
 all_of() {
 	"$CPPROF" inspect locations --no-cache "$@" <addresses 2>err.log || fail "inspect locations $1"
 }
 
-# plain COMPILER ARGS...: the program that the next ones must equal.
+# plain COMPILER ARGS...: builds the reference program.
 plain() {
 	mkdir -p plain
 	"$@" -o plain/program 2>compile.log || fail "cannot compile"
@@ -29,19 +29,19 @@ plain() {
 	[ "$(grep -c '"line":[1-9]' expected)" -gt 100 ] || fail "the program has no lines"
 }
 
-# equals WHAT FILE: the same answer at every address.
+# equals WHAT FILE: FILE has the same location as the reference at every address.
 equals() {
 	all_of "$2" >found.txt
 	cmp -s expected found.txt && return
 	diff expected found.txt | grep -m4 '^[<>]' >difference.log
-	fail "$1: $(diff expected found.txt | grep -c '^>') of $(wc -l <expected) addresses have another location"
+	fail "$1: $(diff expected found.txt | grep -c '^>') of $(wc -l <expected) addresses have a different location"
 }
 
-# compiles WHAT COMPILER ARGS...: ... of this build.
+# compiles WHAT COMPILER ARGS...: the same for a program built in this way.
 compiles() {
 	local what=$1
 	shift
-	"$@" -o program 2>compile.log || { echo "not checked, this compiler cannot: $what"; return; }
+	"$@" -o program 2>compile.log || { echo "not checked, not supported by this compiler: $what"; return; }
 	equals "$what" program
 	rm -f program ./*.dwo
 }
@@ -60,7 +60,7 @@ for language in c cxx; do
 	done
 done
 
-# dwz, in one file; and two programs that share a file, which is known by a build-id or, in DWARF 5, by .debug_sup.
+# dwz, in one file; and two programs with a shared dwz file, identified by build-id or, in DWARF 5, by .debug_sup.
 command -v dwz >/dev/null || { echo "not checked, no dwz"; exit 0; }
 dwz -o program plain/program 2>compile.log || fail "dwz"
 equals "dwz" program
@@ -72,13 +72,13 @@ for version in "" -5; do
 	cp second shared/second
 	dwz $version -m shared/common -M "$HERE/shared/common" shared/program shared/second 2>compile.log || fail "dwz $version -m"
 	equals "dwz $version -m" shared/program
-	# Without the file that it leans on, what has no name says so.
+	# Without the shared file, functions whose names are in it are shown as "??".
 	mv shared/common shared/away
 	all_of shared/program >found.txt
 	warns "refers to '$HERE/shared/common', which is missing"
 	grep -q '"function":"??"' found.txt || fail "dwz $version: no function without a name"
 	grep -q '"function":""' found.txt && fail "dwz $version: an empty name"
-	# And another one in its place is refused.
+	# Another file in its place is refused.
 	cp shared/away shared/common
 	python3 - "$HERE/shared/common" <<-'END' || fail "cannot change the id"
 		import sys

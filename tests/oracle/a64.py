@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds our A64 decoder against objdump, instruction by instruction.
+"""Compares our A64 decoder with objdump, instruction by instruction.
 
 usage: a64.py ISA_DUMP [--words N SEED] [--show N] [--min-text PERCENT] [ELF...]
 
-Flow, branch targets and written general registers must agree everywhere; text is compared after
-normalising numbers and comments, and what we cannot write (.inst) is counted apart. Written registers
-are derived from objdump's operands: an independent reading of the same instruction."""
+Flow, branch targets and written general registers must agree everywhere. Text is compared after normalising numbers and
+comments; instructions without text (.inst) are counted separately. Written registers are derived from objdump's
+operands, independently of our decoder."""
 import collections, random, re, struct, subprocess, sys, tempfile
 
 NO_DEST = re.compile(r'^(cmp|cmn|tst$|ccmp|ccmn|str|stp|stu|stt|stn|stl|stg|stz|st[1-4]|st2g|st(add|clr|eor|set|smax|smin|umax|umin)|'
@@ -93,7 +93,7 @@ def compare(label, dump, reference, show):
         def note(what, detail):
             n[what] += 1; by_name[what, name] += 1
             if len(examples[what]) < show: examples[what].append(f'{vaddr:x} {word} ours: {detail} | theirs: {theirs}')
-        # Data that the file marks as such is shown as words, or as characters.
+        # Data marked as such in the file is printed as words or characters.
         if name in ('.inst', '.word', '.short', '.byte', 'undefined') or not re.match(r'^[a-z][a-z0-9]*(\.[a-z]+)?$', name):
             n['data'] += 1
             if kind not in ('bad', 'next') or mask: note('theirs-unknown', f'{kind} {mask:x} {text}')

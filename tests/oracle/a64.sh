@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Our A64 decoder against objdump: random words, and AArch64 binaries of the system if there are any.
+# Compares our A64 decoder with objdump, on random words and on AArch64 binaries of the system, if there are any.
 # Usage: a64.sh ISA_DUMP
 here=$(dirname "$0")
 skip() { echo "skipped: $1"; exit 77; }
 command -v python3 >/dev/null || skip "no python3"
 command -v objdump >/dev/null || skip "no objdump"
-objdump -i | grep -qx 'elf64-littleaarch64' || skip "objdump does not know AArch64"
+objdump -i | grep -qx 'elf64-littleaarch64' || skip "objdump does not support AArch64"
 
 files=
 for f in /usr/lib/aarch64-linux-gnu/libc.so.6 /usr/aarch64-linux-gnu/lib/libc.so.6 /usr/lib/aarch64-linux-gnu/libm.so.6; do

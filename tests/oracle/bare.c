@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bare: how frames are left in a copy of a file without symbols and unwind entries, place by place as samples
- * come, against what the analysis says where functions are known.
+ * bare: compares the unwind recipes in a copy of a file without symbols and unwind entries, asked for one
+ * address at a time as for samples, with those of the original, where the functions are known.
  *
  * usage: bare [--every N] MIN_PERCENT MAX_OTHER_PERCENT ELF COPY
- * Of every N-th (101) of the file's unwind entries some instructions are asked for, in no order; those behind
- * a call as return addresses. MIN_PERCENT must be left alike, and at most MAX_OTHER_PERCENT otherwise; the
- * rest has no recipe.
+ * For every N-th (101) of the file's unwind entries some instructions are looked up in scattered order; those
+ * after a call as return addresses. At least MIN_PERCENT must have the same recipe, and at most
+ * MAX_OTHER_PERCENT a different one; the rest has no recipe.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Padding is never executed, and unwind entries reach over it. */
+/* Padding is never executed, but unwind entries cover it. */
 static void gather_entry(struct oracle *o, const struct fde *fde)
 {
 	struct image *image = images_get(o->images, o->whole);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# How frames are left in a large program without symbols and unwind entries: Firefox of Debian for amd64 (123 MB of code), whatever
-# this machine is. usage: bare.sh PROGRAM FOLDER [EVERY]; needs SOURCE in the environment.
+# Compares unwind recipes in a large program with and without symbols and unwind entries: Debian's Firefox for amd64 (123 MB of
+# code), on any machine. usage: bare.sh PROGRAM FOLDER [EVERY]; needs SOURCE in the environment.
 set -u
 program=$1 folder=$2 every=${3:-1009}
 : "${SOURCE:?}"
@@ -16,7 +16,7 @@ objcopy=objcopy
 [ "$(uname -m)" = x86_64 ] || objcopy=x86_64-linux-gnu-objcopy
 command -v $objcopy >/dev/null || skip "no $objcopy"
 "$SOURCE/tests/cross/sysroot.sh" amd64 "$folder" firefox-esr >"$folder.log" 2>&1 ||
-	skip "there is no amd64 program to look at: $(tail -n 1 "$folder.log")"
+	skip "the amd64 program cannot be downloaded: $(tail -n 1 "$folder.log")"
 library=$(find "$folder" -type f -name libxul.so | head -1)
 [ -n "$library" ] || { echo "FAILED: the package has no libxul.so"; exit 1; }
 copy=$(mktemp) || exit 1

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfi: holds our reading of every unwind entry of a file against readelf's.
+ * cfi: compares our reading of every unwind entry of a file with readelf's.
  *
  * usage: cfi ELF          exit 0: no difference, 1: differences (the first are printed)
  *
- * readelf prints a table per FDE: a row per place, a column per register that has a rule anywhere in it.
- * At each of its places our recipe must say the same, and our rows may start nowhere else.
+ * readelf prints a table per FDE: a row per address, a column per register that has a rule in any row.
+ * At each of its addresses our recipe must be the same, and our rows may not start anywhere else.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,11 +25,11 @@ struct oracle {
 	const struct isa *isa;
 	struct frames *frames;
 	struct recipes recipes;
-	struct recipe_rows rows;  /* of the present FDE */
-	uint64_t start, end;      /* of the present FDE; end 0 = none */
-	int columns[MAX_COLUMNS]; /* register, or -1: one we do not follow */
+	struct recipe_rows rows;  /* of the current FDE */
+	uint64_t start, end;      /* of the current FDE; end 0: none */
+	int columns[MAX_COLUMNS]; /* register, or -1: one that we do not track */
 	size_t n_columns;
-	size_t n_seen; /* of our rows, how many readelf has a place for */
+	size_t n_seen; /* how many of our rows start at an address of readelf's */
 	uint64_t last_loc;
 	uint64_t n_fdes, n_rows, n_different;
 };
@@ -60,7 +60,7 @@ static void cfa_cell(const struct oracle *o, const struct recipe *recipe, char *
 		snprintf(ret, size, "exp");
 }
 
-/* Here, and only here, readelf calls register 15 r15 on every machine. */
+/* Only in these tables, readelf calls register 15 r15 on every machine. */
 static void name_cell(const struct oracle *o, unsigned reg, const char *theirs, char *ret, size_t size)
 {
 	snprintf(ret, size, "r%u", reg);
@@ -68,7 +68,7 @@ static void name_cell(const struct oracle *o, unsigned reg, const char *theirs, 
 		snprintf(ret, size, "%s", o->isa->reg_names[reg]);
 }
 
-/* readelf does not tell a register without a rule from an undefined one. */
+/* readelf does not distinguish a register without a rule from an undefined one. */
 static void rule_cell(const struct oracle *o, const struct recipe *recipe, int reg, const char *theirs,
 		      char *ret, size_t size)
 {
@@ -117,7 +117,7 @@ static void end_fde(struct oracle *o)
 	o->end = 0;
 }
 
-/* The entry of _start may cover the function behind it as well: there ours ends earlier. */
+/* The entry of _start may also cover the next function: there ours ends earlier. */
 static uint64_t begin_entry_point(const struct oracle *o, const struct fde *fde)
 {
 	uint64_t end = entry_point_end(o->image, o->end);
@@ -159,10 +159,10 @@ static void read_columns(struct oracle *o, char *line)
 	for (strtok_r(NULL, " \n", &save);
 	     (word = strtok_r(NULL, " \n", &save)) && o->n_columns < MAX_COLUMNS;)
 		o->columns[o->n_columns++] = register_named(o->isa, word);
-	o->n_columns++; /* the CFA: a table without registers is still one */
+	o->n_columns++; /* the CFA, in tables without registers as well */
 }
 
-/* A register in a register is written "r8 (r8)". */
+/* A register saved in a register is printed as "r8 (r8)". */
 static char *next_cell(char **save)
 {
 	char *word;
@@ -180,7 +180,7 @@ static void check_row(struct oracle *o, char *line)
 	uint32_t index = recipe_rows_find(o->rows.rows.at, o->rows.rows.n, loc - o->start);
 
 	if (loc >= o->end)
-		return; /* compilers write rows for what lies behind the last instruction */
+		return; /* compilers write rows after the last instruction */
 	o->n_rows++;
 	for (size_t i = 0; i < o->rows.rows.n && loc != o->last_loc; i++)
 		o->n_seen += o->rows.rows.at[i].start == loc - o->start;
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
 		read_line(&o, line);
 	end_fde(&o);
 	if (readelf)
-		pclose(readelf); /* it fails over missing debug files too: what counts is what it printed */
+		pclose(readelf); /* its exit code is ignored: missing debug files make it fail, too */
 	printf("%s: %" PRIu64 " entries, %" PRIu64 " rows, %" PRIu64 " differences, %zu recipes\n", argv[1],
 	       o.n_fdes, o.n_rows, o.n_different, o.recipes.recipes.n);
 	text_done(&command);

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Our reading of unwind entries against readelf's. Usage: cfi.sh CFI short|full
+# Compares our reading of unwind entries with readelf's. Usage: cfi.sh CFI short|full
 skip() { echo "skipped: $1"; exit 77; }
 command -v readelf >/dev/null || skip "no readelf"
 command -v ldd >/dev/null || skip "no ldd"
 
-# The libraries a program is linked with, whatever the distribution calls their folder.
+# The libraries that a program is linked with, in the distribution's folder for them.
 libraries() { ldd "$1" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) (.*/\1/p'; }
 
 case $2 in

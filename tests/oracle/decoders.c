@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decoders: Zydis and XED must give the same struct insn for every instruction of the given files, a
- * linear sweep of each file's code. Prints each kind of difference a few times and a tally. With -t it only
- * measures: the CPU time of each, the least of three rounds.
+ * decoders: Zydis and XED must give the same struct insn for every instruction of the given files, in a
+ * linear sweep of each file's code. Prints a few examples of each kind of difference, and a tally. With -t it
+ * only measures the CPU time of each, the minimum of three rounds.
  * usage: decoders [-n MAX | -t] ELF...
  */
 #include <elf.h>
@@ -121,7 +121,7 @@ static void sweep_section(struct bytes code, uint64_t vaddr, struct tally *tally
 		return;
 	}
 	tally->insns++;
-	if (code.len < 1 << 20) /* stubs and the like */
+	if (code.len < 1 << 20) /* skip PLT stubs and other small sections */
 		return;
 	time_one(&x86_zydis, code, vaddr);
 	time_one(&x86_xed, code, vaddr);

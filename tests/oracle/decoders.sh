@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Zydis against XED on large programs: the C++ compiler and LLVM of Debian for amd64, unpacked into a folder whatever
-# this machine is. usage: decoders.sh PROGRAM FOLDER; needs SOURCE in the environment.
+# Compares Zydis with XED on large programs: Debian's C++ compiler and LLVM for amd64, unpacked into a folder, on any
+# machine. usage: decoders.sh PROGRAM FOLDER; needs SOURCE in the environment.
 set -u
 program=$1 folder=$2
 : "${SOURCE:?}"
 
 if ! "$SOURCE/tests/cross/sysroot.sh" amd64 "$folder" g++ llvm >"$folder.log" 2>&1; then
-	echo "skipped: there are no amd64 programs to decode: $(tail -n 1 "$folder.log")"
+	echo "skipped: the amd64 programs cannot be downloaded: $(tail -n 1 "$folder.log")"
 	exit 77
 fi
 files=()

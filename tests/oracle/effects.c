@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effects: is what isa says of an instruction what the processor does? Runs a command one instruction
- * at a time. Before each step the registers and memory after it are foretold from the effects; after
- * it, every register must hold what was foretold, or be in the clobbers, or be as it was; control must
- * have gone where the flow says, and a conditional branch as the last compare says.
+ * effects: compares isa's description of instructions with what the processor does. Single-steps a command.
+ * Before each step, registers and memory after it are predicted from the effects; after it, every register
+ * must have the predicted value, be in the clobbers, or be unchanged; control must be where the flow says,
+ * and a conditional branch must follow the last compare.
  *
  * usage: effects [-n STEPS] [-s SYSCALLS] CMD ARGS...      exit 77: stepping is not possible here
- * Stepping starts after SYSCALLS system calls: a load-exclusive loop, as the dynamic linker has before
- * it knows the processor, never ends when it is stepped.
+ * Stepping starts after SYSCALLS system calls: a load-exclusive loop, which the dynamic linker uses before
+ * it has identified the processor, never ends when single-stepped.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,14 +33,14 @@ struct store {
 
 struct compare {
 	struct value left, right;
-	bool holds; /* nothing has overwritten the flags since */
+	bool holds; /* the flags are still those of the compare */
 };
 
-/* The machine as the effects see it, between two of them. */
+/* The state of the machine between two effects. */
 struct model {
 	const struct isa *isa;
 	pid_t tid;
-	struct value reg[REG_MAX], loaded; /* loaded: what a LOAD into no register found */
+	struct value reg[REG_MAX], loaded; /* loaded: the result of a LOAD without a register */
 	struct store store[INSN_MAX_EFFECTS];
 	unsigned n_stores;
 	struct compare *compare;
@@ -82,7 +82,7 @@ static struct value sum(const struct model *model, const struct effect *effect)
 	uint64_t scaled;
 
 	if (!is_set && effect->index != REG_NONE && effect->index_width != 8)
-		return (struct value){ 0, false }; /* how the index is extended is not told */
+		return (struct value){ 0, false }; /* how the index is extended is not known */
 	scaled = is_set && effect->is_signed ? sign_extend(index.bits, effect->index_width)
 					     : low_bytes(index.bits, effect->index_width);
 	scaled <<= effect->shift;
@@ -189,7 +189,7 @@ static bool is_taken(const struct compare *compare, uint8_t condition)
 	}
 }
 
-/* Where control must be after the step; not known for returns and what no value was found for. */
+/* The expected pc after the step; unknown for returns, and where no value is known. */
 static struct value foretell_pc(const struct model *model, const struct insn *insn, uint64_t vaddr,
 				struct tally *tally)
 {
@@ -225,7 +225,7 @@ static void complain(const struct isa *isa, struct bytes code, uint64_t vaddr, c
 	if (tally->wrong++ >= 30)
 		return;
 	isa->format(code, vaddr, text, sizeof text);
-	printf("0x%llx: %s\n  %s\n  %s: foretold 0x%llx, found 0x%llx\n", (unsigned long long)vaddr, text,
+	printf("0x%llx: %s\n  %s\n  %s: expected 0x%llx, found 0x%llx\n", (unsigned long long)vaddr, text,
 	       show_insn(&line, isa, insn), what, (unsigned long long)foretold, (unsigned long long)found);
 }
 
@@ -234,7 +234,7 @@ static bool is_call(const struct insn *insn)
 	return insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT;
 }
 
-/* A call and a return move sp or ra themselves, which no effect says. */
+/* Calls and returns change sp or ra, which the effects do not include. */
 static void apply_flow(struct model *model, const struct insn *insn, uint64_t vaddr)
 {
 	const struct isa *isa = model->isa;
@@ -255,7 +255,7 @@ static void check_step(struct model *model, const struct insn *insn, struct byte
 	const struct isa *isa = model->isa;
 
 	if (pc.is_known && isa->strip_pc(pc.bits) != after[isa->pc] &&
-	    after[isa->pc] != vaddr) /* rep: the same place again */
+	    after[isa->pc] != vaddr) /* rep: the same instruction again */
 		complain(isa, code, vaddr, insn, "pc", pc.bits, after[isa->pc], tally);
 	for (uint8_t reg = 0; reg < isa->n_regs; reg++) {
 		if (reg == isa->pc || insn->clobbers >> reg & 1 || !model->reg[reg].is_known)
@@ -305,7 +305,7 @@ static bool check_one(const struct isa *isa, pid_t tid, struct compare *compare,
 	int delivered = *signal;
 
 	while (code.len && !read_target(tid, vaddr, buffer, code.len))
-		code.len--; /* the mapping may end right behind the instruction */
+		code.len--; /* the mapping may end after the instruction */
 	if (isa->decode(code, vaddr, &insn) < 0) {
 		printf("0x%llx: does not decode\n", (unsigned long long)vaddr);
 		tally->wrong++;
@@ -327,15 +327,15 @@ static bool check_one(const struct isa *isa, pid_t tid, struct compare *compare,
 	if (memcmp(before, after, isa->n_regs * sizeof before[0]) == 0)
 		return true; /* some kernels stop twice after a system call */
 	if (delivered || *signal || (insn.is_syscall && after[isa->pc] != vaddr + insn.len))
-		compare->holds = false; /* a handler, an exec or a fault came between */
+		compare->holds = false; /* a handler, an exec or a fault intervened */
 	else
 		check_step(&model, &insn, code, vaddr, pc, after, tally);
 	return true;
 }
 
 /*
- * Runs up to the return of a system call: the first stop is that of exec, then each call has two. One
- * step more, because on AArch64 a register is borrowed while a call is stopped.
+ * Runs to the return of a system call: the first stop is that of exec, then each call has two. Then one
+ * more step, because on AArch64 the kernel changes a register during a system-call stop.
  */
 static void skip(pid_t tid, uint64_t n_syscalls, int *signal)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps: the functions found window by window, as samples come, against those that a survey of the whole file finds.
- * Places of the text are asked for in no order. usage: gaps [--bare] [--every BYTES] MIN_PERCENT ELF...
- * --bare: symbols and unwind entries hidden, so that all of the text is one gap.
+ * gaps: compares the functions found window by window, as for samples, with those found by analysing the
+ * whole file. Addresses in the text are looked up in scattered order.
+ * usage: gaps [--bare] [--every BYTES] MIN_PERCENT ELF...
+ * --bare: symbols and unwind entries are hidden, so that the whole text is one gap.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,7 @@ struct tally {
 	double longest;
 };
 
-/* Every so many bytes of the text, in an order that jumps about in it. */
+/* Addresses in steps of that many bytes, in scattered order. */
 static void compare(struct functions *whole, struct functions *parts, uint64_t every, struct tally *tally)
 {
 	uint64_t start, end;
@@ -83,8 +84,8 @@ static void compare(struct functions *whole, struct functions *parts, uint64_t e
 			tally->same_gap += is_gap && a == b;
 			tally->longest = took > tally->longest ? took : tally->longest;
 			if (a != b && getenv("GAPS_SHOW"))
-				printf("%llx: whole %llx, window %llx\n", (unsigned long long)vaddr, (unsigned long long)a,
-				       (unsigned long long)b);
+				printf("%llx: whole %llx, window %llx\n", (unsigned long long)vaddr,
+				       (unsigned long long)a, (unsigned long long)b);
 		}
 	}
 }
@@ -105,9 +106,10 @@ static bool check(const char *path, bool is_bare, uint64_t every, double least)
 	double surveyed = now() - start;
 	compare(whole, parts, every, &tally);
 	double share = tally.n_gap ? 100.0 * (double)tally.same_gap / (double)tally.n_gap : 100;
-	printf("%s%s: %llu places, %llu in gaps, of these %.4f %% in the same function; survey %.1f ms, longest answer %.1f ms\n", path,
-	       is_bare ? ", bare" : "", (unsigned long long)tally.n, (unsigned long long)tally.n_gap, share, surveyed * 1e3,
-	       tally.longest * 1e3);
+	printf("%s%s: %llu places, %llu in gaps, of these %.4f %% in the same function; survey %.1f ms, "
+	       "longest answer %.1f ms\n",
+	       path, is_bare ? ", bare" : "", (unsigned long long)tally.n, (unsigned long long)tally.n_gap,
+	       share, surveyed * 1e3, tally.longest * 1e3);
 	functions_free(whole);
 	functions_free(parts);
 	file_close(&file);

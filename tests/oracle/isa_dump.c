@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isa_dump: every AArch64 instruction of an ELF file as we understand it, one line each, for scripts
- * that hold it against another disassembler:
+ * isa_dump: prints every AArch64 instruction of an ELF file as decoded by us, one per line, for scripts
+ * that compare it with another disassembler:
  *
  *     vaddr word flow target written-registers-mask text
  *
- * `isa_dump --words FILE` takes raw little-endian words instead of an ELF file. With --quiet nothing
- * is printed but the count: a measure of the decoder's speed.
+ * `isa_dump --words FILE` reads raw little-endian words instead of an ELF file. With --quiet only the
+ * count is printed, to measure the decoder's speed.
  */
 #include <elf.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `cpprof inspect locations` against llvm-symbolizer and addr2line.
+"""Compares `cpprof inspect locations` with llvm-symbolizer and addr2line.
 
 For COUNT random instruction starts of each ELF file, the chain of functions (by linkage name) and
 the innermost line must be those of at least one of the two. Disagreements are listed by kind.
@@ -15,7 +15,7 @@ import sys
 import time
 
 
-# Which clone of a function it is: symbols say so, DWARF does not.
+# Suffixes that number a function's clones: symbols have them, DWARF names do not.
 SUFFIX = re.compile(r"(\.(cold|part|isra|constprop|lto_priv|localalias)(\.\d+)?)+$")
 
 
@@ -32,7 +32,7 @@ def read_symbols(path):
 
 
 def read_aliases(paths):
-    """Names of one address are one name: constructors C1 and C2, versions, weak aliases."""
+    """Maps all symbols of one address to one name: constructors C1 and C2, versions, weak aliases."""
     out = subprocess.run(["readelf", "-sW", *paths], capture_output=True, text=True).stdout
     by_address, alias = {}, {}
     for line in out.splitlines():
@@ -51,8 +51,8 @@ def machine(path):
 
 
 def instruction_starts(path, symbols, count, rng):
-    """Random instruction starts; uniform over the code of the symbols."""
-    if machine(path) == 183:  # AArch64: every four bytes
+    """Random instruction starts, uniformly distributed over the code of the symbols."""
+    if machine(path) == 183:  # AArch64: instructions have four bytes
         everything = {at for vaddr, size in symbols for at in range((vaddr + 3) & ~3, vaddr + size, 4)}
         return sorted(rng.sample(sorted(everything), min(count, len(everything))))
     out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True).stdout
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--show", type=int, default=5)
     parser.add_argument("--option", action="append", default=[], help="for cpprof")
     parser.add_argument("--symbols-from", help="file with the symbols, if ELF is stripped")
-    parser.add_argument("--peers-on", help="file that the peers read instead, of the same code: they know nothing of dwz files")
+    parser.add_argument("--peers-on", help="file with the same code that the other tools read instead: they do not support dwz files")
     parser.add_argument("elf", nargs="+")
     args = parser.parse_args()
     failed = False
@@ -156,7 +156,7 @@ def main():
             return answer[0][:-1], aliases.get(last, last), answer[1], file
 
         def same(a, b):
-            # Peers put a relative directory of compilation twice in front of a file.
+            # The other tools prepend a relative compilation directory twice.
             return a[:3] == b[:3] and (a[3] == b[3] or b[3].endswith("/" + a[3]))
 
         for s in starts:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds programs in every way debug information is stored, and holds what cpprof says of random
-# instructions in them against llvm-symbolizer and addr2line, and of every few against libdwarf and libdw.
+# Builds programs with debug information in all formats, and compares cpprof's locations of random instructions with
+# llvm-symbolizer and addr2line, and those at regular intervals with libdwarf and libdw.
 #
 # usage: locations.sh CPPROF short|full DIRECTORY
 set -e
@@ -14,7 +14,7 @@ mkdir -p "$work"
 cd "$work"
 export DEBUGINFOD_URLS=
 
-# build NAME COMPILER ARGS: compiles only what is missing; a compiler that is not there skips the program.
+# build NAME COMPILER ARGS: compiles the program unless it exists; skips it if the compiler is not installed.
 build() {
 	local name=$1 compiler=$2
 	shift 2
@@ -24,7 +24,7 @@ build() {
 	(cd "$name" && "$compiler" "$@" -o "$name" 2>log) || { cat "$name/log"; exit 1; }
 }
 
-# check NAME [OPTIONS OF locations.py]; $unable: libraries that do not know this kind of file
+# check NAME [OPTIONS OF locations.py]; $unable: libraries that do not support this kind of file
 failed=0 unable=
 check() {
 	local name=$1
@@ -34,7 +34,7 @@ check() {
 	python3 "$here/names_agree.py" $name "$name/names.json" $unable || failed=1
 }
 
-# copied NAME FROM COMMAND...: what a tool makes of another program: COMMAND IN OUT. Peers that do not know it read that one.
+# copied NAME FROM COMMAND...: runs COMMAND IN OUT on another program. Tools that cannot read the result read the original.
 copied() {
 	local name=$1 from=$2
 	shift 2
@@ -44,7 +44,7 @@ copied() {
 	check "$name" --peers-on "$from/$from"
 }
 
-# dwz leaves alone what it cannot make smaller.
+# dwz does not change files that it cannot make smaller.
 dwz_to() {
 	dwz -o "$2" "$1" && [ -e "$2" ]
 }
@@ -75,7 +75,7 @@ unable=
 build fortran gfortran -O2 -g "$here/programs/waves.f90" && check fortran
 build cxx-gcc-5 g++ -std=c++17 -O2 -g "$cxx" && check cxx-gcc-5
 
-# A stripped program and its debug file beside it.
+# A stripped program with its debug file next to it.
 if [ ! -e link/link ] && [ -e cxx-gcc-5/cxx-gcc-5 ]; then
 	mkdir -p link
 	objcopy --only-keep-debug cxx-gcc-5/cxx-gcc-5 link/link.debug
@@ -108,7 +108,7 @@ if [ $mode = full ]; then
 	build rust rustc -O -g "$here/programs/words.rs" && check rust
 	build rust-debug rustc -g "$here/programs/words.rs" && check rust-debug
 
-	# Go compiles without -o behind its sources.
+	# go build takes -o before its sources.
 	if command -v go >/dev/null; then
 		mkdir -p go
 		[ -e go/go ] || (cp "$here/../stacks/program.go" go/ && cd go && GOCACHE=$PWD/cache GO111MODULE=off CGO_ENABLED=0 go build -o go program.go)
@@ -117,7 +117,7 @@ if [ $mode = full ]; then
 		echo "not checked, no go: go"
 	fi
 
-	# Packages of split units; the .dwo files are out of the way.
+	# dwp packages of split units; the .dwo files are removed.
 	if command -v llvm-dwp >/dev/null; then
 		for program in cxx-gcc-split-4 cxx-gcc-split-5 cxx-clang-split-4 cxx-clang-split-5; do
 			if [ ! -e $program-dwp/$program-dwp ]; then
@@ -131,7 +131,7 @@ if [ $mode = full ]; then
 		done
 	fi
 
-	# Two programs that share a dwz file; the peers, which know nothing of it, read the originals.
+	# Two programs that share a dwz file; the other tools, which do not support this, read the originals.
 	if command -v dwz >/dev/null; then
 		if [ ! -e dwz-a/dwz-a ]; then
 			mkdir -p dwz-a dwz-b

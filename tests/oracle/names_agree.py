@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges what `cpprof verify names --json` says: nearly all addresses must agree with each library, known errors of that
-library apart. A library that cannot read a file at all is not asked. usage: names_agree.py NAME JSON [LIBRARY...]"""
+"""Evaluates the output of `cpprof verify names --json`: nearly all addresses must agree with each library, except for known
+errors of that library. A library that cannot read a file is left out. usage: names_agree.py NAME JSON [LIBRARY...]"""
 import json
 import sys
 
@@ -18,7 +18,7 @@ def main():
             continue
         r = said[library]
         if library in unable:
-            print(f"  {library} {r['version']}: not asked, it does not know this kind of file")
+            print(f"  {library} {r['version']}: left out, it does not support this kind of file")
             continue
         judged = r['compared'] - r['known_errors']
         percent = 100.0 * r['agree'] / judged if judged else 100.0 * (r['compared'] > 0)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Recovered recipes and function starts of the machine's own binaries against their unwind tables.
+"""Compares recovered recipes and function starts of the machine's own binaries with their unwind tables.
 
-For each binary that is installed: at least so many percent of the instructions agree on CFA and return
-address, and on every register, mistakes of the table set aside; no difference of unknown cause in a
-function that passes its self-check; and starts found with symbols and unwind entries hidden.
+For each installed binary: a minimum percentage of instructions agrees on CFA and return address, and on every register,
+known errors of the table excepted; there is no unexplained difference in a function that passes its self-check; and a
+minimum percentage of starts is found with symbols and unwind entries hidden.
 Usage: recipe_bars.py [file...]
 """
 import glob
@@ -53,7 +53,7 @@ def check(path, cfa_bar, register_bar):
     if worst < register_bar:
         faults.append("%s below %.2f %%" % (register, register_bar))
     if result["unknown_cause"]:
-        faults.append("%d differences of unknown cause" % result["unknown_cause"])
+        faults.append("%d unexplained differences" % result["unknown_cause"])
     for options, bar in ((["--no-starts"], 0.97), (["--no-starts", "--no-dynamic"], 0.95)):
         starts = verify(path, *options)["starts"]
         line += "; starts %.2f, %.2f %%" % (100 * starts["recall"], 100 * starts["precision"])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's busybox and gdb for amd64 with symbols and unwind entries hidden, whatever this machine is.
+"""Function starts and recipes of Debian's busybox and gdb for amd64 with symbols and unwind entries hidden, on any machine.
 
-Of busybox (static, -Os) the function starts that are found are right. Of gdb, the code gets the recipes that it gets
-where functions are known, except for landing pads: what only they lead to runs when an exception is caught, for which
-the file must have its unwind entries.
+In busybox (static, -Os) the function starts that are found must be right. In gdb, the code must have the same recipes as
+with known functions, except in landing pads: code reached only from them runs when an exception is caught, which
+needs unwind entries in the file.
 Usage: starts_amd64.py FOLDER
 """
 import bisect
@@ -23,7 +23,7 @@ def output(*command):
 
 
 def read_rows(path, *options):
-    """(addresses at which a recipe begins, what it says of the CFA there)"""
+    """(addresses at which recipes begin, the CFA of each)"""
     rows = {}
     for line in output("inspect", "recipes", *options, path).splitlines():
         row = re.match(r"  ([0-9a-f]+) (\S+)", line)
@@ -39,7 +39,7 @@ def row_at(rows, place):
 
 
 def read_blocks(path):
-    """(blocks: start -> (end, where control goes on, landing pads left out), starts of functions)"""
+    """(blocks: start -> (end, successors without landing pads), starts of functions)"""
     blocks, heads, current = {}, [], None
     for line in output("inspect", "cfg", path).splitlines():
         block = re.match(r"  ([0-9a-f]+)-([0-9a-f]+) ", line)
@@ -76,7 +76,7 @@ def check_recipes(path):
     blocks, heads = read_blocks(path)
     ordinary = reached(blocks, heads)
     places = sorted({*known[0], *hidden[0]})
-    size, differ = [0, 0], [0, 0]  # bytes: of landing pads, of the rest
+    size, differ = [0, 0], [0, 0]  # bytes: in landing pads, elsewhere
     for start, (end, _) in blocks.items():
         is_ordinary = start in ordinary
         inside = [start, *places[bisect.bisect_right(places, start):bisect.bisect_left(places, end)], end]
@@ -85,7 +85,7 @@ def check_recipes(path):
             if row_at(known, here) != row_at(hidden, here):
                 differ[is_ordinary] += behind - here
     share = [100 - 100 * differ[i] / max(size[i], 1) for i in range(2)]
-    print("%s: %d bytes of code, %.4f %% with the recipe that they should have; %d of landing pads, %.2f %%" %
+    print("%s: %d bytes of code, %.4f %% with the correct recipe; %d of landing pads, %.2f %%" %
           (path, size[1], share[1], size[0], share[0]))
     return size[1] > 1000000 and share[1] >= 99.99
 
@@ -95,7 +95,7 @@ def main():
     log = subprocess.run([SOURCE + "/tests/cross/sysroot.sh", "amd64", folder, "gdb", "busybox-static"], stdout=subprocess.PIPE,
                          stderr=subprocess.STDOUT, text=True, check=False)
     if log.returncode:
-        print("skipped: there are no amd64 programs to look at:", log.stdout.strip().splitlines()[-1])
+        print("skipped: the amd64 programs cannot be downloaded:", log.stdout.strip().splitlines()[-1])
         return 77
     results = [check_starts(folder + "/bin/busybox"), check_recipes(folder + "/usr/bin/gdb")]
     return 0 if all(results) else 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_regs: the registers of a stopped, traced thread in DWARF numbering. The only place in the
- * oracles that knows what the kernel calls them.
+ * step_regs: the registers of a stopped, traced thread in DWARF numbering. The only file of the oracles
+ * that depends on the kernel's register structures.
  */
 #pragma once
 

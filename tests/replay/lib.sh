@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests on the recordings in tests/data. CPPROF and SOURCE come from ctest.
+# Functions for the tests on the recordings in tests/data; sourced by them. CPPROF and SOURCE come from ctest.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/claims.sh"
 export HOME=/nonexistent
 data=$SOURCE/tests/data/tower
 jit=$SOURCE/tests/data/jit
 
-# The binaries that a recording was made of.
+# The folder with the binaries of a recording.
 root_of() {
 	case $1 in
 	jit_*) echo "$jit/root-${1#jit_}" ;;

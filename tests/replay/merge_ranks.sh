@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A hundred thousand ranks, reduced: the result is below 100 MB, and the process that makes it below 512 MB. usage: merge_ranks.sh [N]
+# Merges 100,000 ranks with --reduce: the result is below 100 MB, and the memory used below 512 MB. usage: merge_ranks.sh [N]
 . "$(dirname "$0")/lib.sh"
 
 "$BUILD/tests/bench/micro_merge" reduce "${1:-100000}" 2000 200000 >said.log || fail "cannot reduce"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `cpprof inspect events -v` against `perf script -D` on the same recordings, event by event:
+"""Compares `cpprof inspect events -v` with `perf script -D` on the same recordings, event by event:
 kinds, times, threads, periods, registers, stack sizes, callchains, mappings, names, switches.
 
 usage: perf_agrees.py CPPROF DIRECTORY
-exit: 0 they agree, 1 they do not, 77 there is no perf to ask
+exit: 0 they agree, 1 they do not, 77 perf is not installed
 """
 import glob
 import os
@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-# The kernel's order of registers to DWARF numbers; stated here a second time, independently of perf_regs.c.
+# Maps the kernel's register order to DWARF numbers; deliberately a second table, independent of perf_regs.c.
 X86 = [0, 3, 2, 1, 4, 5, 6, 7, 16, None, None, None] + [None] * 4 + list(range(8, 16))
 ARM = list(range(33))
 
@@ -28,7 +28,7 @@ def perf_lines(path):
 
 
 def finish(sample, table):
-    """Registers came in the order of the mask's bits."""
+    """Registers are stored in the order of the mask's bits."""
     mask, values = sample.pop("mask", 0), sample.pop("values", [])
     bits = [bit for bit in range(64) if mask >> bit & 1]
     regs = {table[bit]: value for bit, value in zip(bits, values) if bit < len(table) and table[bit] is not None}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds `cpprof diff` against `perf diff` on the same recordings: what each function and each module spent before and after, to the
-sample. Stored recordings, and where perf may record, new ones of a real program.
+"""Compares `cpprof diff` with `perf diff` on the same recordings: the samples of each function and module before and after
+must be equal. Uses stored recordings and, if perf may record, new ones of a real program.
 
 usage: perf_diff.py CPPROF DIRECTORY PROGRAM
-exit: 0 they agree, 1 they do not, 77 there is no perf to ask
+exit: 0 they agree, 1 they do not, 77 perf is not installed
 """
 import csv
 import io
@@ -75,7 +75,7 @@ def record(name, seconds):
 
 def main():
     if not shutil.which("perf") or subprocess.run(["perf", "--version"], capture_output=True).returncode:
-        print("skipped: there is no perf")
+        print("skipped: perf is not installed")
         return 77
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -85,7 +85,7 @@ def main():
         if record("x", "0.5") and record("y", "0.8"):
             compare("recorded now", ["x", "y"], [], [os.path.basename(program)])
         else:
-            print("nothing new was recorded: perf may not")
+            print("not checked: new recordings, which perf is not permitted to make")
         os.chdir("/")
     print(f"tally: {passed} passed, {failed} failed, 0 skipped")
     return failed > 0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recall_agrees: every stack of a recording, walked in full and walked only where it differs from the
- * thread's last one, is the same stack and the same node of the tree.
+ * recall_agrees: checks that every stack of a recording is the same stack, and the same node of the tree,
+ * whether it is unwound in full or only up to the frames shared with the thread's previous stack.
  *
  *     recall_agrees PERF.DATA [LEAST]
  *
- * LEAST: percent of all frames that must have been taken from last stacks (or nothing was tested).
+ * LEAST: percent of all frames that must come from previous stacks (so that the test is not empty).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void run(struct comparison *c, struct source *source, struct images *imag
 				    *brief = unwinder_stats(c->brief.unwinder);
 	if (full->frames != brief->frames ||
 	    memcmp(full->steps_by_witness, brief->steps_by_witness, sizeof(full->steps_by_witness)) != 0) {
-		printf("the steps are not counted alike\n");
+		printf("the unwind steps are counted differently\n");
 		c->n_wrong++;
 	}
 	end(&c->full);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rewrite_recording: copies a perf.data record by record through perf_writer, so that perf can be asked
- * whether it reads what cpprof writes. The copy says that it was made on the same architecture.
+ * rewrite_recording: copies a perf.data file record by record through perf_writer, to test that perf can
+ * read what cpprof writes. The copy names the architecture of the original.
  *
  * usage: rewrite_recording FROM TO
  */
@@ -37,9 +37,9 @@ static void check(int status, const struct diag *diag)
 	exit(1);
 }
 
-static const char *machine; /* that a recording was made on, as uname -m says; NULL = this one */
+static const char *machine; /* architecture of the recording, as in uname -m; NULL: this machine's */
 
-/* perf_writer asks where it runs, which is where recordings are made but for these copies. */
+/* perf_writer calls uname() for the architecture; for the copies it gets the original's. */
 int uname(struct utsname *ret)
 {
 	long status = syscall(SYS_uname, ret);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same_profile: do profiles say the same? Every section is compared as it is stored, but for the order of
- * strings, which version and command line made the profile, and what that cost.
+ * same_profile: compares the sections of profiles, except for the order of strings, the version and command
+ * line that made the profile, and the cost of making it.
  *
  *     same_profile FIRST OTHER...
- *     same_profile --reorder PROFILE OUT    writes the same profile with its strings in another order
+ *     same_profile --reorder PROFILE OUT    writes the same profile with its strings in a different order
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "profile/section.h"
 
-/* Gives strings new numbers. */
+/* Renumbers strings. */
 struct renumbering {
 	const struct intern *from;
 	struct intern into;
@@ -86,7 +86,7 @@ static void renumber_structure(struct renumbering *r, struct structure *structur
 	}
 }
 
-/* Strings are numbered as they are referred to, behind those that are in r->into already. */
+/* Strings are numbered in order of reference, after those already in r->into. */
 static void renumber_profile(struct renumbering *r, struct profile *p)
 {
 	renumber_run(r, p);
@@ -126,7 +126,7 @@ static struct profile *read_comparable(const char *path)
 	return p;
 }
 
-/* Says which sections differ. */
+/* Prints which sections differ. */
 static bool is_same(const struct profile *first, const char *first_path, const struct profile *other,
 		    const char *other_path)
 {
@@ -139,7 +139,7 @@ static bool is_same(const struct profile *first, const char *first_path, const s
 		section_encode(&types[i], first, &a);
 		section_encode(&types[i], other, &b);
 		if (a.len != b.len || (a.len && memcmp(a.at, b.at, a.len) != 0)) {
-			printf("%s is not %s: other %s\n", other_path, first_path, types[i].name);
+			printf("%s differs from %s: %s\n", other_path, first_path, types[i].name);
 			same = false;
 		}
 		writer_done(&a);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# inspect stacks unwinds the recordings of tests/data as their .stacks files say; both witnesses, each alone,
-# find the same frames; and those of the stepped recording are what really happened. With REFRESH=1 it writes
-# the .stacks files anew.
+# Compares the output of `inspect stacks` for the recordings of tests/data with their .stacks files; code analysis alone and
+# unwind tables alone find the same frames; and the stacks of the single-stepped recording are the true ones. REFRESH=1
+# rewrites the .stacks files.
 . "$(dirname "$0")/lib.sh"
 failed=0
 
@@ -19,14 +19,14 @@ for file in "$data"/*.data; do
 		stacks "$name" auto >"$data/$name.stacks"
 		continue
 	fi
-	diff -u "$data/$name.stacks" <(stacks "$name" auto) || complain "$name.data unwinds otherwise"
-	# Code we do not have is guessed at in auto mode only.
+	diff -u "$data/$name.stacks" <(stacks "$name" auto) || complain "the stacks of $name.data differ from $name.stacks"
+	# Frames in code that is not available are guessed in auto mode only.
 	[ "$name" = several ] && continue
 	for mode in cfi analysis; do
 		diff <(stacks "$name" auto | frames) <(stacks "$name" "$mode" | frames) ||
-			complain "$name.data: $mode alone finds other frames"
+			complain "$name.data: --unwind $mode finds different frames"
 	done
 done
 
-diff <(sed 's/^/complete /' "$data/x86_64.truth") <(stacks x86_64 auto | frames) || complain "x86_64.data: not what the program did"
+diff <(sed 's/^/complete /' "$data/x86_64.truth") <(stacks x86_64 auto | frames) || complain "x86_64.data: not the true stacks"
 exit $failed

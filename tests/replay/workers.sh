@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# However many workers unwind, the profile is the same: all of the file, and the json that is made of it.
+# The profile and its JSON export do not depend on the number of unwinding workers.
 # usage: workers.sh SAME_PROFILE
 . "$(dirname "$0")/lib.sh"
 same=$1
 
-# Without what says how it was made.
+# Without the fields that say how it was made.
 plain() {
 	"$CPPROF" export -f json -o - "$1" |
 		sed -E 's/"command":"[^"]*"//; s/"id":"[^"]*"//; s/"overhead":\{[^}]*\}//; s/"cpprof import [^"]*"//'
@@ -23,30 +23,30 @@ for file in "$data"/*.data "$jit"/*.data; do
 	[ -s "$name.1.json" ] || fail "$name: no json"
 done
 
-# Code in no file is known to every worker: all stacks through it reach their root.
+# All workers know code that is in no file: all stacks through it are complete.
 for name in jit_aarch64 jit_x86_64; do
 	for n in 1 2 5; do
-		"$CPPROF" check "$name.$n" | grep -q ' 40 samples' || fail "$name by $n workers: not 40 samples"
-		"$CPPROF" report --min-quality 100 "$name.$n" >said 2>&1 || fail "$name by $n workers: $(tail -1 said)"
+		"$CPPROF" check "$name.$n" | grep -q ' 40 samples' || fail "$name, $n workers: not 40 samples"
+		"$CPPROF" report --min-quality 100 "$name.$n" >said 2>&1 || fail "$name, $n workers: $(tail -1 said)"
 	done
 done
 diff "$jit/jit_x86_64.truth" <("$CPPROF" inspect stacks --symfs "$(root_of jit_x86_64)" "$jit/jit_x86_64.data" |
-	sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/0x//g; s/,/ /g') || fail "jit_x86_64: not what the program did"
+	sed 's/.*"pcs":\[\([^]]*\)\].*/\1/; s/"//g; s/0x//g; s/,/ /g') || fail "jit_x86_64: not the true stacks"
 
-# The comparison can fail.
+# The comparison itself can fail.
 "$same" dwarf.1 zstd.1 >said
-[ $? = 1 ] || fail "two profiles of two recordings are said to be one"
-# It minds what strings say, not how they are numbered.
+[ $? = 1 ] || fail "same_profile accepts profiles of two different recordings"
+# It compares the text of strings, not their numbers.
 "$CPPROF" import -q --symfs "$(root_of dwarf)" "$data/dwarf.data" -o named || fail "import with names"
-"$same" --reorder named reordered || fail "strings are not put in another order"
-cmp -s named reordered && fail "strings are in the same order as before"
-"$same" named reordered || fail "strings in another order are said to be another profile"
+"$same" --reorder named reordered || fail "same_profile --reorder failed"
+cmp -s named reordered && fail "same_profile --reorder did not change the order"
+"$same" named reordered || fail "same_profile rejects a different order of strings"
 "$same" named dwarf.1 >said
-[ $? = 1 ] || fail "a profile without names is said to be one with names"
+[ $? = 1 ] || fail "same_profile accepts a profile without names"
 
-# More workers than can be had, or none.
+# Invalid numbers of workers: too many, or zero.
 for n in 0 65 x; do
 	"$CPPROF" import -q --workers $n "$data/dwarf.data" -o out 2>said
-	[ $? = 2 ] || fail "--workers $n is no usage error"
+	[ $? = 2 ] || fail "--workers $n is not a usage error"
 done
 exit 0

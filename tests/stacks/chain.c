@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An ordinary program, to be linked and stripped in every way there is. */
+/* An ordinary program, which the tests link and strip in all ways. */
 #include "spin.h"
 
 int main(void)

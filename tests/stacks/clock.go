@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goroutines that ask for the time, which Go does on the thread's own stack.
+// Goroutines that read the clock, which Go does on the thread's own stack.
 package main
 
 import (
@@ -21,7 +21,7 @@ func ask(depth int) int64 {
 
 func main() {
 	var group sync.WaitGroup
-	slow, err := strconv.Atoi(os.Getenv("SLOW")) // of an emulated machine: so much longer
+	slow, err := strconv.Atoi(os.Getenv("SLOW")) // how many times longer an emulated machine takes
 	if err != nil {
 		slow = 1
 	}

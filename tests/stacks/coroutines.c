@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coroutines of the C library that hand over to each other. */
+/* Coroutines of the C library (swapcontext) that switch to each other. */
 #include <ucontext.h>
 
 #include "own_stack.h"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Prints a Go program whose work is done in many functions, each some time, at the bottom of goroutines that are deep and new.
+# Prints a Go program that works in many functions, briefly in each, at the bottom of deep stacks of short-lived goroutines.
 cat <<'END'
 package main
 

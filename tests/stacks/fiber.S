@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * void *fiber_make(void *stack_top, void (*function)(void)): a context that runs function.
- * void fiber_switch(void **save, void *to): leaves the present context in *save and goes on with another.
+ * void fiber_switch(void **save, void *to): saves the current context in *save and switches to another.
  *
- * A context is the sp below the saved registers. A function that returns ends the process.
+ * A context is the sp below the saved registers. If the function returns, the process ends.
  */
 	.text
 	.globl fiber_make, fiber_switch
@@ -14,7 +14,7 @@
 fiber_make:
 	and x0, x0, #~15
 	sub x0, x0, #112
-	stp x1, xzr, [x0, #96]  /* where the switch goes on */
+	stp x1, xzr, [x0, #96]  /* where the switch continues */
 	adr x2, finish
 	stp xzr, x2, [x0, #80]  /* x29, x30 */
 	ret
@@ -50,8 +50,8 @@ fiber_make:
 	and $-16, %rdi
 	lea -64(%rdi), %rax
 	lea finish(%rip), %rcx
-	mov %rsi, 48(%rax)      /* where the switch goes on */
-	mov %rcx, 56(%rax)      /* what that returns to */
+	mov %rsi, 48(%rax)      /* where the switch continues */
+	mov %rcx, 56(%rax)      /* its return address */
 	ret
 finish:
 	xor %edi, %edi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fibers whose switch is written in assembly, without unwind tables, as fiber libraries have it. */
+/* Fibers whose switch is written in assembly without unwind tables, as in many fiber libraries. */
 #include <unistd.h>
 
 #include "own_stack.h"

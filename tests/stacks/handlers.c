@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signal handlers that work: on the interrupted stack, or with "alternate" on a stack of their own; and for how many seconds. */
+/* Signal handlers that work, on the interrupted stack or, with "alternate", on an alternate stack. */
 #include <signal.h>
 #include <stdlib.h>
 

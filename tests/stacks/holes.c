@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames with pages that nobody has touched: the kernel's copy of the stack ends there. */
+/* Frames with pages that were never touched: the kernel's copy of the stack ends there. */
 #include <pthread.h>
 
 #include "spin.h"
@@ -15,7 +15,7 @@ OWN static void above_hole(void)
 
 static volatile int is_over;
 
-/* Its stack pointer is in a page that nobody has touched: the kernel's copy has nothing, not even of the page above. */
+/* Its stack pointer is in an untouched page: the kernel's copy is empty, even of the pages above. */
 OWN static void below_hole(void)
 {
 	char room[6 << 10];

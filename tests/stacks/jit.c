@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code made while the program runs: a function without a frame pointer that calls back. It is moved now and
- * then. */
+/* JIT code: a function without a frame pointer that calls back, and that is moved now and then. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +47,7 @@ int main(void)
 
 	if (memory == MAP_FAILED)
 		return 77;
-	double until = cpu_seconds() + work_seconds(); /* starting up takes as long on an emulated machine */
+	double until = cpu_seconds() + work_seconds(); /* starting takes longer on an emulated machine */
 	for (size_t at = 64; cpu_seconds() < until; at = (at + 4160) % (size - 64)) {
 		at &= ~(size_t)63;
 		memcpy(memory + at, code, sizeof(code));
@@ -58,8 +57,8 @@ int main(void)
 		while (cpu_seconds() < end)
 			((void (*)(void (*)(void)))(void *)run)(work);
 	}
-	/* Its code is read from its memory, soon but not at once: a process that has gone has none. SLOW: on
-	 * an emulated machine, where that takes seconds. */
+	/* cpprof reads the code from the process's memory shortly after it starts, so the process must not
+	 * exit too early. SLOW: for an emulated machine, where this takes seconds. */
 	bool is_slow = getenv("SLOW") != NULL;
 	nanosleep(&(struct timespec){ .tv_sec = is_slow ? 4 : 0, .tv_nsec = is_slow ? 0 : 400000000 }, NULL);
 	return 0;

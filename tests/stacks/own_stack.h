@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A stack in a mapping of its own, with a page below it that nobody may touch, as libraries of coroutines
- * make them. The kernel joins mappings that meet, and `verify steps` takes one mapping for one stack. What
- * follows may not be readable: the kernel's snapshot then lacks its last bytes (AArch64), which is mended.
+ * A stack in its own mapping with an inaccessible guard page below it, as coroutine libraries make them. The
+ * kernel merges adjacent mappings, and `verify steps` takes one mapping for one stack. The page above may be
+ * unreadable: then the kernel's snapshot lacks the last bytes (AArch64), which cpprof makes up for.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #define GUARD_BYTES (64u << 10) /* a page, however large it is */
 
-/* Its lowest byte. */
+/* The lowest address of the stack. */
 static inline char *own_stack(size_t bytes)
 {
 	char *memory = mmap(NULL, GUARD_BYTES + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

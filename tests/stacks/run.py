@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Every kind of program there is a stack in: is it walked to its root?
+Are the stacks of all kinds of programs unwound to their root?
 
 Each case builds a small program, records it, and states what share of its samples must end in the stated way
-(`complete` unless the case says why it cannot be). A case whose tools are not there is skipped with the reason.
+(`complete` unless the case says why not). A case whose tools are not installed is skipped with the reason.
 
 usage: run.py [--full | CASE...]      CPPROF comes from the environment
 """
@@ -22,11 +22,11 @@ SRC = os.path.dirname(os.path.abspath(__file__))
 ARM = platform.machine() == "aarch64"
 NO_TABLES = "-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables"
 NO_LIBC = "no static C library"
-BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # what was built for an emulated machine
-MIN_SAMPLES = 150  # fewer say nothing
+BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # built for an emulated machine
+MIN_SAMPLES = 150  # fewer are not significant
 
-# need: programs; build, run: shell; ends: what at least `percent` of the samples end with; lacks: why it may not build;
-# bare: the same where nothing is copied beyond the kernel's snapshot
+# need: programs; build, run: shell; ends: how at least `percent` of the samples must end; lacks: why it may not build;
+# bare: `ends` where nothing can be copied beyond the kernel's snapshot
 Case = namedtuple("Case", "name need build run percent ends lacks bare", defaults=(99, ("complete",), None, None))
 Bare = namedtuple("Bare", "percent ends")
 NO_TAIL = Bare(99, ("complete", "bad_read"))
@@ -42,7 +42,7 @@ def c_case(name, flags, source="chain.c", run="./{name}", after="", cc="cc", **m
 
 
 def without_sections(path):
-    """The section headers' place, size and number in the ELF header are set to nothing."""
+    """Zeroes the offset, size and number of section headers in the ELF header."""
     with open(path, "r+b") as file:
         file.seek(0x28)
         file.write(bytes(8))
@@ -62,12 +62,12 @@ QUICK = [
            after="strip -s {name} && python3 " + os.path.abspath(__file__) + " --without-sections {name}"),
     c_case("children", "", "children.c"),
     c_case("handler", "", "handlers.c"),
-    # The interrupted stack is another than the handler's. Where memory beyond the snapshot is copied, it is too, as soon as
-    # a walk has shown where it is: that takes cpprof some of the program's time. Else stacks end behind the signal's frame.
+    # The handler runs on another stack than the interrupted code. Where BPF copies memory beyond the snapshot, it copies that
+    # stack, too, once an earlier unwind has located it, which takes some time. Otherwise stacks end after the signal frame.
     c_case("handler-alternate", "", "handlers.c", "./{name} alternate 1.5", percent=50,
            bare=Bare(99, ("bad_read", "snapshot_ended"))),
     c_case("holes", "-pthread", "holes.c", bare=Bare(99, ("bad_read", "snapshot_ended"))),
-    # In the switch itself, between two stacks, there is no telling: less than 0.3 % of the samples. The kernel's snapshot
+    # Inside the switch, between two stacks, unwinding is impossible: less than 0.3 % of the samples. The kernel's snapshot
     # may lack the last bytes of a stack.
     c_case("coroutines", "", "coroutines.c", bare=NO_TAIL),
     c_case("coroutines-no-tables", NO_TABLES, "coroutines.c", bare=NO_TAIL),
@@ -86,12 +86,12 @@ FULL = [
     c_case("musl-static", "-static " + NO_TABLES, cc="musl-gcc", after="strip -s {name}"),
     Case("rust", ["rustc"], RUST + " -g -o {name}", "./{name}"),
     Case("rust-stripped", ["rustc"], RUST + " -C strip=symbols -o {name}", "./{name}"),
-    Case("go", ["go"], GO.replace("{flags}", ""), "./{name} 3s", 99.7),  # 99.94 of 12,471 seen; the rest are in the middle of a switch
+    Case("go", ["go"], GO.replace("{flags}", ""), "./{name} 3s", 99.7),  # measured: 99.94 of 12,471; the rest are inside a stack switch
     Case("go-stripped", ["go"], GO.replace("{flags}", "-ldflags '-s -w'"), "./{name} 3s", 99.7),
-    # Stacks deeper than the snapshot, each in another function: what is copied follows the bounds that Go states.
+    # Stacks deeper than the snapshot, in many functions: the copy uses Go's own stack bounds.
     Case("go-deep", ["go"], f"sh {SRC}/deep_go.sh >deep.go && GOCACHE=$PWD/cache GO111MODULE=off go build -o {{name}} deep.go",
          "./{name}", 99.5, bare=Bare(95, ("complete", "snapshot_ended"))),
-    # The clock functions work on the thread's stack; the goroutine's is copied, too.
+    # The clock functions run on the thread's stack; the goroutine's stack is copied, too.
     Case("go-clock", ["go"], GO.replace("{flags}", "").replace("program.go", "clock.go"), "./{name}", 99.7,
          bare=Bare(99, ("complete", "bad_read", "snapshot_ended"))),
     Case("node", ["node"], "true", f"node {BENCH}/node.js 80", 99 if ARM else 99.9),  # 99.75 seen; x86-64: 99.99
@@ -144,7 +144,7 @@ def measure(case, folder):
 
 
 def is_bare():
-    """May nothing be copied here beyond the kernel's snapshot?"""
+    """Is copying memory beyond the kernel's snapshot unavailable?"""
     return "stacks deeper than --stack-size are cut off" in shell(f"{CPPROF} record -v -o /dev/null -- true", "/").stderr
 
 

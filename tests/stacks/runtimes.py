@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Ten runtimes that make code of their own, or use the stack in their own way: what share of their stacks is complete, and
-does a raw recording hold the code that was read, so that importing it gives the same stacks?
-
-docs/limits.md has the figures, and says why some are low. What is not complete must be named as such.
+Runtimes that generate code, or use the stack in unusual ways: what share of their stacks is complete, and does importing
+a raw recording, which contains the code that was read, give the same stacks?
+docs/limits.md has the figures, and says why some are low. Stacks that are not complete must be marked as such.
 
 usage: runtimes.py [NAME...]      CPPROF comes from the environment
 """
@@ -19,13 +18,13 @@ from collections import namedtuple
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "cpprof"))
 SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
-BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # for an emulated machine, by runtime
+BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # built for an emulated machine
 MIN_SAMPLES = 100
-# The other machine's code, for an emulator.
+# The program for qemu-user is for the other architecture.
 FOREIGN = ("x86-64-linux-gnu", "x86_64") if platform.machine() == "aarch64" else ("aarch64-linux-gnu", "aarch64")
 FOREIGN_CC = f"{FOREIGN[0].replace('x86-64', 'x86_64')}-gcc"
 
-# least: percent that must be complete
+# least: minimum percentage of complete stacks
 Runtime = namedtuple("Runtime", "name need build run least")
 RUNTIMES = [
     Runtime("luajit", ["luajit"], "true", f"luajit {SRC}/work.lua", 20),
@@ -42,7 +41,7 @@ RUNTIMES = [
             f"qemu-{FOREIGN[1]} ./work", 99),
     Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 90),  # thunks that call delegates
     Runtime("pypy", ["pypy3"], "true", f"pypy3 {SRC}/work.py", 5),
-    Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # it writes no unwind tables
+    Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # its code has no unwind tables
     Runtime("prolog", ["swipl"], "true", f"swipl -q -g work -t halt {SRC}/work.pl", 99.9),
     Runtime("R", ["R"], "true", f"R --vanilla --slave -f {SRC}/work.R", 99.9),
 ]

@@ -14,7 +14,7 @@
 
 static volatile uint64_t sink;
 
-/* How long to go on. */
+/* How long to run. */
 static inline double work_seconds(void)
 {
 	const char *text = getenv("WORK_SECONDS");
@@ -50,7 +50,7 @@ OWN static uint64_t deeper(uint64_t x, int n)
 	return n ? deeper(x + 1, n - 1) + 1 : wide(x);
 }
 
-/* One unit, some tens of microseconds. */
+/* One unit of work, some tens of microseconds. */
 OWN static void work(void)
 {
 	sink += deeper(sink, 5);

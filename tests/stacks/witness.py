@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The stacks of programs that cannot be single-stepped as they run, against the runtime's own stack walker.
+Compares the stacks of programs that cannot be single-stepped with the runtime's own stack walker.
 
-Four threads call some leaves, each by a path of its own through two functions that call each other. Each leaf lets the
-runtime print the stack once, and works. Of every complete stack that has a leaf in it, our functions must be the ones
-that the runtime has printed, frame by frame.
+Four threads call leaf functions, each by a different path through two mutually recursive functions. Each leaf lets the
+runtime print its stack once, then works. In every complete stack that contains a leaf, the program's functions must be
+those that the runtime printed, frame by frame.
 
 usage: witness.py [go | java | node]      CPPROF comes from the environment
 """
@@ -18,7 +18,7 @@ import tempfile
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "cpprof"))
 N_LEAVES = 12
-MIN_JUDGED = 150  # fewer say nothing
+MIN_JUDGED = 150  # fewer are not significant
 OURS = re.compile(r"\b((?:leaf|path)_[a-z0-9]+)")
 
 GO_LEAF = """
@@ -155,7 +155,7 @@ def make_java(folder):
     cases = " ".join(f"case {i}: return leaf_{i}();" for i in range(N_LEAVES))
     write(folder, "Witness.java", JAVA % (N_LEAVES, cases, N_LEAVES, N_LEAVES, N_LEAVES) + each_leaf(JAVA_LEAF) + "}\n")
     shell("javac Witness.java", folder)
-    # Inlined frames are none of the machine's; interpreted ones have no names.
+    # The machine's stack has no inlined frames; interpreted frames have no names.
     return "java -Xcomp -XX:-Inline -XX:TieredStopAtLevel=1 -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit -cp . Witness"
 
 
@@ -168,7 +168,7 @@ RUNTIMES = {"go": (["go"], make_go), "java": (["javac", "java"], make_java), "no
 
 
 def judge(name, make):
-    """How many stacks are as the runtime says; those that are not."""
+    """Counts the stacks that agree with the runtime's, and lists those that do not."""
     with tempfile.TemporaryDirectory(prefix="cpprof_witness.") as folder:
         command = make(folder)
         told = shell(f"{CPPROF} record -q -F 997 -o profile -- {command}", folder)

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs of known structure, compiled in many ways, against what `cpprof struct` says of them.
+"""Compares the output of `cpprof struct` for small programs, compiled in many ways, with expectations in their sources.
 
 usage: check.py [--full] [--only PROGRAM] [--show]     (CPPROF and BUILD in the environment)
 
-What a function must show stands beside it in the source, in comment lines that start with //: or !: or #:
+The expectations for a function are next to it in the source, in comment lines that start with //: or !: or #:
 
     expect FUNCTION [@label] [if CONDITION...]
       loop @first-@last [irreducible] [vector] [copies]  a loop and its lines; `loop` alone: a loop without lines
         inline NAME at @label | *           an inlined call; * is any place
       line @label in @loop | NAME           the code of that line stands in the loop that starts there, or in that call
 
-@label stands for the line whose comment holds it. Loops must be exactly those expected, nested as written;
-inlined calls that no expectation names are looked through. First lines are exact, at -O3 within one line; last
-lines are exact at -O0 and may be less where optimisation moved the last line's code. clang puts a loop's
-last jump on the closing brace at -O0: up to three lines more are accepted there.
-`vector`: marked as vectorised at -O3, one of its pieces at least, and never at -O0. `copies`: at
--O3 some of its pieces are vectorised and some are not. With --alien-only the
-calls that the compiler describes are not believed, and call sites are not compared. Without debug information only the shape of the loop nests is compared,
-and in assembly which loops are irreducible.
+@label stands for the line whose comment contains it. Loops must be exactly those expected, nested as written;
+inlined calls without an expectation are ignored, but not the loops in them. First lines are exact, at -O3 within one
+line; last lines are exact at -O0 and may be smaller where optimisation moved the last line's code. At -O0, clang puts a
+loop's last jump on the closing brace: up to three lines more are accepted there.
+`vector`: at -O3 at least one of its pieces is marked as vectorised, and none at -O0. `copies`: at -O3 some of its
+pieces are vectorised and some are not. With --alien-only the compiler's inlining information is not used, and call
+sites are not compared. Without debug information only the shape of the loop nests is compared, and in assembly which
+loops are irreducible.
 """
 import json
 import os
@@ -29,7 +29,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-# Looking for leaks costs seconds a process; unit tests do it.
+# No leak detection: it takes seconds per process, and the unit tests do it.
 os.environ.setdefault("ASAN_OPTIONS", "detect_leaks=0")
 CPPROF = os.environ.get("CPPROF", "cpprof")
 WORK = Path(os.environ.get("BUILD", "/tmp")) / "tests" / "structure"
@@ -159,7 +159,7 @@ def actual(structure):
 
 
 def look_through(node, names):
-    """The children of a node, those of inlined calls that nobody names put in their place."""
+    """The children of a node; inlined calls without an expectation are replaced by their children."""
     kept = []
     for child in node.children:
         child.children = look_through(child, names)
@@ -167,7 +167,7 @@ def look_through(node, names):
             kept.append(child)
         else:
             kept += child.children
-    # A call whose code stands in several places may make several scopes without loops: one is enough.
+    # A call whose code is in several places may have several scopes without loops: one is kept.
     seen, once = set(), []
     for child in kept:
         key = (child.kind, child.name, child.call)
@@ -202,7 +202,7 @@ def order(node):
 
 
 def compare(expected, got, slack, problems, where):
-    """Appends what differs between two lists of nodes; slack: lines allowed (of the start, less at the end, more at the end)."""
+    """Appends the differences of two lists of nodes; slack: lines allowed (at the start, less at the end, more at the end)."""
     expected, got = sorted(expected, key=order), sorted(got, key=order)
     loops = [[n for n in side if n.kind == "loop"] for side in (expected, got)]
     if len(loops[0]) != len(loops[1]):
@@ -219,7 +219,7 @@ def compare(expected, got, slack, problems, where):
         if e.flags & 4 and not vectorised:
             problems.append(f"{where}: no piece of the loop at {g.line} is vectorised")
         if e.has_copies and not vectorised < len(g.pieces):
-            problems.append(f"{where}: {vectorised} of {len(g.pieces)} pieces of the loop at {g.line} are vectorised, not some")
+            problems.append(f"{where}: {vectorised} of {len(g.pieces)} pieces of the loop at {g.line} are vectorised, expected some")
         compare(e.children, g.children, slack, problems, f"{where} > loop {g.line}")
     inlines = [n for n in got if n.kind == "inline"]
     for e in [n for n in expected if n.kind == "inline"]:
@@ -235,7 +235,7 @@ def compare(expected, got, slack, problems, where):
 
 
 def check_rules(rules, structure, source, exact, problems, where):
-    """`line X in Y`: four fifths of the code of line X have Y around them; optimised, there may be none left."""
+    """`line X in Y`: at least 80 % of the code of line X is in Y; in optimised code the line may have none."""
     scopes = structure["scopes"]
     for line, around in rules:
         statements = [s for s in structure["statements"] if s[4] == line and s[3].endswith(source)]
@@ -255,24 +255,24 @@ def check_rules(rules, structure, source, exact, problems, where):
 
 
 def invariants(structure, problems):
-    """What holds for every function: parents before children, ranges sorted and apart, pieces of loops only."""
+    """Invariants of every function: parents precede children, ranges are sorted and disjoint, only loops have pieces."""
     name, scopes = structure["function"], structure["scopes"]
     for index, scope in enumerate(scopes):
         if index == 0 and (scope["parent"] != -1 or scope["kind"] != "function"):
             problems.append(f"{name}: its first scope is not the function")
         if index and not 0 <= scope["parent"] < index:
-            problems.append(f"{name}: scope {index} stands before its parent")
+            problems.append(f"{name}: scope {index} precedes its parent")
         if scope["kind"] == "loop" and scope["end_line"] < scope["line"]:
             problems.append(f"{name}: a loop ends before it starts")
     end = 0
     for start, length, scope in structure["ranges"]:
         if start < end or length == 0 or not 0 < scope < len(scopes):
-            problems.append(f"{name}: range at {start:#x} is out of order or of no scope")
+            problems.append(f"{name}: range at {start:#x} is out of order or has no scope")
         end = start + length
 
 
 def check_flat(structure, problems):
-    """Alien code is flat: at each level of a nest of m loops at most one context, and the function's own, m + 2 with its callees'."""
+    """Alien code is flat: a nest of m loops has at most m + 2 contexts: one per loop, the function's own, and its callees'."""
     scopes = structure["scopes"]
     for index, scope in enumerate(scopes):
         if scope["kind"] == "inline" and scopes[scope["parent"]]["kind"] == "inline":
@@ -286,7 +286,7 @@ def check_flat(structure, problems):
 
 
 def structures(binary, *options):
-    """One after the other: those of a large binary do not fit into memory at once."""
+    """One structure at a time: those of a large binary do not fit into memory."""
     with tempfile.TemporaryFile("w+") as errors:
         run = subprocess.Popen([CPPROF, "struct", "--no-cache", "--format", "json", *options, str(binary)], stdout=subprocess.PIPE,
                                stderr=errors, text=True)
@@ -299,7 +299,7 @@ def structures(binary, *options):
 
 
 def compile_program(program, command, folder=HERE / "programs"):
-    """The binary's path; None if that compiler is not here."""
+    """The binary's path; None if the compiler is not installed."""
     words = [word for word in command.split() if word != "--alien-only"]
     command = " ".join(words)
     if subprocess.run(["which", words[0]], capture_output=True).returncode:
@@ -308,7 +308,7 @@ def compile_program(program, command, folder=HERE / "programs"):
     binary = (WORK / (program + "." + re.sub(r"[^\w.+-]", "_", command))).resolve()
     source = folder / program
     if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
-        # Libraries stand behind what needs them; Fortran leaves its module files where it runs.
+        # Libraries come after the files that need them; Fortran writes module files to the current directory.
         silence = "-Awarnings" if words[0] == "rustc" else "-w"
         subprocess.run([words[0], silence, "-o", str(binary), str(source), *words[1:]], check=True, cwd=WORK)
     return binary
@@ -341,7 +341,7 @@ def run_case(program, command, show):
             continue
         before = len(problems)
         if exact and any(scope["kind"] == "loop" and scope["flags"] & 4 for scope in structure["scopes"]):
-            problems.append(f"{where}: a loop is marked vectorised that cannot be")
+            problems.append(f"{where}: a loop is marked as vectorised at -O0")
         root = actual(structure)[0]
         if "bare" in tags:
             if shape(wanted) != shape(root):

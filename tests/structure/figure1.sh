@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Figure 1 of the 2009 paper on a real recording: p > q > the loop > inlined r > s, in this order, on one path.
+# Tests Figure 1 of the 2009 paper (Tallent et al.) on a recording: p > q > the loop > inlined r > s, in this order, on one path.
 . "$(dirname "$0")/../e2e/lib.sh"
 
 for compiler in gcc clang; do
@@ -31,7 +31,7 @@ for compiler in gcc clang; do
 done
 [ "${ran:-}" ] || skip "no compiler"
 
-# Without any name, unwind table or line the loops are still there, by address, one in the other.
+# Without symbols, unwind tables and lines the loops are still found, by address, one inside the other.
 cc -O2 -fno-asynchronous-unwind-tables -fno-unwind-tables -o bare "$SOURCE/tests/structure/figure1.c" || fail "cannot compile"
 strip -s bare
 run 0 "$CPPROF" record -q -o bare.data -- ./bare 0.4

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Parallel regions of known cost, joined and as their threads ran them.
+"""Checks the cost of parallel regions, with regions joined to the code that started them and as their threads ran them.
 
 usage: joined.py     (CPPROF and SOURCE in the environment)
 
-shared_work.c measures what its threads spend in each loop. The share of each loop among all of them must lie within its interval, with the
-regions joined and with --no-join. Joined, all of it stands below `small`, `large` and `slope`, most of it below `large` (how much is an estimate),
-and the threads' own stacks hold no region any more; not joined, workers' regions stand where threads start.
+shared_work.c measures the time of its threads in each loop. With and without --no-join, the share of each loop in the samples
+must be within its confidence interval. Joined, all of it is below `small`, `large` and `slope`, most of it below `large`
+(how much is an estimate), and no region is left in the threads' own stacks; not joined, workers' regions are below the
+threads' start functions.
 """
 import base64
 import json
@@ -22,11 +23,11 @@ from pathlib import Path
 CPPROF = os.environ.get("CPPROF", "cpprof")
 SOURCE = Path(__file__).parent / "shared_work.c"
 LOOPS = ["even", "handed_out", "slope"]
-SIGMAS = 5  # of the count: far beyond chance
+SIGMAS = 5  # standard deviations of the count
 
 
 def loop_lines():
-    """{line: name}; clang gives a loop the line of its pragma, GCC leaves it no code but that of its body."""
+    """{line: name}; clang gives a loop the line of its pragma, with GCC only its body has code."""
     lines = {}
     for number, text in enumerate(SOURCE.read_text().splitlines(), 1):
         mark = re.search(r"// (\w+)$", text)
@@ -42,7 +43,7 @@ def read_tree(*options):
 
 
 def place_of(rows, row, lines):
-    """The loop of the program that a row stands in, and the functions around it."""
+    """The loop of the program that contains a row, and the functions around it."""
     loop, around = None, []
     while row >= 0:
         if rows[row]["kind"] == "loop" and rows[row]["file"].endswith("shared_work.c") and rows[row]["line"] in lines:
@@ -53,7 +54,7 @@ def place_of(rows, row, lines):
 
 
 def add_up(rows, lines):
-    """Samples by loop, by loop and context, and whether regions stand below a thread's start."""
+    """Samples by loop, by loop and context, and whether there are regions below a thread's start."""
     loops, contexts, is_split = dict.fromkeys(LOOPS, 0), {"small": 0, "large": 0, "none": 0}, False
     for index, row in enumerate(rows):
         if not row["self_samples"]:
@@ -80,14 +81,14 @@ def check_loops(what, loops, truth, problems):
 
 
 def check_view(lines, problems):
-    """The loops view knows what threads have of a loop, and which line is the hottest; HTML says the same."""
+    """The loops view shows the shares of threads in a loop and the hottest line; HTML shows the same."""
     out = subprocess.run([CPPROF, "report", "--no-pager", "--view", "loops", "--format", "json", "joined.data"],
                          capture_output=True, text=True, check=True).stdout
     slope = [row for row in json.loads(out)["rows"] if row["file"].endswith("shared_work.c") and lines.get(row["line"]) == "slope"]
     if not slope or slope[0]["threads"] != 3 or not slope[0]["thread_min"] < slope[0]["thread_mean"] < slope[0]["thread_max"]:
-        problems.append(f"the loops view does not know the threads of slope: {slope}")
+        problems.append(f"the loops view does not show the threads of slope: {slope}")
     elif "imbalance" not in slope[0]["doubts"]:
-        problems.append(f"nothing says that slope is not balanced: {slope[0]}")
+        problems.append(f"the imbalance of slope is not reported: {slope[0]}")
     text = subprocess.run([CPPROF, "report", "--no-pager", "--view", "loops", "joined.data"], capture_output=True, text=True, check=True).stdout
     if not re.search(r"hottest line shared_work.c:\d+, [\d.]+%: x = x \* 0.999", text):
         problems.append("the loops view shows no line of source")
@@ -96,7 +97,7 @@ def check_view(lines, problems):
     meta = json.loads(zlib.decompress(base64.b64decode(re.search(r'id="block-meta">([^<]*)<', page)[1]), -15))
     told = list(meta["remarks"].values())
     if not any("parallel region at" in label and facts == "joined" for label, facts in told) or not any("imbalance" in facts for _, facts in told):
-        problems.append(f"the HTML report does not have them: {told}")
+        problems.append(f"the HTML report does not show them: {told}")
 
 
 def run_compiler(compiler):
@@ -118,16 +119,16 @@ def run_compiler(compiler):
     alone, _, is_split_alone = add_up(read_tree("--no-join"), lines)
     check_loops("not joined", alone, truth, problems)
     if joined != alone:
-        problems.append(f"joining changes what loops cost: {joined}, {alone}")
+        problems.append(f"joining changes the cost of loops: {joined}, {alone}")
     if is_split or contexts["none"]:
-        problems.append("a region is left where threads start")
+        problems.append("a region is left below a thread's start")
     if not is_split_alone:
         problems.append("--no-join joins")
     check_view(lines, problems)
     share, want = contexts["large"] / (contexts["small"] + contexts["large"]), truth["large"] / (truth["small"] + truth["large"])
     print(f"  below large: {share:.1%}, measured {want:.1%}")
     if not 0.5 < share < 1:
-        problems.append(f"{share:.1%} stand below large, of {want:.1%}")
+        problems.append(f"{share:.1%} is below large, expected {want:.1%}")
     return problems
 
 

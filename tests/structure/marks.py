@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sources whose loops are marked, compiled in many ways, against what `cpprof struct` says of them.
+"""Compares the output of `cpprof struct` for sources with marked loops, compiled in many ways, with the marks.
 
 usage: marks.py [--full] [--only SOURCE] [--show]     (CPPROF and BUILD in the environment)
 
-A line that a loop starts on has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`; `loop 1,2 in ...` for
-two that a macro makes. Every loop that is shown in the
-source must be one of them, nested as deep and in the function that is marked; a loop whose first line has no code in
-any loop may start at the next line that has. A function with such loops must have a file, and so must everything that was inlined there.
-No two loops of a scope may start on one line, where nothing allows it.
-A mark `loops` asks nothing of the loops on its line (array syntax, what an OpenMP pragma makes); a loop there may be the
-marked one of the next line, for clang gives it the line of its pragma. `loops N`: at least N loops that are in no other start here
-or at the first lines below.
-`nests N`: N loops that are in no other loop start on this line, and what else does is in them.
-`inlined: nothing` on a line of its own: no inlined call may be shown. `instances N`: N calls that were inlined at this
-line have loops, each its own.
+A line on which a loop starts has a comment `loop DEPTH in FUNCTION`, or `in ONE|OTHER`; `loop 1,2 in ...` for
+two made by a macro. Every loop shown for the source must be a marked one, at the marked depth and in the marked
+function; a loop whose first line has no code in any loop may start at the next line that has. A function with such
+loops must have a file, and so must everything inlined in it. No two loops of a scope may start on one line, unless marked.
+A mark `loops` allows any loops on its line (array syntax, OpenMP pragmas); a loop there may be the marked one of the next
+line, as clang gives it the line of its pragma. `loops N`: at least N outermost loops start here or on the first lines
+below.
+`nests N`: N outermost loops start on this line, and all others on it are in them.
+`inlined: nothing` on a line of its own: no inlined call may be shown. `instances N`: N calls inlined at this line have
+loops, each its own.
 
---full adds compilers for the other architecture, and sources that take long to compile. Printed per source, compiler and level: the loops marked, those found exactly and those on their first line with code, those
-missing, those that are wrong; and the sums for each compiler. Of all marked loops 97 % must be found (99 % with --full), and none may be wrong.
+--full adds compilers for the other architecture, and sources that take long to compile. Prints, for each source, compiler and
+level, the loops that are marked, found on the exact line, found on their first line with code, missing, and wrong; and
+the sums for each compiler. Of all marked loops 97 % must be found (99 % with --full), and none may be wrong.
 """
 import collections
 import os
@@ -42,7 +42,7 @@ COMPILERS = {
     "tiles.cpp": CXX,
     "fields.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
     "waves.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
-    # There need not be a runtime of the other architecture: only the front end is told to read the pragmas.
+    # The other architecture's OpenMP runtime may be missing: only the front end is told to process the pragmas.
     "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{X86}-gcc -fopenmp -lm",
                   f"clang --target={X86} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
     "textual.c": C,
@@ -53,7 +53,7 @@ COMPILERS = {
     "elimination.c": C,
     "ranges.cpp": CXX,
     "instances.cpp": [f"{compiler} -std=c++17" for compiler in CXX],
-    # clang 14 reads neither coroutines nor ranges of libstdc++ 12.
+    # clang 14 supports neither the coroutines nor the ranges of libstdc++ 12.
     "coroutines.cpp": ["g++ -std=c++20", f"{X86}-g++ -std=c++20"],
     "views.cpp": ["g++ -std=c++20", f"{X86}-g++ -std=c++20"],
     "matrices.cpp": [f"{compiler} -I{EIGEN}" for compiler in CXX],
@@ -65,7 +65,7 @@ SLOW = {"views.cpp", "matrices.cpp", "iterators.rs"}  # to compile
 
 
 def read_marks(name):
-    """{(file, line, depth): function}, {(file, line)} of which nothing is asked, {(file, line): instances}, {(file, line): nests},
+    """{(file, line, depth): function}, {(file, line)} where any loops are allowed, {(file, line): instances}, {(file, line): nests},
     {(file, line): loops from there on}, whether inlined calls may be shown."""
     marks, free, instances, nests, below, inlines = {}, set(), {}, {}, {}, True
     for path in [SOURCES / name, *SOURCES.glob(Path(name).stem + ".inc")]:
@@ -126,7 +126,7 @@ def is_mark(marks, mark, loop):
 
 
 def find_mark(marks, lines, loop):
-    """The mark of a loop that is shown; None if it is none of them."""
+    """The mark of a loop that is shown; None if it has none."""
     file, line, depth = loop[:3]
     for first in range(line, line - MAX_LATE - 1, -1):
         if first != line and (file, first) in lines:

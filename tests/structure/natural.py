@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Natural loops, found by another program in another way: every header must lie in a loop that `cpprof struct` shows. In a file without
-lines, where no two loops can be copies of one, it must be the header of a loop of its own: also of one inside a region with several entries.
+"""Compares loops with natural loops found independently: every header must be in a loop that `cpprof struct` shows. In a
+file without lines, where no loops can be merged as copies, it must be the header of a separate loop, also inside a region
+with several entries.
 
 usage: natural.py [--list] ELF...     (CPPROF in the environment)
 
-The disassembler is objdump's, a function is what a symbol or an unwind entry says, blocks end at branches, dominators are found by iteration (Cooper, Harvey,
-Kennedy). Nothing is known here of jump tables: that leaves out edges, never adds any, so what is a loop here is one in truth. A call of a
-function that does not return ends a block; which those are is told by name.
+Instructions are objdump's, functions are given by symbols and unwind entries, blocks end at branches, dominators are found by
+iteration (Cooper, Harvey, Kennedy). Jump tables are not followed: this leaves out edges but never adds any, so every loop
+found here is real. A call of a function that does not return ends a block; these functions are known by name.
 """
 import json
 import os
@@ -27,7 +28,7 @@ ALWAYS = {"b", "jmp", "br", "braa", "brab", "braaz", "brabz", "ret", "retaa", "r
 
 
 def tool_for(elf):
-    """An objdump that knows the machine."""
+    """An objdump that supports the machine."""
     with open(elf, "rb") as file:
         machine = int.from_bytes(file.read(20)[18:20], "little")
     own = {183: "aarch64-linux-gnu-objdump", 62: "x86_64-linux-gnu-objdump"}[machine]
@@ -63,7 +64,7 @@ def read_functions(elf):
 
 
 def target_of(operands):
-    """The address that a direct branch names."""
+    """The target of a direct branch."""
     found = re.search(r"(?:^|[ ,])(?:0x)?([0-9a-f]+) <", operands)
     return int(found[1], 16) if found else None
 
@@ -147,7 +148,7 @@ def find_headers(edges):
 
 
 def shown_loops(elf):
-    """Sorted [start, end) of code that stands in a loop; where functions start; the headers of the loops, None if loops have lines."""
+    """Sorted [start, end) of code in loops; starts of functions; headers of the loops, None if loops have lines."""
     out = subprocess.run([CPPROF, "struct", "--no-cache", "--format", "json", elf], capture_output=True, text=True, check=True).stdout
     loops, functions, heads, has_lines = [], set(), set(), False
     for line in out.splitlines():
@@ -184,7 +185,7 @@ def check_elf(elf, lists):
             at += 1
         if address >= ends or (heads is not None and address not in heads):
             missing.append((address, name))
-    what = "in no loop that is shown" if heads is None else "that head no loop of their own"
+    what = "in no loop that is shown" if heads is None else "that are not the header of a loop"
     print(f"{elf}: {n_functions} functions, {n_headers} headers of natural loops, {len(missing)} {what}")
     for address, name in missing if lists else missing[:10]:
         print(f"  {address:#x} in {name}")
@@ -194,7 +195,7 @@ def check_elf(elf, lists):
 def main():
     elves = [word for word in sys.argv[1:] if word != "--list" and os.path.exists(word)]
     if not elves:
-        print("skipped: none of these files is here")
+        print("skipped: none of these files exists")
         return 77
     results = [check_elf(elf, "--list" in sys.argv) for elf in elves]
     n_headers, n_missing = (sum(column) for column in zip(*results))

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `cpprof struct`: the outline holds module, file, procedure, loop, inlined call and line with their lines and
-# addresses; it is the same on one thread and on several, and from the store, whole or damaged.
+# Tests `cpprof struct`: the outline has module, file, procedure, loop, inlined call and line with their lines and addresses;
+# it is the same with one thread and several, and from the store, intact or damaged.
 set -e
 command -v gcc >/dev/null || { echo "skipped: no gcc"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0} # looking for leaks costs seconds a process; unit tests do it
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0} # leak detection takes seconds per process; the unit tests do it
 export XDG_CACHE_HOME=$work/cache DEBUGINFOD_URLS=
 mkdir -m 700 cache
 cat > first.c <<'C'
@@ -51,7 +51,7 @@ holds "^ +line first.c:4  $address"
 holds "^  file $work/second.c$"
 holds "^    twice second.c:1-4  $address"
 holds "^  no file known$"
-# One file after the other, and a function under its own file.
+# Files in order, and each function under its own file.
 [ "$(grep -c "^  file $work/first.c" text)" = 1 ] || fail "a file twice"
 sed -n "/file .*second.c/,/^  [fn]/p" text | grep -q "total" && fail "total under second.c"
 grep -Eq "^[0-9]+ functions, 1 loops, 1 inlined calls$" tally || { cat tally; exit 1; }
@@ -60,7 +60,7 @@ for threads in 1 2 5; do
 	"$CPPROF" struct --no-cache --lines --threads $threads program > other 2> /dev/null
 	cmp text other
 done
-[ -z "$(ls cache)" ] || fail "--no-cache left something"
+[ -z "$(ls cache)" ] || fail "--no-cache wrote to the store"
 
 "$CPPROF" struct --lines program > cold 2> /dev/null
 ls cache/cpprof/structures-* > entries
@@ -79,7 +79,7 @@ done
 "$CPPROF" struct --lines program > cut 2> /dev/null
 cmp text cut
 
-# Siblings in the order of their lines, wherever their code was put.
+# Siblings are in the order of their lines, wherever their code is.
 cat > order.c <<'C'
 void tail(int *v, int n)
 {
@@ -94,7 +94,7 @@ gcc -g -O2 -fno-tree-vectorize -shared -fPIC -o order.so order.c
 "$CPPROF" struct --no-cache --function tail order.so > text 2> /dev/null
 [ "$(grep -o 'loop order.c:[0-9]' text | tr '\n' ' ')" = "loop order.c:4 loop order.c:6 " ] || fail "loops out of order"
 
-# Other contents are another entry; one function alone leaves none.
+# Changed contents get a new entry in the store; --function writes none.
 printf 'int twice(int x)\n{\n\treturn 3 * x;\n}\n' > second.c
 gcc -g -O1 -c second.c
 gcc -o program first.o second.o
@@ -105,6 +105,6 @@ grep -q total text && fail "--function shows others"
 code=0
 "$CPPROF" struct --function nobody program > text 2> tally || code=$?
 [ $code = 2 ] && [ ! -s text ] || fail "--function of nobody: exit $code"
-grep -q "no function 'nobody'" tally || fail "nothing says that there is no such function"
+grep -q "no function 'nobody'" tally || fail "no message says that there is no such function"
 ls cache/cpprof | grep -q structures && fail "--function left an entry"
 exit 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parallel regions whose cost is known: every thread measures what it spends in each loop, in CPU time.
-// usage: shared_work SECONDS. Prints a line for each loop, by the name behind it, and each context: nanoseconds of all threads.
+// Parallel regions of known cost: every thread measures its CPU time in each loop.
+// usage: shared_work SECONDS. Prints a line for each loop, by the name in its comment, and context: nanoseconds of all threads.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A library without symbols and debug information: nearly all of its code is covered, and its loops are those of its twin.
+"""In a library without symbols and debug information nearly all code is covered, and its loops are those of the original.
 
 usage: stripped.py ELF      (CPPROF in the environment; the file must have symbols)
 """
@@ -15,7 +15,7 @@ from check import structures  # noqa: E402
 
 
 def loops_of(binary):
-    """Address of a loop's header -> how many loops around it, machine loops only: pieces of a source loop are told apart."""
+    """Address of a loop's header -> its nesting depth; machine loops only: pieces of a source loop are counted separately."""
     found = {}
     for structure in structures(binary, "--pieces"):
         scopes = structure["scopes"]
@@ -29,8 +29,8 @@ def loops_of(binary):
 
 
 def covered(binary):
-    """Share of .text in the extents of some function; less than a cache line between two is padding, and so are zeros,
-    which a linker leaves where it moved code to the next page."""
+    """Share of .text in the extents of functions; gaps below a cache line count as padding, and so do zeros, which a linker
+    leaves where it moved code to the next page."""
     out = subprocess.run(["objdump", "-h", str(binary)], capture_output=True, text=True).stdout
     words = next(line.split() for line in out.splitlines() if len(line.split()) > 3 and line.split()[1] == ".text")
     size, start = int(words[2], 16), int(words[3], 16)
@@ -48,7 +48,7 @@ def covered(binary):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         bare, plain = Path(folder) / "bare", Path(folder) / "plain"
-        # Without lines on both sides: they decide which machine loops are one.
+        # Without lines on both sides: they determine which machine loops are one.
         subprocess.run(["strip", "-s", sys.argv[1], "-o", bare], check=True)
         subprocess.run(["strip", "-g", sys.argv[1], "-o", plain], check=True)
         os.environ["DEBUGINFOD_URLS"] = ""

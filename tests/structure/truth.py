@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler's own loops against those that `cpprof struct` finds in its code.
+"""Compares the compiler's own loops with those that `cpprof struct` finds in its code.
 
 usage: truth.py [--list] [-O2|-O3] SOURCE... -- COMPILER OPTIONS     (CPPROF and BUILD in the environment)
 
-clang compiles a source to its final IR; `opt -loops` says which blocks are loops and how they nest, the loop's
-metadata on which line it starts. llc makes code of the same IR, and cpprof reads that. Loops of the IR that start
-on one line of one inlined copy in one loop are one: main and remainder. A loop matches if file, first line and
-depth are those of one of ours in the same function; if no code of the loop is on the lines from its head to
-the first line of ours (`do`, `for (;;)`: nothing to execute), it starts there. Where an optimisation dropped the metadata (a loop with several
-`continue`s) all that is known is the line of the header's branch and the calls it is inlined through: then one of
-those must lie between the lines of ours. At least 95 % must match. docs/structure.md lists the differences and why they are there.
+clang compiles a source to its final IR; `opt -loops` lists the blocks and nesting of loops, and the loop's metadata has its
+first line. llc compiles the same IR to code, which cpprof reads. Loops of the IR that start on one line of one inlined
+copy in one loop count as one: main loop and remainder. A loop matches if file, first line and depth are those of one of
+ours in the same function; if no code of the loop is on the lines from its head to the first line of ours (`do`, `for
+(;;)`: nothing to execute), it starts there. Where an optimisation dropped the metadata (a loop with several `continue`s)
+only the line of the header's branch and the calls it is inlined through are known: then one of those must be between the
+lines of ours. At least 95 % must match. docs/structure.md lists the differences and their causes.
 """
 import collections
 import os
@@ -50,7 +50,7 @@ def metadata(text):
 
 
 def branches(text):
-    """Of each function: block -> (its branch's !dbg, its !llvm.loop)."""
+    """For each function: block -> (its branch's !dbg, its !llvm.loop)."""
     found = {}
     for match in re.finditer(r"^define [^@]*@(\"[^\"]*\"|[\w.$]+)\(.*?^}", text, re.M | re.S):
         blocks, block = {}, None
@@ -66,7 +66,7 @@ def branches(text):
 
 
 def chain(debug, locations, files):
-    """The places of an instruction, from where it is written outwards through the calls it is inlined by."""
+    """The source locations of an instruction, from the innermost outwards through the calls it is inlined by."""
     places = []
     while debug in locations:
         line, scope, debug = locations[debug]
@@ -165,7 +165,7 @@ def match(function, theirs, ours, lists):
                 left.remove(found)
                 missing.remove(loop)
     if lists and (missing or left):
-        print(f"{function}: missed {missing}, instead {[our[:4] for our in left]}")
+        print(f"{function}: missed {missing}, found instead {[our[:4] for our in left]}")
     return len(missing), len(left)
 
 
@@ -188,7 +188,7 @@ def main():
         print("no loops at all")
         return 1
     share = 1 - n_missing / n_all
-    print(f"{n_all} loops, {share:.2%} as the compiler has them, {n_more} others")
+    print(f"{n_all} loops, {share:.2%} as in the compiler, {n_more} others")
     return share < LEAST
 
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which loops are unrolled: the compiler's own word against what `cpprof struct` marks.
+"""Compares the loops that compilers report as unrolled with those that `cpprof struct` marks.
 
 usage: unrolled.py [--full]     (CPPROF and BUILD in the environment)
 
-GCC says it with -fopt-info-loop and -funroll-loops, clang with -Rpass=loop-unroll, and of vector loops with the count by which it interleaves
-them. None may be marked [unrolled] that they do not name. Not all that they name can be known: a loop of several blocks, and one whose
-remainder is no loop, as with GCC, which is asked for nothing but that. Of those of clang that are still loops, at least half must be marked.
+GCC reports them with -fopt-info-loop and -funroll-loops, clang with -Rpass=loop-unroll and, for vector loops, with the
+interleave count. No other loop may be marked [unrolled]. Some cannot be detected: loops of several blocks, and those
+whose remainder is not a loop, as with GCC; so GCC is only used to find wrong marks. Of the loops that clang reports
+and that are still loops, at least half must be marked.
 """
 import re
 import subprocess
@@ -34,7 +35,7 @@ def said_lines(words, source):
 
 
 def near(where, keys):
-    """Body and head of a loop may be a line apart."""
+    """Body and head of a loop may be one line apart."""
     return any((where[0], where[1] + step) in keys for step in (0, 1, -1))
 
 
@@ -55,9 +56,9 @@ def run_case(folder, name, command):
     there = {key for key in said if near(key, loops)}
     found = {key for key in there if near(key, marked)}
     wrong = sorted(key for key in marked if not near(key, said))
-    print(f"{name} [{command}]: {len(said)} said, {len(there)} still loops, {len(found)} of them marked, {len(wrong)} wrong")
+    print(f"{name} [{command}]: {len(said)} reported, {len(there)} still loops, {len(found)} of them marked, {len(wrong)} wrong")
     for key in wrong:
-        print(f"  {key[0]}:{key[1]} is marked and not unrolled")
+        print(f"  {key[0]}:{key[1]} is marked but not unrolled")
     return len(there), len(found), len(wrong)
 
 
@@ -73,9 +74,9 @@ def main():
             if command.startswith("clang"):
                 n_there, n_found = n_there + found[0], n_found + found[1]
     if not n_there:
-        print("skipped: no compiler says anything")
+        print("skipped: no compiler reports unrolled loops")
         return 77
-    print(f"{n_there} loops that clang calls unrolled, {n_found} marked; {n_wrong} of any compiler wrong")
+    print(f"{n_there} loops that clang reports as unrolled, {n_found} marked; {n_wrong} of any compiler wrong")
     return 1 if n_wrong or n_found * 100 < n_there * ASKED else 0
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which loops are vectorised: the compiler's own word against what `cpprof struct` marks.
+"""Compares the loops that compilers report as vectorised with those that `cpprof struct` marks.
 
 usage: vectors.py [--show]     (CPPROF and BUILD in the environment)
 
-GCC says it with -fopt-info-vec, clang with -Rpass=loop-vectorize. Every loop they call vectorised must be marked [vector], if there is still a
-loop on its line; none that they do not may be. Vectors outside of loop vectorisation (SLP) are switched off. The width must be theirs, where
-they say it in bytes.
+GCC reports them with -fopt-info-vec, clang with -Rpass=loop-vectorize. Every such loop must be marked [vector], if there is
+still a loop on its line, and no other loop may be. Vectorisation outside of loops (SLP) is switched off. The width must
+be the reported one, if it is given in bytes.
 """
 import re
 import shutil
@@ -25,7 +25,7 @@ COMPILERS = {".c": ["gcc", "clang", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-gc
 
 
 def said_lines(compiler, source, level):
-    """{(file, line): bytes or 0} of the loops that the compiler calls vectorised."""
+    """{(file, line): bytes or 0} of the loops that the compiler reports as vectorised."""
     words = compiler.split()
     is_clang = words[0].startswith("clang")
     flags = ["-Rpass=loop-vectorize", "-fno-slp-vectorize"] if is_clang else ["-fopt-info-vec", "-fno-tree-slp-vectorize"]
@@ -60,17 +60,17 @@ def run_case(folder, name, compiler, level, show):
             width = max([piece["width"] for piece in structure["pieces"] if piece["scope"] == index] + [0])
             was = loops.get(key, (False, 0))
             loops[key] = was[0] or bool(scope["flags"] & VECTOR), max(was[1], width)
-    # Body and head of a loop may be a line apart.
+    # Body and head of a loop may be one line apart.
     near = lambda where, keys: next(((where[0], where[1] + step) for step in (0, 1, -1) if (where[0], where[1] + step) in keys), None)
     problems = []
     for key, width in said.items():
         shown = near(key, loops)
         if shown and not loops[shown][0]:
-            problems.append(f"{key[0]}:{key[1]} is vectorised and not marked")
+            problems.append(f"{key[0]}:{key[1]} is vectorised but not marked")
         elif shown and width and loops[shown][1] != width:
             problems.append(f"{key[0]}:{key[1]} is {width} bytes wide, not {loops[shown][1]}")
     marked = [key for key, (is_vector, _) in loops.items() if is_vector and key[0] == name]
-    problems += [f"{key[0]}:{key[1]} is marked and not vectorised" for key in marked if not near(key, said)]
+    problems += [f"{key[0]}:{key[1]} is marked but not vectorised" for key in marked if not near(key, said)]
     n_there = sum(near(key, loops) is not None for key in said)
     print(f"{name} [{compiler} {level}]: {len(said)} said, {n_there} still loops, {len(marked)} marked, {len(problems)} wrong")
     for problem in problems:
@@ -89,9 +89,9 @@ def main():
                     break
                 n_said, n_wrong = n_said + found[0], n_wrong + found[1]
     if not n_said:
-        print("skipped: no compiler says anything")
+        print("skipped: no compiler reports vectorised loops")
         return 77
-    print(f"{n_said} loops that compilers call vectorised, {n_wrong} wrong")
+    print(f"{n_said} loops that compilers report as vectorised, {n_wrong} wrong")
     return 1 if n_wrong else 0
 
 

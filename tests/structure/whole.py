@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The structure of whole binaries: what must hold for every function, whatever the code.
+"""Checks invariants of the structure of whole binaries, for every function.
 
-usage: whole.py FILE...     (CPPROF in the environment; files that are not here are left out)
+usage: whole.py FILE...     (CPPROF in the environment; missing files are left out)
 
 - scopes: the first is the function, parents precede children, no two siblings are the same scope;
-- ranges: sorted, apart, each of a known scope, and all inside the function's own code;
-- loops: at least one piece each, their headers in the function's code, their lines in order, those of a loop
-  between the lines of the loop around it where both are written in the same procedure;
-- functions: their code is theirs alone, but for a share of 0.5 % that assembly jumps into from several places; none
-  starts in the middle of another's own part (libc's _int_malloc behind a call that does not return is no part of _int_free);
+- ranges: sorted, disjoint, each of a known scope, and all inside the function's own code;
+- loops: at least one piece each, their headers in the function's code, their lines in order, those of an inner loop
+  between the lines of the outer loop if both are written in the same procedure;
+- functions: their code is theirs alone, except for at most 0.5 %, which assembly jumps into from several places; none
+  starts inside another's own part (libc's _int_malloc after a call that does not return is not part of _int_free);
 - contexts: a nest of m loops and inlined calls without debug information has none; nothing is deeper than 512.
 """
 import os
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from check import invariants, structures  # noqa: E402
 
-LIMIT_MB = 2048  # with every statement of 100 MB of code; sanitizers double it
+LIMIT_MB = 2048  # for all statements of 100 MB of code; twice that with sanitizers
 
 
 def inside(starts, statements, vaddr):
@@ -70,10 +70,10 @@ def check_extents(extents, names, problems):
         total += stop - start
         shared += max(0, min(stop, end) - start)
         if start < end and part == 0 and names[function] == "_int_malloc":
-            problems.append("_int_malloc stands in another function")
+            problems.append("_int_malloc is inside another function")
         end = max(end, stop)
     if shared > 0.005 * total:
-        problems.append(f"{shared} of {total} bytes stand in several functions")
+        problems.append(f"{shared} of {total} bytes are in several functions")
     return shared / total if total else 0
 
 
@@ -81,7 +81,7 @@ def main():
     n = bad = 0
     for path in sys.argv[1:]:
         if not os.path.exists(path):
-            print(f"{path} is not here")
+            print(f"{path} does not exist")
             continue
         problems, loops, functions = [], 0, 0
         extents, names = [], {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by script tests: a folder of their own, gone at the end with everything started in it, and words to make
-# claims with. The folder is $HERE; what is in its *.log is shown when a claim fails.
+# Functions for script tests; sourced by them. Each test gets a temporary folder, $HERE, which is removed at the end, and
+# everything started in it is ended. When a check fails, the folder's *.log files are printed.
 
 set -u
-# Looking for leaks costs seconds a process on some machines; unit tests do it. Everything else is looked for.
+# No leak detection: it can take seconds per process, and the unit tests do it. Other errors are still detected.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
 : "${CPPROF:?}"
 HERE=$(mktemp -d "${TMPDIR:-/tmp}/cpprof_test.XXXXXX")

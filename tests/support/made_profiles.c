@@ -192,7 +192,7 @@ static void add_large_functions(struct profile *p)
 	}
 }
 
-/* Each thread's samples, evenly. */
+/* Distributes each thread's samples evenly. */
 static void add_timeline(struct profile *p)
 {
 	uint64_t sums[N_THREADS] = { 0 };
@@ -208,7 +208,7 @@ static void add_timeline(struct profile *p)
 		}
 }
 
-/* A walk up and down: a context gets a child, or the walk climbs some steps first. */
+/* A random walk: a context gets a child, or the walk goes up some levels first. */
 struct profile *large_profile(size_t n)
 {
 	struct profile *p = profile_new();

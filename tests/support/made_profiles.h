@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made_profiles: profiles that no program would leave by itself, for whoever reads them: names that break
- * formats and viewers, and trees of any size.
+ * made_profiles: unusual synthetic profiles, to test readers and exporters: names that break formats and
+ * viewers, and trees of any size.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct profile *hostile_profile(void);
 /* n contexts over 20,000 functions, resolved, with inlined calls, loops and four threads. */
 struct profile *large_profile(size_t n);
-/* What a run leaves that was too short, or almost; one that never left the kernel; one with many threads. */
+/* Runs that were too short, or almost; a run entirely in the kernel; one with many threads. */
 struct profile *profile_without_samples(void);
 struct profile *profile_of_one_sample(void);
 struct profile *profile_of_the_kernel(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * own_registers: what a sample of this very program would hold.
+ * own_registers: the registers of the current process, as a sample of it would contain them.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "binary/isa/isa.h"
 #include "collector/event.h"
 
-/* Of the machine the program runs on. */
+/* The architecture that the program runs on. */
 const struct isa *own_isa(void);
-/* As getcontext or a signal handler found them. */
+/* From a context filled by getcontext or passed to a signal handler. */
 void own_registers(const ucontext_t *context, struct regs *ret);

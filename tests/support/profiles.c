@@ -114,7 +114,7 @@ static void add_functions(struct profile *p)
 	vec_push(&p->functions, system);
 }
 
-/* A loop in sin, of two machine loops; and some of main's code. */
+/* A loop in sin, made of two machine loops; and some of main's code. */
 static void add_structure(struct profile *p)
 {
 	static const uint8_t code[] = { 0x55, 0x48, 0x89, 0xe5, 0x31, 0xc0, 0x5d, 0xc3 };
@@ -222,7 +222,7 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes)
 	add_tasks(p);
 	add_images(p);
 	while (p->cct.nodes.n < n_nodes + 2) {
-		/* Mostly deep chains, as real stacks are. */
+		/* Mostly deep chains, like real stacks. */
 		uint32_t n = (uint32_t)p->cct.nodes.n;
 		uint32_t parent = next(&seed) % 4 ? n - 1 : next(&seed) % n;
 		uint32_t function = next(&seed) % 16;
@@ -244,7 +244,7 @@ struct profile *random_profile(uint32_t seed, size_t n_nodes)
 #define SAME_VEC(a, b) \
 	((a).n == (b).n && ((a).n == 0 || memcmp((a).at, (b).at, (a).n * sizeof(*(a).at)) == 0))
 
-/* Field by field: what lies between fields is anything. */
+/* Compared field by field: padding is undefined. */
 #define SAME_FIELD(field) (a->field == b->field)
 
 static bool same_run(const struct profile_run *a, const struct profile_run *b)
@@ -309,7 +309,7 @@ static bool same_nodes(const struct cct *a, const struct cct *b)
 	return true;
 }
 
-/* The order of values is free, and no key is there twice. */
+/* Values may be in any order, and keys are unique. */
 static bool same_values(const struct cct *a, const struct cct *b)
 {
 	size_t n_found = 0;

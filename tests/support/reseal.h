@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reseal: makes every checksum of a (damaged) profile file right again, so that damage gets past
- * them and reaches what is behind.
+ * reseal: corrects all checksums of a (damaged) profile file, so that the damage gets past them and
+ * reaches the code behind.
  */
 #pragma once
 

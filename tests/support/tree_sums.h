@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tree_sums: what each scope of a tree costs, added up in the plainest way, to hold other sums against.
+ * tree_sums: the cost of each scope of a tree, computed in the simplest way, to compare other sums with.
  * Arrays [scope * n_metrics + metric]; free() them.
  */
 #pragma once
@@ -22,7 +22,7 @@ static inline uint64_t *sums_self(const struct scope_tree *tree)
 	return self;
 }
 
-/* Each scope's own adds to all around it. */
+/* Each scope's own cost counts for all its ancestors. */
 static inline uint64_t *sums_inclusive(const struct scope_tree *tree, const uint64_t *self)
 {
 	uint64_t *inclusive = alloc_zero(tree->scopes.n * tree->n_metrics + 1, sizeof(*inclusive));

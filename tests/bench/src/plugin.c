@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library to be loaded many times over, each copy under a name of its own. */
+/* A library that is loaded many times, each copy under a different name. */
 static volatile unsigned long sink;
 
 static __attribute__((noinline)) void inner(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slower: counted loops, the same work in every run. scan has 40 % of it, the others, which compilers fold into one, 60 %; built
- * with -DSLOWER=5, scan needs 5 % more. usage: slower ROUNDS
+ * slower: counted loops, the same work in every run. scan has 40 % of it; the others, which compilers fold
+ * into one, have 60 %. Built with -DSLOWER=5, scan takes 5 % longer. usage: slower ROUNDS
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static volatile uint64_t sink;
 
-/* Each iteration needs the one before. */
+/* Each iteration depends on the previous one. */
 #define WORK(name, units)                                                                    \
 	static __attribute__((noinline)) void name(void)                                     \
 	{                                                                                    \

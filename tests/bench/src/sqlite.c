@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A database at work, in memory: inserts, joins, aggregates, text search, updates. The argument says how often.
+ * A database in memory: inserts, joins, aggregates, text search, updates. Argument: number of rounds.
  */
 #include <sqlite3.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stealprobe SECONDS STACK_KB: what a profiler takes from its target, seen from inside the target.
+ * stealprobe SECONDS STACK_KB: the time that a profiler takes from its target, as measured by the target.
  *
- * Reads the cycle clock in a tight loop below a stack of STACK_KB and collects every gap between 0.4
- * and 200 us: that is the sampling interrupt and the copying of the stack. Longer gaps are the
- * scheduler's and are left out. Free of the noise that throughput measurements have.
+ * Reads the cycle counter in a tight loop below a stack of STACK_KB and collects every gap between 0.4
+ * and 200 us: these are the sampling interrupt and the copying of the stack. Longer gaps are caused by the
+ * scheduler and are left out. This avoids the noise of throughput measurements.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timewrap OUT.json COMMAND...: runs the command and writes what it cost and when it ended.
+ * timewrap OUT.json COMMAND...: runs the command and writes its cost and when it ended.
  *
- * Stands between a profiler and its target, so that the profiler's own cost is what is left. Must be
+ * Runs between a profiler and its target, to separate the profiler's own cost. Must be
  * linked statically: perf keeps a parent's mappings across exec and confuses libraries that both use.
  */
 #include <stdio.h>

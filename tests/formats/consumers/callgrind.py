@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""callgrind_annotate prints our totals and our tree, and complains about a file that is none."""
+"""callgrind_annotate prints our totals and our tree, and rejects a damaged file."""
 import os
 import re
 import shutil

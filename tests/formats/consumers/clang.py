@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """llvm-profdata reads the llvm-sample export, and clang compiles the profiled program with it: functions get entry
-counts, and a profile of other functions does not do that."""
+counts, but not from a profile of other functions."""
 import glob
 import os
 import re
@@ -17,15 +17,15 @@ if not clang or not profdata:
 for profile in profiles():
     file = export(profile, profile + ".prof")
     if not os.path.getsize(file):
-        check(f"{profile}: only names that fit are written", profile == "hostile")
+        check(f"{profile}: only valid names are written", profile == "hostile")
         continue
     shown = run(profdata, "show", "--sample", file)
     check(f"{profile}: llvm-profdata show", shown.returncode == 0, shown.stderr)
     merged = run(profdata, "merge", "--sample", "--text", file, "-o", "-")
     names = lambda text: {line.split(":")[0]: line.split(":")[1] for line in text.splitlines() if line and line[0] != " "}  # noqa: E731
-    check(f"{profile}: it reads the same", merged.returncode == 0 and names(merged.stdout) == names(open(file).read()), merged.stderr)
+    check(f"{profile}: it reads the same values", merged.returncode == 0 and names(merged.stdout) == names(open(file).read()), merged.stderr)
 open("damaged.prof", "w").write("main:12\n x: y\n")
-check("llvm-profdata refuses what is none", run(profdata, "show", "--sample", "damaged.prof").returncode != 0)
+check("llvm-profdata refuses a damaged file", run(profdata, "show", "--sample", "damaged.prof").returncode != 0)
 
 source = os.path.join(SOURCE, "examples", "stencil.c")
 flags = ["-O2", "-g", "-gdwarf-4", "-fdebug-info-for-profiling", "-pthread", "-D_GNU_SOURCE", source, "-Wno-unused-command-line-argument", "-lm"]
@@ -33,14 +33,14 @@ built = run(clang, *flags, "-o", "stencil")
 check("clang builds the example", built.returncode == 0, built.stderr)
 recorded = run(CPPROF, "record", "-q", "-o", "stencil.data", "--", "./stencil", "1")
 if recorded.returncode in (3, 5):
-    skip("no samples can be had here")
+    skip("cannot record here")
 export("stencil", "stencil.prof")
 used = run(clang, *flags, "-fprofile-sample-use=stencil.prof", "-S", "-emit-llvm", "-o", "used.ll")
 check("clang uses the profile", used.returncode == 0 and "warning" not in used.stderr, used.stderr)
 counts = re.findall(r'"function_entry_count", i64 (\d+)', open("used.ll").read())
-check("functions have entry counts from it", any(int(count) > 0 for count in counts), counts)
-check("clang makes a program of it", run(clang, *flags, "-fprofile-sample-use=stencil.prof", "-o", "again").returncode == 0 and run("./again", "1").returncode == 0)
+check("functions have entry counts from the profile", any(int(count) > 0 for count in counts), counts)
+check("the program compiled with the profile runs", run(clang, *flags, "-fprofile-sample-use=stencil.prof", "-o", "again").returncode == 0 and run("./again", "1").returncode == 0)
 open("other.prof", "w").write("somebody_else:100:1\n 1: 100\n")
 run(clang, *flags, "-fprofile-sample-use=other.prof", "-S", "-emit-llvm", "-o", "other.ll")
-check("another's profile gives none", not any(int(c) > 0 for c in re.findall(r'"function_entry_count", i64 (\d+)', open("other.ll").read())))
+check("another program's profile gives no counts", not any(int(c) > 0 for c in re.findall(r'"function_entry_count", i64 (\d+)', open("other.ll").read())))
 done()

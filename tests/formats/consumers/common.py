@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the consumers share: profiles to export, tools to fetch, a tally. Each test runs in its own folder
-below the build; what cannot be had is skipped with its reason, nothing is installed on the machine."""
+"""Functions for the tests of consumers: profiles to export, tools to download, a tally. Each test runs in its own folder
+in the build directory; unavailable tools are skipped with the reason, and nothing is installed on the machine."""
 import json
 import os
 import shutil
@@ -47,13 +47,13 @@ def run(*command, **more):
 
 
 def profiles():
-    """Names of profiles in this folder: made ones, and a recording where one can be had."""
+    """Names of profiles in this folder: synthetic ones and, where possible, a recording."""
     for name in ("sample", "hostile"):
         made = run(os.path.join(BUILD, "tests", "make_profile"), name, name + ".data")
         check("make " + name, made.returncode == 0, made.stderr)
     recorded = run(CPPROF, "record", "-q", "-F", "499", "-o", "recorded.data", "--", os.path.join(BUILD, "examples", "stencil"), "1")
     if recorded.returncode in (3, 5):
-        skip_part("no samples can be had here: " + recorded.stderr.strip().replace("\n", " "))
+        skip_part("cannot record here: " + recorded.stderr.strip().replace("\n", " "))
         return ["sample", "hostile"]
     check("record", recorded.returncode == 0, recorded.stderr)
     return ["sample", "hostile", "recorded"]
@@ -66,7 +66,7 @@ def export(profile, out, *options):
 
 
 def document(profile):
-    """The JSON export: what the others are held against."""
+    """The JSON export, which the others are compared with."""
     return json.loads(run(CPPROF, "export", profile + ".data", "-f", "json").stdout)
 
 
@@ -76,7 +76,7 @@ def totals(profile):
 
 
 def npm(*packages):
-    """Installs packages below this folder; their scripts are not run."""
+    """Installs npm packages in this folder, without running their scripts."""
     if not shutil.which("npm") or not shutil.which("node"):
         skip("npm is not installed")
     marker = "npm-" + "-".join(packages).replace("/", "_")
@@ -97,14 +97,14 @@ def chromium():
 
 
 def debian(*packages):
-    """A folder into which packages are unpacked, without installing them."""
+    """A folder with the unpacked Debian packages, which are not installed."""
     root = os.path.abspath("debian")
     for package in packages:
         if os.path.exists(f"{root}/{package}.done"):
             continue
         os.makedirs(root, exist_ok=True)
         if not shutil.which("apt-get") or run("apt-get", "download", package, cwd=root).returncode:
-            skip(f"Debian's package {package} cannot be had")
+            skip(f"Debian's package {package} cannot be downloaded")
         file = next(f for f in os.listdir(root) if f.startswith(package + "_") and f.endswith(".deb"))
         check("unpack " + package, run("dpkg", "-x", file, root, cwd=root).returncode == 0)
         open(f"{root}/{package}.done", "w").close()
@@ -112,7 +112,7 @@ def debian(*packages):
 
 
 def python_with(module):
-    """An interpreter that has the module: Debian's packages are for Debian's own."""
+    """A Python interpreter that has the module: Debian's modules only work with Debian's interpreter."""
     for python in ("python3", "/usr/bin/python3"):
         if shutil.which(python) and run(python, "-c", "import " + module).returncode == 0:
             return python

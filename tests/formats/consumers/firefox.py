@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The Firefox Profiler's own command line loads what we write, with our threads, functions and weights; it also reads our
-folded export. Files of a version it does not know, and tables with a column missing, it refuses."""
+"""The Firefox Profiler's command-line tool loads our export, with our threads, functions and weights; it also reads our
+folded export. It refuses files of an unknown version and files with missing tables."""
 import json
 import os
 import platform
@@ -12,7 +12,7 @@ from common import check, document, done, enter, export, npm, profiles, run, ski
 ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine())
 NODE = f"node_modules/node-linux-{ARCH}/bin/node"
 CLI = "node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js"
-sessions = []  # one for each try to load: one that fails may leave its daemon behind
+sessions = []  # one per attempt to load: a failed one may leave its daemon running
 
 
 def cli(*options):
@@ -20,7 +20,7 @@ def cli(*options):
 
 
 def load(file):
-    """On a busy machine it gives up on its own daemon after half a second, and says so: then it is tried again."""
+    """On a busy machine the tool gives up on its own daemon after half a second; then it is tried again."""
     for _ in range(20):
         sessions.append("cpprof" + str(len(sessions)))
         loaded = cli("load", file, "--session", sessions[-1])
@@ -34,7 +34,7 @@ def check_profile(name):
     if not check(f"{name}: it loads", loaded.returncode == 0, loaded.stdout + loaded.stderr):
         return
     info = cli("profile", "info", "--session", session)
-    check(f"{name}: it tells about it", info.returncode == 0 and "hread" in info.stdout, info.stdout + info.stderr)
+    check(f"{name}: profile info is shown", info.returncode == 0 and "hread" in info.stdout, info.stdout + info.stderr)
     ours = document(name)
     strings, top = ours["strings"], max(range(len(ours["threads"]["tid"])), key=lambda t: sum(
         v for v, th, m in zip(ours["thread_values"]["value"], ours["thread_values"]["thread"], ours["thread_values"]["metric"]) if th == t and m == 1))
@@ -42,7 +42,7 @@ def check_profile(name):
     check(f"{name}: it lists functions", functions.returncode == 0, functions.stderr)
     shown = {f["name"] for f in re_find_functions(json.loads(functions.stdout))}
     names = {strings[i] for i in ours["frames"]["name"]}
-    check(f"{name}: they are ours", shown and all(any(s == n or s.startswith(n) or n.startswith(s[:60]) for n in names) for s in shown), list(shown - names)[:5])
+    check(f"{name}: its functions are those of the profile", shown and all(any(s == n or s.startswith(n) or n.startswith(s[:60]) for n in names) for s in shown), list(shown - names)[:5])
     tree = cli("thread", "samples-top-down", "--session", session)
     check(f"{name}: it shows a tree", tree.returncode == 0 and len(tree.stdout.splitlines()) > 3, tree.stderr)
     markers = cli("thread", "markers", "--session", session)
@@ -53,7 +53,7 @@ def check_profile(name):
 
 
 def re_find_functions(value):
-    """Whatever in the answer has a name and numbers."""
+    """All objects in the result that have a name and numbers."""
     if isinstance(value, dict):
         if isinstance(value.get("name"), str) and any(key.lower().startswith(("self", "total")) for key in value):
             yield value
@@ -68,20 +68,20 @@ def check_damaged():
     good = json.load(open("sample.firefox.json"))
     good["meta"]["preprocessedProfileVersion"] = 999
     json.dump(good, open("newer.json", "w"))
-    check("a version it does not know is refused", load("newer.json")[0].returncode != 0)
+    check("an unknown version is refused", load("newer.json")[0].returncode != 0)
     good = json.load(open("sample.firefox.json"))
     del good["shared"]["frameTable"]
     json.dump(good, open("missing.json", "w"))
-    check("a table missing is refused", load("missing.json")[0].returncode != 0)
+    check("a missing table is refused", load("missing.json")[0].returncode != 0)
     open("text.json", "w").write("{")
-    check("what is no profile is refused", load("text.json")[0].returncode != 0)
+    check("a file that is not a profile is refused", load("text.json")[0].returncode != 0)
 
 
 enter("firefox")
 if not ARCH:
     skip("there is no node 24 for " + platform.machine())
 npm("@firefox-devtools/profiler-cli@0.10.0", f"node-linux-{ARCH}@24")
-cli("stop", "--all")  # of this folder, which is its home
+cli("stop", "--all")  # only daemons of this folder, which is their $HOME
 try:
     for profile in profiles():
         check_profile(profile)

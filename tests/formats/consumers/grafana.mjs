@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives rows to the code of Grafana's flame graph panel and prints what it made of them. usage: node bundle.cjs ROWS.json
+// Passes rows to the code of Grafana's flame graph panel and prints the result. usage: node bundle.cjs ROWS.json
 const anything = new Proxy(function () {}, { get: (_, key) => key === Symbol.toPrimitive ? () => "" : anything, apply: () => anything, set: () => true });
 for (const name of ["history", "location", "localStorage", "sessionStorage", "matchMedia", "getComputedStyle"]) globalThis[name] = anything;
 globalThis.addEventListener = globalThis.removeEventListener = () => {};
 globalThis.window = globalThis;
-globalThis.document = anything; // its modules look at a page while they load
+globalThis.document = anything; // its modules access the document while they load
 if (!globalThis.navigator) globalThis.navigator = { language: "en-US", languages: ["en-US"], userAgent: "node" };
 const fs = require("node:fs");
 const { FieldType, createDataFrame, createTheme } = require("@grafana/data");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Grafana's own flame graph code takes our rows: fields, levels, values; two roots it cannot draw."""
+"""Grafana's flame graph code accepts our rows (fields, levels, values), and refuses rows with two roots."""
 import json
 import os
 import shutil
@@ -25,8 +25,8 @@ for profile in profiles():
     result = json.loads(read.stdout.splitlines()[-1]) if read.returncode == 0 else {}
     if not check(f"{profile}: Grafana reads it", result.get("missing") == [], read.stderr[-500:] + str(result)[:300]):
         continue
-    check(f"{profile}: one root, all of it", result["levels"][0] == [[rows[0]["label"], rows[0]["value"]]], result["levels"][0])
-    check(f"{profile}: every row has its level", [len(level) for level in result["levels"]] == [sum(r["level"] == i for r in rows) for i in range(len(result["levels"]))])
+    check(f"{profile}: one root with the total", result["levels"][0] == [[rows[0]["label"], rows[0]["value"]]], result["levels"][0])
+    check(f"{profile}: every row is at its level", [len(level) for level in result["levels"]] == [sum(r["level"] == i for r in rows) for i in range(len(result["levels"]))])
     check(f"{profile}: labels and values", sorted(map(tuple, sum(result["levels"], []))) == sorted((r["label"], r["value"]) for r in rows))
     check(f"{profile}: unit", result["unit"] == "Time", result["unit"])
 json.dump([{**row, "level": row["level"] - 1} for row in json.load(open("sample.rows.json"))[1:]], open("two.rows.json", "w"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ProfilesData message as JSON, read by protobufjs. usage: node otlp.mjs PROTO FILE
+// Prints a ProfilesData message as JSON, decoded by protobufjs. usage: node otlp.mjs PROTO FILE
 import fs from "node:fs";
 import protobuf from "protobufjs";
 

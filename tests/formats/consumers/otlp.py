@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""protoc and protobufjs read what we write for OpenTelemetry, by the message types of one revision; the tables are what the
-specification wants of them; sums and stacks are those of the json export."""
+"""protoc and protobufjs read our OpenTelemetry export by the message types of one revision; its tables follow the
+specification; its sums and stacks are those of the JSON export."""
 import json
 import os
 import shutil
@@ -22,13 +22,13 @@ def protoc():
 
 
 def decoded(file):
-    """As protoc prints it; unknown fields would show as bare numbers."""
+    """The message as protoc prints it; unknown fields would appear as bare numbers."""
     command, more = protoc()
     with open(file, "rb") as data:
         text = run(*command, "--proto_path", os.path.dirname(PROTO), "--decode", TYPE, os.path.basename(PROTO), stdin=data, **more)
     check(f"{file}: protoc reads it", text.returncode == 0, text.stderr)
     strange = [line for line in text.stdout.splitlines() if line.strip()[:1].isdigit()]
-    check(f"{file}: no field that the revision does not have", not strange, strange[:3])
+    check(f"{file}: no field unknown to the revision", not strange, strange[:3])
     return text.stdout
 
 
@@ -38,12 +38,12 @@ def is_empty(row):
 
 def rows_once(name, table):
     texts = [json.dumps(row, sort_keys=True) for row in table]
-    check(f"{name}: no row twice", len(set(texts)) == len(texts))
+    check(f"{name}: no duplicate rows", len(set(texts)) == len(texts))
 
 
 def check_tables(name, d):
     for table in ("mappingTable", "locationTable", "functionTable", "linkTable", "stringTable", "attributeTable", "stackTable"):
-        check(f"{name}: {table} begins with nothing", d[table] and is_empty(d[table][0]), d[table][:1])
+        check(f"{name}: {table} begins with an empty entry", d[table] and is_empty(d[table][0]), d[table][:1])
     for table in ("functionTable", "stringTable", "attributeTable", "stackTable", "locationTable"):
         rows_once(f"{name}: {table}", d[table])
     n = {table: len(rows) for table, rows in d.items()}
@@ -61,12 +61,12 @@ def attribute(d, index):
 
 
 def plain(name):
-    """The json export says by a kind what the others say by a name."""
+    """Undoes what other formats express in the name and JSON by a node's kind."""
     return "<special>" if name in ("<incomplete>", "<unknown>", "<other>") else name
 
 
 def stacks_of_otlp(d, profile):
-    """Names from the root to the leaf, and the sum of their values."""
+    """Sums of values by path, names from the root to the leaf."""
     found = {}
     for sample in profile["samples"]:
         names = []
@@ -78,7 +78,7 @@ def stacks_of_otlp(d, profile):
 
 
 def stacks_of_json(ours, metric):
-    """The same of the json export, without loops and lines."""
+    """The same from the JSON export, without loops and lines."""
     nodes, frames, found, paths = ours["nodes"], ours["frames"], {}, []
     for i, (parent, frame) in enumerate(zip(nodes["parent"], nodes["frame"])):
         path = paths[parent] if parent is not None and parent >= 0 and i else ()
@@ -94,13 +94,13 @@ def stacks_of_json(ours, metric):
 def check_profile(name):
     file, ours, sums = export(name, name + ".otlp"), document(name), totals(name)
     text = decoded(file)
-    check(f"{name}: says its revision", f'string_value: "{REVISION}"' in text)
+    check(f"{name}: names its revision", f'string_value: "{REVISION}"' in text)
     read = run("node", "otlp.mjs", PROTO, file)
     check(f"{name}: protobufjs reads it", read.returncode == 0, read.stderr)
     data = json.loads(read.stdout)
     d, scope = data["dictionary"], data["resourceProfiles"][0]["scopeProfiles"][0]
     check_tables(name, d)
-    check(f"{name}: a profile for each metric", len(scope["profiles"]) == len(sums))
+    check(f"{name}: one profile per metric", len(scope["profiles"]) == len(sums))
     check(f"{name}: ids differ", len({p["profileId"] for p in scope["profiles"]}) == len(sums))
     for index, profile in enumerate(scope["profiles"]):
         stacks = stacks_of_otlp(d, profile)
@@ -111,7 +111,7 @@ def check_profile(name):
         for sample in profile["samples"]:
             keys = dict(attribute(d, i) for i in sample["attributeIndices"])
             if not {"thread.id", "thread.name", "process.pid"} <= set(keys):
-                check(f"{name}: whose sample it is", False, keys)
+                check(f"{name}: the attributes of the sample's thread", False, keys)
                 break
     return d
 
@@ -127,9 +127,9 @@ for profile in profiles():
         check("no loop is a function", not any(s.startswith("[loop") for s in dictionary["stringTable"]))
         check("build-ids are attributes of mappings", any(m["attributeIndices"] for m in dictionary["mappingTable"]))
 labelled = run(CPPROF, "export", "sample.data", "-f", "otlp", "--label", "service.name=shop", "-o", "labelled.otlp")
-check("labels are taken", labelled.returncode == 0, labelled.stderr)
-check("and are attributes of the resource", 'key: "service.name"' in decoded("labelled.otlp"))
+check("labels are accepted", labelled.returncode == 0, labelled.stderr)
+check("labels are attributes of the resource", 'key: "service.name"' in decoded("labelled.otlp"))
 whole = open("sample.otlp", "rb").read()
 open("cut.otlp", "wb").write(whole[:len(whole) // 2])
-check("protobufjs refuses half of it", run("node", "otlp.mjs", PROTO, "cut.otlp").returncode != 0)
+check("protobufjs refuses a truncated file", run("node", "otlp.mjs", PROTO, "cut.otlp").returncode != 0)
 done()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pprof program reads what we write, sums are ours, and it refuses damaged files."""
+"""The pprof program reads our export with the same sums, and refuses damaged files."""
 import gzip
 import os
 import re
@@ -10,7 +10,7 @@ from common import check, debian, document, done, enter, export, profiles, run, 
 
 
 def build():
-    """The program out of Debian's source packages, without a network."""
+    """Builds pprof from Debian's source packages, without a network."""
     if not shutil.which("go"):
         skip("go is not installed")
     if os.path.exists("pprof"):
@@ -28,7 +28,7 @@ def pprof(*options):
 
 
 def amount(text):
-    """What -top prints of a value: 12.5ms and the like, in ns; plain counts as they are."""
+    """A value printed by -top, such as 12.5ms, in ns; counts are returned as they are."""
     number, unit = re.fullmatch(r"([0-9.]+)([a-z]*)", text).groups()
     return float(number) * {"": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "mins": 60e9}[unit]
 
@@ -85,9 +85,9 @@ build()
 for profile in profiles():
     text = check_profile(profile)
     if profile == "recorded":
-        check("inlined calls are several lines of a place", re.search(r"^\s+\d+: 0x[0-9a-f]+ M=\d+ .*\n\s+\S+ \S+:\d+", text, re.M), text[:500])
+        check("inlined calls are several lines of one location", re.search(r"^\s+\d+: 0x[0-9a-f]+ M=\d+ .*\n\s+\S+ \S+:\d+", text, re.M), text[:500])
 names = pprof("-top", "-nodecount=1000", "-nodefraction=0", "hostile.pb.gz").stdout
-check("hostile names arrive", all(name in names for name in ("__proto__", "semi;colon;frames 12", "=cmd|' /C calc'!A0", "constructor", "größe")), names)
+check("hostile names are kept", all(name in names for name in ("__proto__", "semi;colon;frames 12", "=cmd|' /C calc'!A0", "constructor", "größe")), names)
 export("sample", "pyroscope.pb.gz", "--pprof-names", "pyroscope")
 types = pprof("-raw", "pyroscope.pb.gz").stdout
 check("Pyroscope's names", "cpu/nanoseconds" in types and "PeriodType: cpu nanoseconds" in types, types[:300])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""promtool takes the OpenMetrics export, as text for node_exporter and as OpenMetrics proper; it refuses a file without
-its end and one with a bad label."""
+"""promtool accepts the OpenMetrics export, as text for node_exporter and as OpenMetrics; it refuses a truncated file and
+one with an invalid label."""
 import os
 import re
 import shutil
@@ -18,7 +18,7 @@ def blocks(file):
 
 
 def stamped(file):
-    """A time for each sample: blocks are made of times, which the textfile collector refuses."""
+    """Adds a timestamp to each sample: promtool needs them to make blocks, but the textfile collector refuses them."""
     with open(file) as text, open("stamped.om", "w") as to:
         for line in text:
             to.write(line if line.startswith("#") else line.rstrip("\n") + " 1790000000\n")
@@ -31,17 +31,17 @@ for profile in profiles():
     check(f"{profile}: promtool check metrics", text.returncode == 0 and not text.stderr.strip(), text.stdout + text.stderr)
     made = blocks(stamped(file))
     check(f"{profile}: promtool reads it as OpenMetrics", made.returncode == 0, made.stderr)
-    os.makedirs("blocks/wal", exist_ok=True)  # dump asks for one
+    os.makedirs("blocks/wal", exist_ok=True)  # required by dump
     listed = run(promtool, "tsdb", "dump", "blocks")
     series = {line.rsplit(" ", 2)[0] for line in listed.stdout.splitlines() if line.startswith("{")}
     ours = [line for line in open(file) if line[0] not in "#\n"]
-    check(f"{profile}: every series arrived", len(series) == len(ours), (len(series), len(ours), listed.stderr))
+    check(f"{profile}: every series was read", len(series) == len(ours), (len(series), len(ours), listed.stderr))
     check(f"{profile}: few enough", len(ours) < 300, len(ours))
     kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)$", open(file).read(), re.M))
     check(f"{profile}: types", all(kind in ("gauge", "info", "counter") for kind in kinds.values()) and kinds["cpprof_self_seconds"] == "gauge", kinds)
 lines = open("stamped.om").read()
 open("cut.om", "w").write(lines.replace("# EOF\n", ""))
-check("no end is refused", blocks("cut.om").returncode != 0)
+check("a file without its end is refused", blocks("cut.om").returncode != 0)
 open("label.prom", "w").write('# TYPE a gauge\na{b="c} 1\n')
-check("a bad label is refused", run(promtool, "check", "metrics", stdin=open("label.prom")).returncode != 0)
+check("an invalid label is refused", run(promtool, "check", "metrics", stdin=open("label.prom")).returncode != 0)
 done()

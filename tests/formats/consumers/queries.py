@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The DuckDB and pandas recipes of docs/exports.md, as they stand there, on files as it says to make them; and their answers
-are those of the JSON export."""
+"""Runs the DuckDB and pandas recipes of docs/exports.md verbatim, on files made as described there; their results are
+those of the JSON export."""
 import json
 import os
 import platform
@@ -19,7 +19,7 @@ def recipes(language):
 
 
 def heaviest(name):
-    """Self cost by function name, from the document."""
+    """Self cost by function name, from the JSON export."""
     ours, sums = document(name), {}
     for frame, cost in zip(ours["nodes"]["frame"], ours["node_values"]["exclusive"]["1"]):
         label = ours["strings"][ours["frames"]["name"][frame]]
@@ -55,6 +55,6 @@ for block in blocks:
     rows = json.loads(ran.stdout) if ran.returncode == 0 else []
     check("DuckDB:\n" + block, rows, ran.stderr[-800:])
     if rows and "self" in rows[0]:
-        check("DuckDB's answer", rows[0]["name"] == name and int(rows[0]["self"]) == cost, (rows[0], name, cost))
+        check("DuckDB's result", rows[0]["name"] == name and int(rows[0]["self"]) == cost, (rows[0], name, cost))
 check("DuckDB: a wrong file fails", run("node", "duckdb.mjs", input=blocks[0].replace("app.", "none.")).returncode != 0)
 done()

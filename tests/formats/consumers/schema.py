@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON export fits the schema that `cpprof schema` prints, by two validators; both, and `cpprof check`, refuse what
-does not. What a schema cannot say (references, order, sums) `cpprof check` says."""
+"""Two validators accept the JSON export by the schema that `cpprof schema` prints; both, and `cpprof check`, refuse invalid
+documents. `cpprof check` also finds what a schema cannot express: bad references, order and sums."""
 import copy
 import glob
 import json
@@ -25,7 +25,7 @@ def by_python(python, *files):
 
 
 def misshapen(document):
-    """What the schema must refuse."""
+    """Documents that the schema must refuse."""
     def without(key):
         other = copy.deepcopy(document)
         del other[key]
@@ -33,20 +33,20 @@ def misshapen(document):
     yield "no strings", without("strings")
     yield "no version", without("version")
     yield "another schema", {**document, "schema": "else"}
-    yield "strings are no strings", {**document, "strings": [1, 2]}
-    yield "nodes are no table", {**document, "nodes": []}
-    yield "a parent that is no number", {**document, "nodes": {**document["nodes"], "parent": ["x"]}}
+    yield "strings that are not strings", {**document, "strings": [1, 2]}
+    yield "nodes that are not a table", {**document, "nodes": []}
+    yield "a parent that is not a number", {**document, "nodes": {**document["nodes"], "parent": ["x"]}}
 
 
 def inconsistent(document):
-    """What only following the references shows."""
+    """Inconsistent documents that match the schema."""
     def changed(section, column, at, value):
         other = copy.deepcopy(document)
         other[section][column][at] = value
         return other
-    yield "a frame that is not there", changed("nodes", "frame", 1, 99999)
-    yield "a parent behind its child", changed("nodes", "parent", 1, 2)
-    yield "a name that is not there", changed("frames", "name", 1, 99999)
+    yield "a frame that does not exist", changed("nodes", "frame", 1, 99999)
+    yield "a parent after its child", changed("nodes", "parent", 1, 2)
+    yield "a name that does not exist", changed("frames", "name", 1, 99999)
     yield "a value more", {**document, "node_values": {**document["node_values"], "exclusive": {
         **document["node_values"]["exclusive"], "0": document["node_values"]["exclusive"]["0"] + [1]}}}
     other = copy.deepcopy(document)

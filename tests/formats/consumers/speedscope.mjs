@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens files in the speedscope of node_modules, served from here to a headless browser; a line of JSON for each.
+// Opens files in a headless browser with the speedscope of node_modules, served from here; prints a line of JSON per file.
 // usage: node speedscope.mjs CHROMIUM FILE...
 import fs from "node:fs";
 import http from "node:http";

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""speedscope itself, in a browser, opens what we write for it and the other formats it reads; it says so when a file is
-damaged. Its schema holds as well, and what the schema does not see is checked here: references and sums."""
+"""speedscope, in a browser, opens our speedscope export and our other formats that it supports, and reports damaged files.
+The exports match its schema; references and sums, which the schema does not cover, are checked here."""
 import json
 import os
 import shutil
@@ -17,7 +17,7 @@ def check_file(name):
     for profile in file["profiles"]:
         if profile["type"] == "sampled":
             check("references", all(0 <= frame < frames for stack in profile["samples"] for frame in stack))
-            check("a weight for each stack", len(profile["weights"]) == len(profile["samples"]))
+            check("one weight per stack", len(profile["weights"]) == len(profile["samples"]))
             continue
         stack, last = [], 0
         for event in profile["events"]:
@@ -58,10 +58,10 @@ schema = schema if os.path.exists(schema) else next(
 fits = run("node", "validate.mjs", schema, *[file for file in good if file.endswith(".speedscope.json")])
 check("its schema", fits.returncode == 0, fits.stdout + fits.stderr)
 damaged("none.speedscope.json", lambda file: file.pop("shared"))
-check("its schema refuses", run("node", "validate.mjs", schema, "none.speedscope.json").returncode == 1)
+check("its schema refuses a damaged file", run("node", "validate.mjs", schema, "none.speedscope.json").returncode == 1)
 opened = run("node", "speedscope.mjs", browser, *good, *bad)
 results = [json.loads(line) for line in opened.stdout.splitlines() if line.startswith("{")]
-check("every file was tried", len(results) == len(good) + len(bad), opened.stdout + opened.stderr)
+check("every file was opened", len(results) == len(good) + len(bad), opened.stdout + opened.stderr)
 for result in results:
     check(("refused: " if result["file"] in bad else "opened: ") + result["file"], result["ok"] == (result["file"] not in bad), result)
 names = {frame["name"] for frame in json.load(open("hostile.speedscope.json"))["shared"]["frames"]}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do JSON files fit a JSON Schema? usage: node validate.mjs SCHEMA FILE...; exit 1 if one does not.
+// Validates JSON files against a JSON Schema. usage: node validate.mjs SCHEMA FILE...; exit 1 if one does not match.
 import fs from "node:fs";
 import Ajv from "ajv";
 import Ajv2020 from "ajv/dist/2020.js";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C with everything a compiler splits, clones and nests: cold paths, partial inlining, GNU nested functions. */
+/* C code that compilers split, clone and nest: cold paths, partial inlining, GNU nested functions. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

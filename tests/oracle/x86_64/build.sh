@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Rebuilds the objects beside it (checked in, so that the tests need no cross compiler).
+# Rebuilds the object files in this folder (checked in, so that the tests need no cross compiler).
 set -e
 cd "$(dirname "$0")"
 cc=${CC:-x86_64-linux-gnu-gcc}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ordinary compiled code for the decoders to agree on: a switch, calls, vector loops, floating point, atomics. */
+/* Ordinary compiled code to compare the decoders on: a switch, calls, vector loops, floating point, atomics. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>

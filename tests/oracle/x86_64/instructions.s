@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# One instruction of every kind that x86_reduce.c knows or that has hidden operands.
+# One instruction of each kind that x86_reduce.c handles or that has implicit operands.
 	.text
 	push %rbx
 	push %r12

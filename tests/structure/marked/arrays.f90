@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Array syntax beside explicit loops, where, a procedure in a module, OpenMP.
+! Array syntax next to explicit loops, where, a procedure in a module, OpenMP.
 module grid
 contains
   subroutine relax(a, b, n)

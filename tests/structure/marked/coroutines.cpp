@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines: a loop in the body is left at each co_yield and entered again in its middle. Where every time round yields,
-// no cycle is left in the code: nothing is asked there.
+// Coroutines: a loop in the body is left at each co_yield and re-entered in its middle. Where every iteration yields,
+// no cycle is left in the code: nothing is required there.
 #include <coroutine>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A nest with `continue` in the outer loop, a loop left by goto and by return, one with its test at the end. GCC saves registers
-// for the elimination only when it is first needed: the outer loop is there twice, and entered in its middle.
+// for the elimination only when it is first needed: there are two copies of the outer loop, one entered in its middle.
 #include <stdio.h>
 
 #define KEEP __attribute__((noinline))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One generic lambda or template, several instances of it on one line.
+// Several instances of one generic lambda or template on one line.
 #include <cstdio>
 #include <vector>
 

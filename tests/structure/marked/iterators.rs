@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterators of Rust: the head of a `for` is the code of `next`, inlined from the library.
+// Rust iterators: the head of a `for` is the code of `next`, inlined from the library.
 use std::env;
 
 #[inline(never)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of goto and switch: retries, state machines, ways in from several sides.
+// Loops made of goto and switch: retries, state machines, several entries.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ retry: // loop 1 in backoff
 	return wait;
 }
 
-/* A scanner: one loop, whatever the states are turned into. */
+/* A scanner: one loop, however the states are compiled. */
 KEEP int scan(const char *text)
 {
 	enum { SPACE, WORD, NUMBER } state = SPACE;
@@ -77,7 +77,7 @@ KEEP long run(const unsigned char *code, long value)
 	}
 }
 
-/* Braces on lines of their own. */
+/* Braces on separate lines. */
 KEEP long gnu(const unsigned char *code, long value)
 {
 	for (;;) // loop 1 in gnu
@@ -123,7 +123,7 @@ KEEP void send(volatile int *to, const int *from, int count)
 	}
 }
 
-/* The first round starts in the middle. */
+/* The first iteration starts in the middle. */
 KEEP int alternate(int *values, int n, int start)
 {
 	int i = 0;
@@ -140,7 +140,7 @@ second:
 	return i;
 }
 
-/* The same, around a loop that is entered from there alone. */
+/* The same, around a loop that is entered only from there. */
 KEEP long digits(const long *values, int n, int start)
 {
 	long sum = 0;
@@ -159,7 +159,7 @@ middle:
 	return sum;
 }
 
-/* Two loops of goto, one in the other. */
+/* Two nested loops made of goto. */
 KEEP long nested(const long *rows, int height, int width)
 {
 	long sum = 0;
@@ -176,7 +176,7 @@ cell: // loop 2 in nested
 	return sum;
 }
 
-/* A search that is left from inside, and started again. */
+/* A search that is left from inside, and restarted. */
 KEEP int again(const int *values, int n, int wanted)
 {
 	int rounds = 0;

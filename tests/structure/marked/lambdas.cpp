@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nest in a template that takes a lambda: the vector body has lines of the lambda alone, and the compiler leaves
+// A nest in a template that takes a lambda: the vector body has only lines of the lambda, and the compiler leaves
 // instructions of the caller in the nest.
 #include <cstdio>
 #include <cstdlib>

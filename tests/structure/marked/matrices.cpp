@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigen: expressions whose loops are the library's, in loops of our own.
+// Eigen: expressions whose loops are the library's, inside loops of the program.
 #include <Eigen/Dense>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range-for, algorithms with lambdas, a policy that takes a body, templates called twice.
+// Range-for, algorithms with lambdas, an execution policy that takes a body, templates called twice.
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that lists and strings are walked with, do-while, continue and break at several depths, early returns.
+// Loops over lists and strings, do-while, continue and break at several depths, early returns.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose head has no code of its own, or that are entered in the middle.
+// Loops whose head has no code, or that are entered in the middle.
 #include <stdio.h>
 
 __attribute__((noinline)) int interpret(const unsigned char *code, int value)
@@ -61,7 +61,7 @@ again:
 	return low;
 }
 
-/* This is a nest indeed, though both loops start on one line. */
+/* This is a real nest, though both loops start on one line. */
 #define CELLS(y, height, x, width) for (int y = 0; y < height; y++) for (int x = 0; x < width; x++)
 
 __attribute__((noinline)) int visit(const int *cells, int height, int width)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nothing is inlined here: a body that was written in another file is still the function's own.
+// Nothing is inlined here: a body from an included file is still the function's own.
 // inlined: nothing
 #include <stdio.h>
 

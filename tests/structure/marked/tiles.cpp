@@ -28,7 +28,7 @@ struct view {
 	double &operator()(size_t i, size_t j) const { return cells[i * stride + j]; }
 };
 
-// clang leaves the vector body nothing but `i++` of the `for`, and the remainder nothing but the rest of it.
+// clang leaves in the vector body only `i++` of the `for`, and in the remainder only the rest of it.
 KEEP void add(std::vector<double> &to, const std::vector<double> &from, double factor)
 {
 	each(to.size(), [&](size_t i) { to[i] += factor * from[i]; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C++20 ranges: the loops of adaptors are those of the library, the loops around them are ours.
+// C++20 ranges: the loops of adaptors are the library's, the loops around them the program's.
 #include <algorithm>
 #include <cstdio>
 #include <ranges>

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Loops that gfortran leaves without a line of their own, and several on one line.
+! Loops for which gfortran gives no line, and several on one line.
 module waves
 contains
 subroutine advance(next, now, rows, cols)

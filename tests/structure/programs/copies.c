@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops that optimisers copy: vector body and remainder, versions for overlapping arrays, peeled and
- * unrolled iterations, a loop unswitched by a condition. Each is one loop in the source, and here.
+ * unrolled iterations, a loop unswitched by a condition. Each must be shown as one loop, as in the source.
  */
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-written: no debug information, loops by address only; nesting is right all the same.
+// Hand-written code without debug information: loops are known by address only, but nesting must be right.
 //: expect copy_rows
 //:   loop
 //:     loop
@@ -32,7 +32,7 @@ two_entries:
 	ret
 	.size two_entries, . - two_entries
 
-// Goes on with another stack, as longjmp does: what stands behind a call of it is not reached from there.
+// Continues on another stack, like longjmp: the code after a call of it is not reached from there.
 //: expect jump_away
 	.global jump_away
 	.type jump_away, %function
@@ -59,7 +59,7 @@ leaves:
 	b 6b
 	.size leaves, . - leaves
 
-// Switches between stacks, and is switched back to: the loop around it goes round.
+// Switches stacks, and is switched back to: the loop around it continues.
 //: expect switch_to
 	.global switch_to
 	.type switch_to, %function

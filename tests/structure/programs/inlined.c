@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops and inlined calls in each other. Inlining is forced, so it is the same at every level. */
+/* Loops in inlined calls and inlined calls in loops. Inlining is forced, so it is the same at every level. */
 #include <stdlib.h>
 
 #ifdef __clang__
@@ -12,7 +12,7 @@
 volatile int sink;
 NOINLINE int outside(int n) { return n + sink; }
 
-/* A loop whose condition is inlined stays where it is written, and its body with it. */
+/* A loop whose condition is inlined stays where it is written, with its body. */
 INLINE int more(int i, int n)
 {
 	return i < n && sink != i; /* @more */
@@ -29,7 +29,7 @@ NOINLINE void condition(int n) /* @condition */
 	}
 }
 
-/* A loop that is inlined as a whole stands in the inlined call. */
+/* A loop that is inlined as a whole is in the inlined call. */
 INLINE void fill(int n)
 {
 	for (int i = 0; i < n; i++) /* @fill */
@@ -45,7 +45,7 @@ NOINLINE void whole(int n) /* @whole */
 	sink = 2;
 }
 
-/* Twice in one function: two loops, told apart by their call sites. */
+/* Twice in one function: two loops, distinguished by their call sites. */
 //: expect twice @twice if !alien
 //:   inline fill at @fill1
 //:     loop @fill-@fill_end
@@ -86,7 +86,7 @@ NOINLINE void q(int n) /* @q */
 		r(i); /* @q_end */
 }
 
-/* Inlined in inlined, the loop in the middle. */
+/* An inlined call in an inlined call, with a loop in between. */
 INLINE int leaf(int i)
 {
 	return outside(i) ^ sink;
@@ -107,7 +107,7 @@ INLINE int upper(int n)
 //:     inline middle at @upper_call
 //:       loop @middle-@middle_end
 //:         inline leaf at @middle_end
-// Not described, the calls are known by their lines only: one in the other cannot be seen.
+// Without inlining information, the calls are known by their lines only, not how they nest.
 //: expect tower @tower if alien
 //:   inline middle *
 //:     loop @middle-@middle_end
@@ -117,7 +117,7 @@ NOINLINE int tower(int n) /* @tower */
 	return upper(n); /* @tower_call */
 }
 
-/* Cold code of a loop belongs to the loop, and repeats nothing of it. */
+/* Cold code of a loop belongs to the loop, and adds no copy of it. */
 NOINLINE __attribute__((cold)) void complain(int n) { sink = n; }
 //: expect colds @colds
 //:   loop @cold_for-@cold_end
@@ -136,7 +136,7 @@ NOINLINE void colds(const int *a, int n) /* @colds */
 	}
 }
 
-/* The function behind a call that never returns is none of this one's. */
+/* The function after a call that never returns is not part of this one. */
 static NOINLINE __attribute__((noreturn)) void die(int n)
 {
 	sink = n;

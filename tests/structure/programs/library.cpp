@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates, lambdas, range-for, and the search of a set that calls back an inlined functor.
+// Templates, lambdas, range-for, and the search of a set that calls an inlined functor.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -21,7 +21,7 @@ NOINLINE void ranges(const std::vector<int> &v) // @ranges
 	}
 }
 
-// The algorithm's own loop stands in the algorithm, the lambda's call in that loop.
+// The algorithm's own loop is in the algorithm, the lambda's call in that loop.
 //: expect lambdas @lambdas if O2|O3
 //:   inline for_each at @each
 //:     loop *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops as C writes them. What each function must show stands above it; see ../check.py. */
+/* All forms of loops in C. The expectations for each function are above it; see ../check.py. */
 #include <stdlib.h>
 
 #define NOINLINE __attribute__((noinline, noipa_or_noclone))
@@ -121,7 +121,7 @@ middle:
 	sink = 0;
 }
 
-// The head executes nothing; clang at -O0 jumps back to its line all the same.
+// The head has nothing to execute; clang at -O0 still jumps back to its line.
 //: expect endless @endless if clang O0
 //:   loop @head-@forever_end
 //:   line @give_up in @head

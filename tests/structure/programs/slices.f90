@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Fortran: explicit loops, loops that array syntax hides, contained procedures, statement functions.
+! Fortran: explicit loops, loops implied by array syntax, contained procedures, statement functions.
 
 !: expect explicit_
 !:   loop @jdo-@idone
@@ -24,7 +24,7 @@ subroutine slices(a, b, n)
 end subroutine
 
 ! Two dimensions, one statement: a nest of two.
-! (Unrolled, gcc jumps from one of the two loops into the other: with several entries a nest on one line is one loop.)
+! (Unrolled by gcc, one of the two loops jumps into the other: with several entries, a nest on one line is one loop.)
 !: expect square_ if !unroll
 !:   loop @plane-@plane
 !:     loop @plane-@plane
@@ -45,9 +45,9 @@ subroutine statement(a, n)
   end do
 end subroutine
 
-! The contained procedure's loop is its own; the host's lines go on below it.
+! The contained procedure's loop is its own; the host's lines continue after it.
 ! (At -O3 gcc unswitches host by the stride of the inlined loop and gives the copies lines of both; at -Os it
-! leaves code of scale without the inlined call that brought it.)
+! leaves code of scale without its inlined call.)
 !: expect host_ if !O3 !Os
 !:   loop @hdo-@huse
 !:     inline scale at @huse if !O0

@@ -105,7 +105,7 @@ TEST(child_is_one_at_a_time)
 
 /* ---- results ------------------------------------------------------------------------------------ */
 
-/* More than a pipe holds: somebody must read while it writes. */
+/* More than fits into a pipe: the parent must read while the child writes. */
 static int child_writes(void *context, int result)
 {
 	uint32_t n = *(const uint32_t *)context;
@@ -182,7 +182,7 @@ static int child_wants_memory(void *context, int result)
 													  : 6;
 }
 
-/* qemu-user takes a limit on memory and does not keep it. */
+/* qemu-user accepts a limit on memory, but does not enforce it. */
 static int child_limits_itself(void *context, int result)
 {
 	struct rlimit limit = { .rlim_cur = (rlim_t)1 << 29, .rlim_max = (rlim_t)1 << 29 };
@@ -256,7 +256,7 @@ TEST(child_steps_aside_or_does_nothing)
 
 enum { KEEPS_CAPABILITIES = 1, MAY_GET_MORE = 2, MAY_DUMP = 4, CANNOT_READ = 8, WRITES = 16, REMOVES = 32 };
 
-/* What it may do that it should not, as a mask. */
+/* The forbidden operations that it could perform, as a mask. */
 static int child_tries_all(void *context, int result)
 {
 	const char *path = context;
@@ -348,8 +348,8 @@ static int child_tells_late(void *context, int result)
 	return read(ends[2], &byte, 1) == 0 && write(ends[1], "y", 1) == 1 ? 0 : 1;
 }
 
-/* A process in between, which starts a child and is killed. Ends 0 and 1 are a pipe from the grandchild, 2
- * and 3 one to it. Returns what the grandchild said when it was without a parent; 0 = it was gone. */
+/* An intermediate process starts a child and is killed. Ends 0 and 1 are a pipe from the grandchild, 2 and 3
+ * one to it. Returns what the grandchild wrote after it had lost its parent; 0: it was gone. */
 static char orphan_says(bool outlives)
 {
 	int ends[4];

@@ -12,8 +12,8 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* Of every size, with small ones more often; and bits that are all but certain between them, which narrow the
- * interval to next to nothing. */
+/* Numbers of every size, small ones more often; and nearly certain bits between them, which narrow the
+ * interval to almost nothing. */
 static uint64_t any_number(uint64_t *seed)
 {
 	unsigned bits = (unsigned)(next_random(seed) % 65);

@@ -47,7 +47,7 @@ TEST(gzip_stream_round_trips_and_leaves_its_target_open)
 	free(plain.at);
 }
 
-/* Two members, one behind the other, as `cat a.gz b.gz` makes them; and the same with its end missing. */
+/* Two concatenated gzip members, as made by `cat a.gz b.gz`; and the same truncated. */
 TEST(a_packed_stream_unpacks_member_by_member)
 {
 	struct buffer packed;

@@ -36,7 +36,7 @@ TEST(map_finds_replaces_and_removes)
 	map_done(&map);
 }
 
-/* Every hash is one of four, so that slots are found by walking on. */
+/* All hashes are one of four values, so that slots are found by probing. */
 typedef VEC(uint32_t) numbers;
 
 static bool number_same(const void *owner, uint32_t index, const void *key)

@@ -17,7 +17,7 @@
 #include "base/store.h"
 #include "tests/test.h"
 
-/* What a child of the tests has at hand. */
+/* What a sandboxed child of the tests can use. */
 struct fenced {
 	int ends[2];
 	struct channel channel;
@@ -25,7 +25,7 @@ struct fenced {
 	uint64_t realm;
 };
 
-/* A child behind the fence does what run says; its exit status. Meanwhile serve answers it. */
+/* Runs `run` in a child behind the fence; returns its exit status. Meanwhile serve answers its requests. */
 static int fenced_run(struct fenced *fenced, int (*run)(void *context, int result),
 		      void (*serve)(struct fenced *fenced, int kind, struct bytes message))
 {
@@ -61,7 +61,7 @@ static bool fence_is_there(void)
 	return is_there;
 }
 
-/* Under an emulator of one program the kernel's filters cannot be had. */
+/* qemu-user does not support seccomp filters. */
 static int fence_tried(void *context, int result)
 {
 	(void)context;
@@ -207,7 +207,7 @@ TEST(a_fenced_child_uses_the_store_by_asking)
 	served = store_open(path, 0);
 	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
 	CHECK_EQ(fenced_run(&fenced, child_uses_the_store, serve_store), 0);
-	/* A kind is a part of a file's name: none that leads elsewhere. */
+	/* A kind is part of a file name: path separators are refused. */
 	CHECK_EQ(store_serve_get(served, 0,
 				 (struct bytes){ (const uint8_t *)"../a\0........................", 28 }),
 		 -ENOENT);
@@ -217,7 +217,7 @@ TEST(a_fenced_child_uses_the_store_by_asking)
 	CHECK_EQ(system(command), 0);
 }
 
-/* Puts its own under the key of another. */
+/* Stores its own data under another's key. */
 static int child_in_a_realm(void *context, int result)
 {
 	struct fenced *fenced = context;

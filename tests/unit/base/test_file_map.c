@@ -75,7 +75,7 @@ TEST(slots_are_used_again_and_their_number_is_limited)
 	close(fd);
 }
 
-/* Each thread maps a file of its own again and again, and has it shrink. */
+/* Each thread repeatedly maps its own file, which is then truncated. */
 static void *shrink_often(void *unused)
 {
 	size_t n_wrong = 0;

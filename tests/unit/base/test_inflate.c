@@ -7,7 +7,7 @@
 
 #define N (3u << 20)
 
-/* Text that packs well, then noise that does not, then a run, then repetitions at all distances. */
+/* Text that compresses well, then noise, then a run, then repetitions at all distances. */
 static void fill(uint8_t *plain)
 {
 	uint32_t noise = 1;
@@ -36,7 +36,7 @@ static uint32_t adler(const uint8_t *at, size_t n)
 	return high << 16 | low;
 }
 
-/* A zlib stream: two bytes in front, a checksum behind. */
+/* A zlib stream: a header of two bytes, and a checksum at the end. */
 static struct buffer packed(const uint8_t *plain, size_t n)
 {
 	char *text = NULL;
@@ -116,7 +116,7 @@ TEST(a_stream_that_is_cut_off_too_long_or_has_a_wrong_checksum_is_damaged)
 	free(room);
 }
 
-/* A sound header and sound sizes before a body that unpacks to far more than it could. */
+/* A valid header and sizes before a body that unpacks to far more than it could. */
 TEST(more_than_a_stream_can_hold_is_not_believed)
 {
 	CHECK(inflate_is_possible(100, 100000));

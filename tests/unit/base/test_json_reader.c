@@ -35,7 +35,7 @@ TEST(json_reader_tells_events_in_order)
 		CHECK_EQ(json_reader_next(&r), want[i]);
 }
 
-/* The same from a stream, whose window is many times smaller; strings and words lie across its end. */
+/* The same from a stream with a much smaller window; strings and words cross its end. */
 TEST(json_reader_reads_streams_of_any_length)
 {
 	char *text = NULL;

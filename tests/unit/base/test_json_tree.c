@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/json_tree.h"
 
-/* Parses; NULL if it is refused, and then the diag says why. */
+/* Parses; returns NULL if the text is refused, with the reason in the diag. */
 static struct json_node *parse(const char *text, struct diag *diag)
 {
 	struct json_node *root = NULL;

@@ -204,7 +204,7 @@ TEST(store_drops_the_oldest_when_it_grows_too_large)
 	remove_place(&place);
 }
 
-/* Some process's entry, whole: its first byte says who wrote it and how long it is. */
+/* A complete entry of some process: its first byte tells who wrote it and its length. */
 static bool is_whole(struct bytes bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_insn: a struct insn as one line, so that tests can state what an instruction does the way one
- * would write it down: "push rbx", "rax = [rdi + rcx << 2 + 8]:4; kills rdx; branch above 0x401020".
+ * show_insn: formats a struct insn as one line, so that tests can state what an instruction does in readable
+ * form: "push rbx", "rax = [rdi + rcx << 2 + 8]:4; kills rdx; branch above 0x401020".
  */
 #pragma once
 
@@ -41,7 +41,7 @@ static inline void show_imm(struct line *line, int64_t imm)
 	line_add(line, value < 10 ? "%s%llu" : "%s0x%llx", imm < 0 ? "-" : "", (unsigned long long)value);
 }
 
-/* base + index << shift + imm, whatever there is of it. */
+/* base + index << shift + imm, as far as present. */
 static inline void show_sum(struct line *line, const struct isa *isa, const struct effect *effect)
 {
 	if (effect->base != REG_NONE)
@@ -147,7 +147,7 @@ static inline void show_flow(struct line *line, const struct isa *isa, const str
 	}
 }
 
-/* Valid until line is used again. "-" if the instruction does nothing that counts. */
+/* Valid until line is reused. "-" if the instruction has no effect of interest. */
 static inline const char *show_insn(struct line *line, const struct isa *isa, const struct insn *insn)
 {
 	line->len = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of A64 words without decoding them, held against what the decoder says of random ones. */
+/* Compares shortcuts for A64 words that are not fully decoded with the decoder, on random words. */
 #include "binary/isa/a64/a64.h"
 #include "tests/test.h"
 
-/* What is passed over must be nothing that the survey of a text would have noted. */
+/* Words that are skipped must be irrelevant to the survey of a text. */
 TEST(a64_idle_words_do_nothing_that_is_looked_for)
 {
 	uint64_t seed = 7;
@@ -51,7 +51,7 @@ TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
 
-/* Is what is told of this word all that its decode says? */
+/* Does the shortcut agree with the decoder on this word? */
 static void check_quick(uint32_t word, uint64_t vaddr, struct isa_quick quick)
 {
 	struct insn insn;
@@ -121,7 +121,7 @@ static uint64_t reg_mask(uint8_t reg)
 	return reg < REG_MAX ? 1ull << reg : 0;
 }
 
-/* Is the glance at this word what its decode says? */
+/* Does the quick look at this word agree with the decoder? */
 static void check_glance(uint32_t word, struct isa_use glance)
 {
 	struct insn insn;

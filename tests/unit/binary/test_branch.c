@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What conditional branches look at, in the bytes that assemblers make of them. */
+/* The operands of conditional branches, from the encodings that assemblers produce. */
 #include "binary/isa/isa.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the analysis of a function assumes about the registers of its callees, and what becomes of it. */
+/* Assumptions of a function's analysis about the registers of its callees, and whether they are confirmed. */
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "tests/elf_maker.h"
@@ -141,7 +141,7 @@ static const uint8_t probe_code[] = {
 	0xc3,                                                       /* 1054 ret */
 };
 
-/* sp at an instruction, from the state at the function's start on. */
+/* sp at an instruction, computed from the state at the function's start. */
 static value probe_sp_at(struct flow *flow, uint64_t vaddr)
 {
 	struct state state;
@@ -155,7 +155,7 @@ static value probe_sp_at(struct flow *flow, uint64_t vaddr)
 	return state.reg[flow->isa->sp];
 }
 
-/* The symbols are borrowed; NULL: there are none. */
+/* The symbols are borrowed; NULL: none. */
 static struct scene probe_scene_new(const struct symbols *symbols)
 {
 	static const uint32_t starts[] = { 0x1000, 0x1020, 0x1030, 0x1050, 0x1055 };

@@ -189,7 +189,7 @@ TEST(cfg_of_a_tail_call_names_its_target)
 	scene_done(&s);
 }
 
-/* Every function that the symbols state and that is not cold is found without them. */
+/* Every function that has a symbol and is not cold is found without symbols. */
 static void check_found(const char *file, unsigned n_missing)
 {
 	struct scene known = scene(file);
@@ -244,7 +244,7 @@ TEST(functions_have_an_index_before_any_survey)
 	images_free(s.images);
 }
 
-/* What arrives at a leader takes nothing away from what is known there. */
+/* A state that arrives at a leader must not remove anything that is known there. */
 static uint64_t taken_away(const struct scene *s, uint32_t to, const struct state *arriving)
 {
 	const struct state *known = to == FLOW_NONE || to == 0 ? NULL : flow_state(&s->flow, to);
@@ -256,7 +256,7 @@ static uint64_t taken_away(const struct scene *s, uint32_t to, const struct stat
 	return state_join(&copy, arriving);
 }
 
-/* Runs on from a leader as the analysis did; how often a jump tells a target something new. */
+/* Continues from a leader as the analysis did; counts the jumps that add information to their target. */
 static unsigned count_unsettled(struct scene *s, uint32_t i)
 {
 	struct flow *flow = &s->flow;
@@ -328,7 +328,7 @@ TEST(functions_index_tells_each_function_from_the_next)
 	scene_done(&s);
 }
 
-/* Unwind entries, symbols, stubs and entry points are merged: in order, none lost, none twice. */
+/* Unwind entries, symbols, stubs and entry points are merged: in order, none missing, no duplicates. */
 TEST(functions_index_is_sorted_and_has_all_that_the_image_states)
 {
 	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_gcc_O2", "aarch64_gcc_O2",

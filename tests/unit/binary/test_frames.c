@@ -26,7 +26,7 @@ static void made_done(struct made *m)
 	images_free(m->images);
 }
 
-/* Three functions; the second has a hole behind it. Not in order of address, as in real files. */
+/* Three functions with a gap after the second. Not in order of address, as in real files. */
 static void three_functions(struct writer *eh)
 {
 	size_t cie = frame_cie(eh, "zR", 1, -8, 16, PROGRAM(0x0c, 7, 8, 0x90, 1));
@@ -53,7 +53,7 @@ static struct made make(enum elf_layout layout, struct bytes eh, struct bytes hd
 	return m;
 }
 
-/* A search table as linkers write it: data-relative pairs, sorted. */
+/* A search table as linkers write it: sorted pairs relative to the data. */
 static void make_hdr(struct writer *w, const uint64_t (*pairs)[2], uint32_t n)
 {
 	write_u8(w, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The index of functions of this program, packed and had again. */
+/* The function index of this program, packed and unpacked again. */
 #include "binary/functions/function.h"
 
 #include "tests/test.h"
@@ -91,7 +91,7 @@ TEST(functions_are_not_unpacked_from_what_was_cut)
 	scene_done(&s);
 }
 
-/* Any byte may be another one: either it is no index, or one that can be asked. */
+/* With any byte changed, the index is either rejected or can be queried. */
 TEST(functions_that_were_damaged_can_be_asked_or_are_none)
 {
 	struct scene s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions in gaps: only the gap that is asked about is searched, and of a large file what lies around.
+ * Functions in gaps: only the gap that is queried is searched, and in a large file only the surroundings.
  */
 #include <stdlib.h>
 
@@ -72,8 +72,8 @@ TEST(functions_in_one_gap_are_found_without_the_next)
 }
 
 /*
- * One function with an unwind entry, which calls two others; behind it a gap that is longer than what is
- * searched at once. Where those two stand the gap is cut: [0x40, 0x9000), [0x9000, 0x12000), [0x12000,
+ * One function with an unwind entry, which calls two others; after it a gap that is longer than what is
+ * searched at once. The gap is split at those two: [0x40, 0x9000), [0x9000, 0x12000), [0x12000,
  * 0x18000).
  */
 static void scene_make_long(struct scene *s)
@@ -148,7 +148,7 @@ TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 	free(code);
 }
 
-/* What is suspected is looked at a little way ahead first: that may end in the middle of an instruction. */
+/* Candidates are first checked a short way ahead, which may end in the middle of an instruction. */
 TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 {
 	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 },
@@ -167,7 +167,7 @@ TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 	writer_done(&code);
 }
 
-/* .text, where a function is called, and .fini: whose bounds its section states. */
+/* .text, where a function is called, and .fini, whose bounds are those of its section. */
 TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
 {
 	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff,
@@ -219,7 +219,7 @@ TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
 	scene_done(&s);
 }
 
-/* The word the loader writes points to a function that never returns: as a call of it with -fno-plt does. */
+/* The GOT entry points to a function that never returns: as called with -fno-plt. */
 TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
 {
 	static const uint32_t code[] = {
@@ -309,8 +309,8 @@ TEST(a_constant_that_looks_like_traps_is_not_the_end_of_a_function)
 }
 
 /*
- * Two addresses are taken: of a function, and of what is in its middle and could begin one, too. A number may
- * look like the latter.
+ * Two addresses are taken: of a function, and of its middle, which could begin one, too. A constant may look
+ * like the latter.
  */
 TEST(an_address_in_the_middle_of_a_function_that_is_taken_is_no_start)
 {
@@ -327,7 +327,7 @@ TEST(an_address_in_the_middle_of_a_function_that_is_taken_is_no_start)
 	scene_done(&s);
 }
 
-/* A function that jumps into the first, second, ... of some blocks of code of one size. */
+/* A function that jumps into one of several blocks of code of equal size. */
 TEST(an_array_of_code_belongs_to_the_function_that_jumps_into_it)
 {
 	static const uint8_t jumper[] = { 0x89, 0xf9,                      /* mov %edi, %ecx */

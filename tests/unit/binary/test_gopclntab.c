@@ -120,7 +120,7 @@ TEST(gopclntab_of_unknown_versions_is_not_read)
 	writer_done(&w);
 }
 
-/* One function, whose record has its kind behind `n` numbers. */
+/* One function, whose record has its kind after `n` numbers. */
 static enum go_kind kind_in(uint32_t magic, unsigned n, uint8_t number, uint8_t flags)
 {
 	const uint64_t names = 8 + 8 * 8, functions = names + 8;

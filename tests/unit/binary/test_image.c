@@ -14,7 +14,7 @@
 #include "tests/elf_maker.h"
 #include "tests/test.h"
 
-/* The test program itself is the ELF file most at hand. */
+/* The test program itself serves as the ELF file. */
 static struct image *self(struct images *images, image_id *ret)
 {
 	CHECK_EQ(images_open(images, "/proc/self/exe", ret, NULL), 0);
@@ -63,7 +63,7 @@ TEST(image_knows_its_code_and_sections)
 	images_free(images);
 }
 
-/* A library that names a variable for others to use. */
+/* A library that exports a variable. */
 TEST(symbols_find_exported_variables)
 {
 	static const char *const names[] = { "no_such_variable", "signgam", "sin" };
@@ -200,7 +200,7 @@ static void check_alike(const struct image *a, const struct image *b)
 	}
 }
 
-/* The file as a whole, from memory, against the file of which only the head is read at first. */
+/* Compares the whole file in memory with the file of which only the head is read at first. */
 static bool check_head(struct bytes file, const char *path)
 {
 	struct images *images = images_new(), *others = images_new();
@@ -334,7 +334,7 @@ TEST(a_file_truncated_under_us_reads_as_zeroes)
 	free((void *)(uintptr_t)file.at);
 }
 
-/* The identity of a file of this size that begins with an ELF file without a build-id. */
+/* The identity of a file of this size that starts with an ELF file without a build-id. */
 static uint64_t identity_of_size(const char *path, off_t size)
 {
 	struct images *images = images_new();
@@ -363,7 +363,7 @@ TEST(holes_of_huge_files_are_not_read)
 	CHECK_EQ(write(fd, elf.at, elf.len), elf.len);
 	writer_done(&elf);
 	CHECK_EQ(identity_of_size(path, 1 << 20), identity_of_size(path, 1 << 20));
-	/* It would take a second or more to compare all bytes: it is never the same file again. */
+	/* Comparing all bytes would take a second or more: it never counts as the same file. */
 	CHECK(identity_of_size(path, 3ll << 30) != identity_of_size(path, 3ll << 30));
 	CHECK_EQ(ftruncate(fd, 9ll << 30), 0);
 	CHECK_EQ(images_open(images, path, &id, &diag), -EFBIG);
@@ -395,7 +395,7 @@ TEST(images_stay_where_they_are)
 	images_free(images);
 }
 
-/* Were each looked for among all others, this would take minutes. */
+/* If each were searched among all others, this would take minutes. */
 TEST(pseudo_images_may_be_many)
 {
 	struct images *images = images_new();

@@ -2,8 +2,8 @@
 /*
  * What A64 instructions do, as one line each: "sp=sp-32; [sp]8=x29" sets sp, then stores 8 bytes;
  * "x0=[x1+x2:4<<2]s4" loads 4 bytes sign-extended at x1 plus the lower 4 bytes of x2 times 4;
- * "w0=x1&0xff" keeps bits in a 32-bit result; "x0?5" compares; "flags?" is said of flags that no
- * compare describes; "!x0" clobbers.
+ * "w0=x1&0xff" masks bits in a 32-bit result; "x0?5" compares; "flags?" stands for flags that no compare
+ * describes; "!x0" clobbers.
  */
 #include <errno.h>
 

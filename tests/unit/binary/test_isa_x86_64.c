@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What x86-64 instructions do, one line each: the encoding, the assembly it came from, and the
- * effects, flow, clobbers and reads it must have when it stands at vaddr 0x401000.
+ * effects, flow, clobbers and reads it must have at vaddr 0x401000.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -291,7 +291,7 @@ TEST(x86_64_recommended_nops_of_every_length_are_padding)
 	}
 }
 
-/* pc is VADDR; the bytes stand right before it. */
+/* pc is VADDR; the bytes are right before it. */
 static bool ends_in_call(const char *hex, struct insn *ret)
 {
 	uint8_t buffer[32];

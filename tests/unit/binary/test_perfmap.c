@@ -160,7 +160,7 @@ TEST(jitdump_follows_code_that_moves)
 	writer_done(&w);
 }
 
-/* All of the oldest code, so that looking for it from the newest would take minutes. */
+/* All lookups are for the oldest code, so that searching from the newest would take minutes. */
 TEST(jitdump_follows_many_moves)
 {
 	const uint64_t n = 400000, old = 0x100000, new = 0x40000000;

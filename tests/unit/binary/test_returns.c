@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which functions never come back, learnt from those that call them. */
+/* Functions that never return, as learnt from their callers. */
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "tests/elf_maker.h"

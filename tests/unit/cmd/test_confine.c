@@ -17,7 +17,7 @@
 #include "cmd/later.h"
 #include "tests/test.h"
 
-/* A folder with an input, a folder for the output and one that is nobody's business. */
+/* A folder with an input, a folder for the output and an unrelated one. */
 struct confined {
 	char root[64], input[80], output[80], other[80];
 };
@@ -46,7 +46,7 @@ static void confined_remove(const struct confined *c)
 	CHECK_EQ(system(command), 0);
 }
 
-/* The exit status of a child that confines itself to that and then tries. */
+/* The exit status of a child that confines itself to these and then tries the operation. */
 static int confined_try(const struct confine_options *options, int (*attempt)(const struct confined *c),
 			const struct confined *c)
 {
@@ -106,7 +106,7 @@ static int tries_to_get_out(const struct confined *c)
 		return 3;
 	if (syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0) >= 0 || errno != EPERM)
 		return 4;
-	/* What it needs to go on: its own memory, children. */
+	/* What it needs to continue: memory, children. */
 	int from = 5, to = 0;
 	struct iovec here = { &to, sizeof(to) }, there = { &from, sizeof(from) };
 	if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != sizeof(to) || to != from)
@@ -118,7 +118,7 @@ static int tries_to_get_out(const struct confined *c)
 	return child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 ? 0 : 5;
 }
 
-/* Neither kind of rule is to be had under an emulator of one program. */
+/* qemu-user supports neither kind of rule. */
 static bool confine_can_be(const struct confined *c)
 {
 	if (test_is_in_valgrind()) {
@@ -167,7 +167,7 @@ TEST(confined_command_has_its_input_and_the_folder_of_its_output)
 	confined_remove(&c);
 }
 
-/* It was forked before: so it still runs, and only if it is asked to. */
+/* The helper was forked before, so it still runs, but only on request. */
 TEST(later_program_runs_when_it_gets_input)
 {
 	char made[] = "/tmp/later.XXXXXX";

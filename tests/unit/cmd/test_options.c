@@ -21,7 +21,7 @@ struct parsed {
 	int code;
 };
 
-/* Parses up to seven words behind the command's name. */
+/* Parses up to seven words after the command's name. */
 static void parse(struct parsed *p, bool stops_at_operand, char *argv[8])
 {
 	struct given *g = &p->given;

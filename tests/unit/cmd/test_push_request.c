@@ -5,7 +5,7 @@
 
 #include "tests/test.h"
 
-/* As a file is named, and read back. */
+/* The name of the file, and back. */
 static struct push_item same_item(const char *service, bool is_otlp)
 {
 	struct push_item item = { .start_ms = 1700000000000, .end_ms = 1700000600000, .is_otlp = is_otlp },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_file: small perf.data files, put together in a test.
+ * build_file: builds small perf.data files in tests.
  */
 #pragma once
 
@@ -119,7 +119,7 @@ static inline int fd_of(struct bytes bytes)
 	return fd;
 }
 
-/* A descriptor of the file; the build is spent. */
+/* Returns a descriptor of the file and frees the build. */
 static inline int file_built(struct file_build *f)
 {
 	struct writer w = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build_record: kernel records, written field by field in a test.
+ * build_record: builds kernel records field by field in tests.
  *
  *     struct build b = record(PERF_RECORD_COMM, 0);
  *     put32(&b, 10); put32(&b, 11); put_text(&b, "name");

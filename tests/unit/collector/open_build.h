@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_build: a perf.data that a test has put together, opened as a source. One at a time.
+ * open_build: opens a perf.data file built by a test as a source. One at a time.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse_record: the record that a test builds, parsed. For tests of perf_record alone.
+ * parse_record: parses a record built by a test. For tests of perf_record alone.
  */
 #pragma once
 
@@ -37,8 +37,8 @@ static inline int parse(const struct perf_layout *layout)
 }
 
 /*
- * The same record, shorter and shorter: never accepted, never read beyond its end (each copy is its own
- * allocation, so that asan sees it). A text's padding may give way before the record is damaged.
+ * Truncates the same record step by step: it is never accepted and never read beyond its end (each copy is
+ * a separate allocation, so that asan detects it). A text's padding may be cut before the record is damaged.
  */
 static inline void check_cuts(const struct perf_layout *layout, size_t padding)
 {

@@ -12,7 +12,7 @@ static const char refusal[] = "0: R1=ctx(off=0,imm=0) R10=fp0\n"
 			      "dereference of modified ctx ptr R1 off=8 disallowed\n"
 			      "processed 6 insns (limit 1000000) max_states_per_insn 0\n";
 
-/* One sentence for the user, everything for whoever asks for it. */
+/* One sentence for the user, the full log on request. */
 TEST(bpf_load_says_what_the_verifier_objects_to)
 {
 	struct bpf_load load;
@@ -29,7 +29,7 @@ TEST(bpf_load_says_what_the_verifier_objects_to)
 	text_done(&log);
 }
 
-/* Without the right to load nothing was verified: the system's word is the reason. */
+/* Without permission to load, nothing was verified: the reason is the system's error. */
 TEST(bpf_load_without_a_log_says_what_the_system_says)
 {
 	const int errors[] = { -EPERM, -ENOSYS };

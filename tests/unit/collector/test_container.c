@@ -15,7 +15,7 @@
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define PID 7
 
-/* A root in which process PID has a cgroup, and a file stands. */
+/* A root directory in which process PID has a cgroup, and a file. */
 static char *root_make(const char *cgroup)
 {
 	char *root = alloc_text("/tmp/cpprof-container-XXXXXX");
@@ -51,7 +51,7 @@ static void root_remove(char *root)
 	free(root);
 }
 
-/* Is the process in the container ID, and what is that called? "" = it has no name; NULL = it is in none. */
+/* The name of the container that the process is in: "" if it has none; NULL if it is in none. */
 static void check_found(const char *cgroup, const char *path, const char *text, const char *name)
 {
 	struct container container;
@@ -126,7 +126,7 @@ TEST(container_description_that_is_odd_gives_no_name)
 		    "");
 }
 
-/* Nobody fails on what is really there. */
+/* Reading this system's own files does not fail. */
 TEST(container_of_this_process_is_found_or_not)
 {
 	struct container container;

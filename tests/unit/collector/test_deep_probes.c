@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What probes of others hide: samples taken at the copy of a probed instruction. */
+/* Effects of other tools' probes: samples taken in the out-of-line copy of a probed instruction. */
 #include "collector/deep/deep_stack.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ TEST(deep_stack_a_copied_instruction_is_where_it_belongs)
 	CHECK_EQ(join_stepped(stacks, isa, COPY + 4, 0).regs.value[isa->pc], PLACE + 4);
 	CHECK_EQ(join_stepped(stacks, isa, OTHER, COPY).regs.value[isa->pc], OTHER);
 	CHECK_EQ(join_stepped(stacks, isa, OTHER, COPY).n_hidden, 0);
-	/* Good for one sample. */
+	/* Valid for one sample. */
 	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc } };
 	sample.regs.value[isa->sp] = SP;
 	sample.regs.value[isa->pc] = COPY;
@@ -45,7 +45,7 @@ TEST(deep_stack_a_copied_instruction_is_where_it_belongs)
 	deep_stacks_free(stacks);
 }
 
-/* x86-64: what a copied call pushes is an address behind the copy. */
+/* x86-64: a copied call pushes an address after the copy. */
 TEST(deep_stack_a_copied_call_returns_to_where_it_belongs)
 {
 	const struct isa *isa = &isa_x86_64;
@@ -57,7 +57,7 @@ TEST(deep_stack_a_copied_call_returns_to_where_it_belongs)
 	CHECK_EQ(sample.n_hidden, 1);
 	CHECK_EQ(sample.hidden[0].stack, SP);
 	CHECK_EQ(sample.hidden[0].address, PLACE + 3);
-	/* Beside a probed return of its caller. */
+	/* Together with a probed return of its caller. */
 	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)hidden, sizeof(hidden) });
 	sample = join_stepped(stacks, isa, OTHER, COPY + 3);
 	CHECK_EQ(sample.n_hidden, 2);
@@ -94,7 +94,7 @@ static struct sample join_nearby(struct deep_stacks *stacks, const uint64_t *wor
 	return sample;
 }
 
-/* The kernel was about to note a return address: what it had at hand comes behind those that it has noted. */
+/* The kernel was about to record a return address: it comes after those that are recorded. */
 TEST(deep_stack_what_may_be_a_return_address_is_told_once)
 {
 	const uint64_t hidden[] = { DEEP_MAGIC_HIDDEN, SP, 1, SP + 64, OTHER };

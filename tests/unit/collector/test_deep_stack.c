@@ -39,7 +39,7 @@ static void take_page(struct deep_stacks *stacks, pid_t tid, uint64_t addr, cons
 	writer_done(&w);
 }
 
-/* Of n pages like those given, by turns. */
+/* A record of n pages, alternating those given. */
 static void take_outline(struct deep_stacks *stacks, pid_t tid, uint64_t sp, uint64_t n, const uint8_t *page)
 {
 	struct writer w = { 0 };
@@ -77,7 +77,7 @@ TEST(deep_stack_any_changed_bit_changes_the_hash)
 	CHECK_EQ(deep_hash(page_of_fives), before);
 }
 
-/* Sign bits of two words of one lane: what a hash without mixing would cancel out. */
+/* Sign bits of two words of one lane: a hash without mixing would cancel them out. */
 TEST(deep_stack_equal_changes_do_not_cancel_in_the_hash)
 {
 	fill();
@@ -102,7 +102,7 @@ TEST(deep_stack_is_joined_with_the_sample_that_follows)
 	CHECK(!sample.stack_was_full);
 	/* Once only. */
 	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
-	/* Later samples may build on the pages of this one. */
+	/* Later samples may refer to the pages of this one. */
 	take_outline(stacks, 7, SP, 2, page_of_fives);
 	CHECK_EQ(join(stacks, 7, SP).n_deep, 2);
 	deep_stacks_free(stacks);
@@ -176,7 +176,7 @@ TEST(deep_stack_may_have_holes)
 	deep_stacks_free(stacks);
 }
 
-/* Of a mapping that ends at FIRST; the kernel has copied all but n bytes from SP on. */
+/* For a mapping that ends at FIRST, of which the kernel has copied all but n bytes from SP on. */
 static struct sample join_tail(struct deep_stacks *stacks, uint64_t sp, size_t n, const uint8_t *copied)
 {
 	uint64_t record[3 + DEEP_TAIL / 8] = { DEEP_MAGIC_TAIL, SP, FIRST - DEEP_TAIL };
@@ -236,7 +236,7 @@ TEST(deep_stack_survives_nonsense)
 
 static uint64_t last_key;
 
-/* The limit after as many walks that were given so much, needed so much; -1 = as before. */
+/* The limit after that many unwinds with a given and a needed size; -1: unchanged. */
 static int limit_after(struct deep_needs *needs, int n_walks, uint32_t n_copied, uint32_t n_needed,
 		       bool is_cut_off)
 {
@@ -261,7 +261,7 @@ TEST(deep_need_rises_at_once)
 	struct deep_needs *needs = deep_needs_new();
 
 	CHECK_EQ(limit_after(needs, 1, DEEP_PAGES_FIRST, DEEP_PAGES_FIRST, true), 8 * DEEP_PAGES_FIRST);
-	/* Those that were under way then say nothing new. */
+	/* Samples that were already in flight add no information. */
 	CHECK_EQ(limit_after(needs, 10, DEEP_PAGES_FIRST, DEEP_PAGES_FIRST, true), -1);
 	CHECK_EQ(limit_after(needs, 1, 8 * DEEP_PAGES_FIRST, 8 * DEEP_PAGES_FIRST, true), DEEP_PAGES_MAX);
 	CHECK_EQ(limit_after(needs, 10, DEEP_PAGES_MAX, DEEP_PAGES_MAX, true), -1);
@@ -279,7 +279,7 @@ TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
 	deep_needs_free(needs);
 }
 
-/* What was copied is of a stack that lies below the one that was sampled. */
+/* The copied memory is of a stack below the sampled one. */
 TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
 {
 	struct deep_needs *needs = deep_needs_new();
@@ -289,7 +289,7 @@ TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
 	deep_needs_free(needs);
 }
 
-/* Shallow for long, then deep: the first deep stack must not be cut off. */
+/* Shallow for a long time, then deep: the first deep stack must not be cut off. */
 TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 {
 	struct deep_needs *needs = deep_needs_new();
@@ -300,7 +300,7 @@ TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 	deep_needs_free(needs);
 }
 
-/* A goroutine now and then. */
+/* A goroutine from time to time. */
 TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 {
 	struct deep_needs *needs = deep_needs_new();
@@ -319,7 +319,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 	deep_needs_free(needs);
 }
 
-/* Goroutines come and go, each at another place, and run the same code. */
+/* Goroutines come and go, each at a different address, and run the same code. */
 TEST(deep_need_of_few_stacks_is_seen_by_their_code)
 {
 	struct deep_needs *needs = deep_needs_new();
@@ -452,7 +452,7 @@ TEST(deep_wait_keeps_pages_of_a_lost_sample_and_drops_its_outline)
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
-/* The kernel's verifier is the judge. */
+/* The kernel's verifier decides. */
 static void check_loads(const struct isa *isa)
 {
 	struct perf_event_attr like = { 0 };

@@ -29,7 +29,7 @@ static uint64_t fake_clock(void)
 static const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 							  PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
 
-/* A ring that nobody but us writes to: a file in memory, mapped here and by the drain. */
+/* A ring that only the test writes to: a file in memory, mapped here and by the drain. */
 struct scene {
 	struct drain *drain;
 	struct perf_event_mmap_page *page;
@@ -101,7 +101,7 @@ static uint64_t last_word(struct bytes record)
 	return word;
 }
 
-/* The time that every word of the next record says; 0 if there is none. */
+/* The time in every word of the next record; 0 if there is none. */
 static uint64_t next_time(struct scene *scene)
 {
 	struct drain_record record;
@@ -295,7 +295,7 @@ TEST(drain_notes_births_while_somebody_wants_them)
 	scene_close(&scene);
 }
 
-/* A record of the event that writes deep stacks: nothing but a magic number. */
+/* A record of the event that writes deep stacks: only a magic number. */
 static void write_deep(struct scene *scene, uint64_t time)
 {
 	static struct build b;

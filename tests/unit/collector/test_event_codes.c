@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libpfm4 makes of event names, for processors other than the one this runs on: LIBPFM_ENCODE_INACTIVE
- * is set, which libpfm4 reads once, so that this is a program of its own. The values are those of the
- * vendors' manuals. libpfm4 knows the processors of the architecture that it was built for.
+ * Encodings of event names by libpfm4 for processors other than this one: LIBPFM_ENCODE_INACTIVE is set,
+ * which libpfm4 reads only once, so this is a separate program. The values are those of the vendors' manuals.
+ * libpfm4 supports the processors of the architecture that it was built for.
  */
 #include "tests/test.h"
 

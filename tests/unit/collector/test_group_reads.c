@@ -11,7 +11,7 @@ static uint32_t event_of(const void *context, uint64_t id)
 
 static const struct group_members members = { event_of, NULL, true };
 
-/* A sample that says what two events have counted so far. */
+/* A sample with the current counts of two events. */
 static struct sample read_two(struct group_reads *reads, uint64_t stream, uint64_t first, uint64_t second)
 {
 	uint64_t words[] = { first, 100, second, 101 };

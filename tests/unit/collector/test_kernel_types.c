@@ -9,7 +9,7 @@
 #include "base/writer.h"
 #include "tests/test.h"
 
-/* Strings by offset: the one without letters is the name of what has none. */
+/* Strings by offset; the empty one is the name of anonymous types. */
 static const char strings[] = "\0task\0plain\0inner\0deep\0";
 enum { NO_NAME = 0, TASK = 1, PLAIN = 6, INNER = 12, DEEP = 18 };
 
@@ -83,7 +83,7 @@ TEST(kernel_types_what_is_not_there_is_not_found)
 	writer_done(&w);
 }
 
-/* Cut off anywhere, or in a circle: an end, and no read beyond it. */
+/* Truncated anywhere, or recursive: parsing ends, and does not read beyond the end. */
 TEST(kernel_types_survives_nonsense)
 {
 	for (int is_circle = 0; is_circle < 2; is_circle++) {

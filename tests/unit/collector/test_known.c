@@ -19,7 +19,7 @@ static bool holds_us(const struct event *event)
 	       m->is_executable && m->image != IMAGE_NONE;
 }
 
-/* How many events are handed out, and how many of them are mappings of this code. */
+/* How many events are returned, and how many of them are mappings of this code. */
 static size_t take_all(struct known *known, size_t *ret_ours)
 {
 	struct event event;

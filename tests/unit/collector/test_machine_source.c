@@ -68,7 +68,7 @@ static pid_t spin_on(int cpu)
 	return pid;
 }
 
-/* Samples of one CPU, until there is one or the time is over. */
+/* Samples of one CPU, until there is one or the time is up. */
 static bool is_sampled(struct source *source, uint32_t cpu, uint64_t ns)
 {
 	uint64_t end = clock_now_ns() + ns;

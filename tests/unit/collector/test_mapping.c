@@ -11,7 +11,7 @@
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
 
-/* As lld lays it out: the code's first page in the file is the data's last. */
+/* As laid out by lld: the first page of the code in the file is the last of the data. */
 static const struct segment lld_segments[] = {
 	{ PT_PHDR, PF_R, 0x40, 0x40, 0x100, 0x100 },
 	{ PT_LOAD, PF_R, 0, 0, 0x1234, 0x1234 },

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a branch goes, by the flags that a comparison of two numbers leaves. */
+/* The direction of a branch, from the flags set by a comparison of two numbers. */
 #include "collector/bpf/paths_branch.h"
 
 #include "base/bytes.h"
 #include "tests/test.h"
 
-/* As cmp of two bytes leaves them on x86-64. */
+/* The flags of a cmp of two bytes on x86-64. */
 static __u64 x86_flags(uint8_t a, uint8_t b)
 {
 	uint8_t difference = (uint8_t)(a - b);
@@ -20,7 +20,7 @@ static __u64 x86_flags(uint8_t a, uint8_t b)
 	return flags;
 }
 
-/* As cmp of two words leaves them on AArch64. */
+/* The flags of a cmp of two words on AArch64. */
 static __u64 a64_flags(uint32_t a, uint32_t b)
 {
 	uint32_t difference = a - b;

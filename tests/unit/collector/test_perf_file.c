@@ -305,7 +305,7 @@ static void check_compressed(uint32_t type)
 	CHECK_EQ(compress_zstd(writer_bytes(&packed.data), 1, &out), 0);
 	close(file_built(&packed));
 
-	/* One stream in two pieces: neither ends where a record does. */
+	/* One stream in two pieces; neither ends at a record boundary. */
 	for (size_t i = 0; i < 2; i++) {
 		struct bytes piece = bytes_slice((struct bytes){ out.at, out.len }, i * (out.len / 2),
 						 i ? UINT64_MAX : out.len / 2);

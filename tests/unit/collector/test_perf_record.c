@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every record but samples; sizes, ids and layouts of all. */
+/* All records except samples; sizes, ids and layouts of all records. */
 #include "tests/unit/collector/parse_record.h"
 
 static const struct isa x86 = { .elf_machine = EM_X86_64, .pc = 16, .sp = 7, .min_insn = 1 };

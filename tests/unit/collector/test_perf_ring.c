@@ -91,7 +91,7 @@ TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
 	CHECK(fake.view.is_damaged);
 }
 
-/* A ring as the kernel maps it: a page of its own, then the data. */
+/* A ring as mapped by the kernel: its control page, then the data. */
 struct lender {
 	struct perf_event_mmap_page page;
 	struct fake fake;
@@ -114,7 +114,7 @@ static void lender_put(struct lender *lender, uint8_t fill)
 	lender->page.data_head = lender->fake.view.head;
 }
 
-/* Reads one round; the loan of its last record, which is taken if there is one. */
+/* Reads one round; returns the loan of its last record, taking it if there is one. */
 static size_t *lender_read(struct lender *lender)
 {
 	struct bytes record;

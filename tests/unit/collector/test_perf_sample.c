@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Samples: what a record holds when the kernel stops a thread. */
+/* Samples: the contents of a record for an interrupted thread. */
 #include "tests/unit/collector/parse_record.h"
 
 static const struct isa x86 = { .elf_machine = EM_X86_64, .pc = 16, .sp = 7, .min_insn = 1 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Switches as perf's tracepoint sched_switch tells them.
+ * Context switches from perf's tracepoint sched_switch.
  */
 #include "base/alloc.h"
 #include "tests/unit/collector/open_build.h"
 
-/* As the kernel writes it: common fields, then comm, pid, prio, state of who leaves; comm, pid, prio of who
- * comes. */
+/* As written by the kernel: common fields, then comm, pid, prio, state of the previous thread; comm, pid,
+ * prio of the next. */
 static void put_switch(struct file_build *f, int sampled_tid, int leaves, int comes, uint64_t time)
 {
 	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
@@ -61,7 +61,7 @@ TEST(switch_samples_who_leaves_and_brings_back_who_comes)
 	done();
 }
 
-/* Thread 0 is every idle CPU's: its outs without ins would count as lost waits. */
+/* Thread 0 is the idle thread of every CPU: its outs without ins would count as lost waits. */
 TEST(idle_cpus_do_not_wait)
 {
 	struct file_build f = switches();
@@ -76,7 +76,7 @@ TEST(idle_cpus_do_not_wait)
 	done();
 }
 
-/* The kernel has taken its number away when it leaves for the last time. */
+/* The kernel has removed the thread's id before its last switch. */
 TEST(thread_that_has_ended_does_not_wait)
 {
 	struct file_build f = switches();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings that are looked at where they lie: what happens when they change under us, and what stays in
+ * Recordings that are read in place: what happens if they change while they are read, and what stays in
  * memory.
  */
 #include "collector/perfdata/perf_window.h"
@@ -15,7 +15,7 @@
 #define N_SAMPLES 5000
 #define SAMPLE_SIZE 32
 
-/* Samples at 1, 2, ... N_SAMPLES; a round ends behind each `n_round`, if that is not 0. */
+/* Samples at 1, 2, ... N_SAMPLES; a round ends after each `n_round`, if that is not 0. */
 static struct file_build samples(unsigned n_round)
 {
 	struct file_build f = simple();
@@ -28,7 +28,7 @@ static struct file_build samples(unsigned n_round)
 	return f;
 }
 
-/* Opens the recording; the descriptor that is returned is the same file's. */
+/* Opens the recording; the returned descriptor is for the same file. */
 static int open_twice(struct file_build *f)
 {
 	int fd = file_built(f), again = dup(fd);
@@ -43,7 +43,7 @@ static off_t size_of(int fd)
 	return lseek(fd, 0, SEEK_END);
 }
 
-/* Reads on to the end: samples come in order, each what it was; returns the last. */
+/* Reads to the end: samples are in order and unchanged; returns the last. */
 static unsigned read_samples(unsigned last)
 {
 	int status;
@@ -112,7 +112,7 @@ TEST(a_recording_that_grows_is_read_to_the_end_it_has_then)
 {
 	struct file_build f = { .stated_size = UINT64_MAX }, more = { 0 };
 
-	/* Nothing lies behind the data: registers tell the architecture. */
+	/* There is nothing after the data: the architecture is known from the registers. */
 	file_attr(&f, SAMPLE_TYPE | PERF_SAMPLE_REGS_USER, 0)->sample_regs_user = 0xff0fff;
 	put_comm(&f, "a", 1);
 	int fd = open_twice(&f);
@@ -192,7 +192,7 @@ static size_t shared_bytes(void)
 	return shared * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Reads the file to its end, and says how much more of it was in memory than before, at most. */
+/* Reads the file to its end, and returns the maximum increase of resident memory. */
 static size_t read_all(struct perf_window *window, size_t *ret_loan)
 {
 	size_t before = shared_bytes(), most = 0;

@@ -67,7 +67,7 @@ static struct event next(struct source *source, enum event_kind kind)
 	return event;
 }
 
-/* When the monotonic clock stood at zero. Hours: the clocks may be set right while we run. */
+/* The wall-clock time when the monotonic clock was zero, in hours: clocks may be adjusted meanwhile. */
 static uint64_t boot_ns(void)
 {
 	struct timespec wall, own;
@@ -77,7 +77,7 @@ static uint64_t boot_ns(void)
 	return (uint64_t)(wall.tv_sec - own.tv_sec) * 1000000000u;
 }
 
-/* One of each kind; the code comes late. */
+/* One event of each kind; the code comes late. */
 static void write_events(struct perf_writer *writer, const struct images *images, image_id image)
 {
 	struct event comm = { .kind = EVENT_COMM, .pid = 10, .tid = 11, .comm = "thread" };

@@ -8,7 +8,7 @@
 #define MEAN MS
 #define ID 7
 
-/* A clock as the kernel has it: an interval begins anew when it gets another period. */
+/* A clock like the kernel's: a new period starts a new interval. */
 struct clock {
 	uint64_t now, next, period;
 };
@@ -28,7 +28,7 @@ struct outcome {
 	uint64_t in_first, all, n;
 };
 
-/* A program that runs in beats of a millisecond, of which the first 30 % are in one function. */
+/* A program with a cycle of a millisecond, of which the first 30 % are in one function. */
 static struct outcome sample_beats(uint64_t seed, uint64_t length, bool are_few)
 {
 	struct periods periods;
@@ -73,7 +73,7 @@ static void check_beats(bool are_few)
 		struct outcome outcome = sample_beats(seed, length, are_few);
 		double margin = 1.96 * sqrt(0.3 * 0.7 / (double)outcome.n);
 		n_within += fabs(share_of(outcome) - 0.3) <= margin;
-		/* Weights add up to the time there was, but for the last interval. */
+		/* Weights add up to the elapsed time, except for the last interval. */
 		CHECK(outcome.all <= length + MEAN && outcome.all >= length - 2 * MEAN);
 	}
 	CHECK(n_within >= 175); /* rounds that differ widen the interval further: test_spread.c */
@@ -89,7 +89,7 @@ TEST(few_periods_do_as_well)
 	check_beats(true);
 }
 
-/* All weights are multiples of one number, also those after a draw; and nothing of the time is lost. */
+/* All weights are multiples of one number, also those after a draw; and no time is lost. */
 TEST(weights_of_few_periods_have_a_unit)
 {
 	struct periods periods;
@@ -152,11 +152,11 @@ TEST(threads_that_inherited_a_clock_keep_what_the_kernel_says)
 
 	struct period_sample inherited = { ID, ID + 1, 200 * MS, 900000 };
 	CHECK_EQ(periods_weigh(&periods, &inherited), 900000);
-	/* Its own event: the new period, and what is missing of the interval that the draw ended. */
+	/* Its own event: the new period, and the rest of the interval that the draw ended. */
 	struct period_sample own = { ID, ID, 200 * MS, 900000 };
 	CHECK_EQ(periods_weigh(&periods, &own), clock.period + 450000);
 	CHECK_EQ(periods_weigh(&periods, &own), clock.period);
-	/* What is no clock weighs what the kernel says. */
+	/* For events other than clocks the weight is the kernel's. */
 	struct period_sample other = { ID + 5, ID + 5, 200 * MS, 42 };
 	CHECK_EQ(periods_weigh(&periods, &other), 42);
 	periods_done(&periods);
@@ -176,7 +176,7 @@ TEST(records_from_before_a_draw_weigh_the_period_of_then)
 	CHECK_EQ(periods_weigh(&periods, &(struct period_sample){ ID, ID, 99 * MS, 900000 }), 900000);
 	CHECK_EQ(periods_round(&periods, 99 * MS), 0);
 	CHECK_EQ(periods_round(&periods, 100 * MS), 1);
-	/* It is not drawn again before records from after the draw were seen. */
+	/* There is no new draw before records from after the last one were seen. */
 	uint64_t drawn = clock.period;
 	periods_begin_round(&periods, 150 * MS, &(struct periods_ops){ .set = clock_set, .context = &clock });
 	CHECK_EQ(clock.period, drawn);
@@ -185,7 +185,7 @@ TEST(records_from_before_a_draw_weigh_the_period_of_then)
 	periods_done(&periods);
 }
 
-/* For how long the threads of the event have run. */
+/* How long the threads of the event have run. */
 static uint64_t read_ran(void *context, int fd)
 {
 	(void)fd;
@@ -225,15 +225,14 @@ TEST(what_was_suppressed_is_spread_over_the_next_samples)
 	uint64_t first = weigh(&periods, 101 * MS);
 	CHECK(first > MS && first < 2 * MS);
 	CHECK_EQ(first + weigh_all(&periods, 102 * MS, 39), 40 * MS + 3 * MS);
-	/* No more is owed than was suppressed: the other 20 ms were lost otherwise, and are not owed later.
-	 */
+	/* No more is added than was suppressed: the other 20 ms were lost otherwise. */
 	throttle(&periods, 150 * MS, true, 0);
 	throttle(&periods, 152 * MS, false, 53 * MS + 22 * MS);
 	CHECK_EQ(weigh_all(&periods, 153 * MS, 40), 40 * MS + 2 * MS);
 	throttle(&periods, 200 * MS, true, 0);
 	throttle(&periods, 202 * MS, false, 75 * MS + 40 * MS);
 	CHECK_EQ(weigh_all(&periods, 203 * MS, 40), 40 * MS);
-	/* An end without a beginning, and a time that runs backwards, are nothing. */
+	/* An end without a beginning, and a time that runs backwards, are ignored. */
 	throttle(&periods, 301 * MS, false, 999 * MS);
 	throttle(&periods, 310 * MS, true, 0);
 	throttle(&periods, 305 * MS, false, 999 * MS);
@@ -268,7 +267,7 @@ TEST(on_a_cpu_suppressed_time_is_that_of_samples_on_both_sides)
 	CHECK_EQ(weigh(&periods, 10 * MS + 500), MS);
 	throttle(&periods, 13 * MS, false, 0);
 	CHECK_EQ(weigh_all(&periods, 14 * MS, 40), 40 * MS + 3 * MS);
-	/* Somebody else ran when it began ... */
+	/* Another thread ran when it began ... */
 	throttle(&periods, 60 * MS, true, 0);
 	throttle(&periods, 63 * MS, false, 0);
 	CHECK_EQ(weigh_all(&periods, 64 * MS, 10), 10 * MS);

@@ -17,7 +17,7 @@ static int policy_now(void)
 	return sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
 }
 
-/* Of a process that we start. */
+/* The priority of a process that we start. */
 static int nice_of_child(void)
 {
 	pid_t pid = fork();

@@ -33,7 +33,7 @@ OWN static unsigned third(unsigned n)
 	return sum += first(n) + second(n);
 }
 
-/* Begins with an instruction that no kernel probes. It is never called. */
+/* Begins with an instruction that no kernel can probe. It is never called. */
 void refused(void);
 #ifdef __x86_64__
 __asm__(".text\n.globl refused\nrefused:\n lock; incl (%rsp)\n ret\n");
@@ -41,7 +41,7 @@ __asm__(".text\n.globl refused\nrefused:\n lock; incl (%rsp)\n ret\n");
 __asm__(".text\n.balign 4\n.globl refused\nrefused:\n brk #7\n ret\n");
 #endif
 
-/* Where in the file the code at an address is. */
+/* The file offset of the code at an address. */
 static uint64_t offset_of(uintptr_t address)
 {
 	unsigned long start, end, offset;
@@ -58,7 +58,7 @@ static uint64_t offset_of(uintptr_t address)
 	return found;
 }
 
-/* NULL: it is not permitted here. */
+/* NULL: not permitted here. */
 static struct bpf_trace *open_trace(bool sets_many)
 {
 	struct trace_options options = { .arg = TRACE_ARG_NONE };
@@ -84,7 +84,7 @@ static struct probe_function function_at(uint32_t number, uintptr_t address)
 
 static const uintptr_t good[N_GOOD] = { (uintptr_t)first, (uintptr_t)second, (uintptr_t)third };
 
-/* Every call is seen to begin and, at its return address, to end. */
+/* Every call is seen at its start and, at its return address, at its end. */
 static bool check_calls(bool sets_many)
 {
 	struct probe_function functions[N_GOOD];
@@ -105,7 +105,7 @@ static bool check_calls(bool sets_many)
 		CHECK_EQ(bpf_trace_count(trace, i).entries, CALLS);
 		CHECK_EQ(bpf_trace_count(trace, i).exits, CALLS);
 	}
-	/* They are gone. */
+	/* The probes are gone. */
 	probe_links_done(&links);
 	third(1);
 	CHECK_EQ(bpf_trace_count(trace, 0).entries, CALLS);
@@ -113,7 +113,7 @@ static bool check_calls(bool sets_many)
 	return true;
 }
 
-/* One of them cannot be probed, wherever in the list it is: it is found, and no probe is left. */
+/* One of them cannot be probed, at any position in the list: it is identified, and no probe is left. */
 static bool check_refusal(bool sets_many)
 {
 	struct probe_function functions[N_GOOD + 1];
@@ -140,7 +140,7 @@ static bool check_refusal(bool sets_many)
 	return true;
 }
 
-/* The program that counts ways: each call meets the probe at the entry. */
+/* The program that counts paths: each call hits the probe at the entry. */
 static bool check_ways(bool sets_many)
 {
 	struct paths_probe probe = { .stages = PATHS_ENTRY | PATHS_PASS,

@@ -122,7 +122,7 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
-/* The kernel's verifier is the judge; and it says where its own frames end. */
+/* The kernel's verifier decides; and the program tells where its own frames end. */
 static void check_program_loads(bool is_x86)
 {
 	struct perf_event_attr like = { 0 };
@@ -174,7 +174,7 @@ TEST(a_wait_that_began_before_is_told_once)
 	waits_done(&waits);
 }
 
-/* A switch that is not sampled is known by its records alone. */
+/* A switch that is not sampled is known only from its records. */
 TEST(a_sampled_wait_stands_for_those_before_it)
 {
 	struct waits waits = { 0 };
@@ -218,7 +218,7 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 	CHECK_EQ(wait.sum.ns, 900);
 	CHECK(wait.is_cut);
 	CHECK(!waits_cut(&waits, 1000, &wait));
-	/* An end that was lost: a sample long ago is none of this switch. */
+	/* A lost end: an old sample does not belong to this switch. */
 	waits_out(&waits, 1, 13, 100);
 	waits_leave(&waits, 1, 13, 100000000, false);
 	CHECK_EQ(waits.n_lost, 1);
@@ -228,7 +228,7 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 	waits_done(&waits);
 }
 
-/* A short sleep that was sampled is not where a long wait was. */
+/* The stack of a sampled short sleep is not used for a long wait. */
 TEST(a_sample_stands_for_waits_about_as_long)
 {
 	const uint64_t ms = 1000000;
@@ -252,7 +252,7 @@ TEST(a_sample_stands_for_waits_about_as_long)
 	waits_done(&waits);
 }
 
-/* The first wait of a program is sampled, whatever it is; that says nothing of the hundred that were not. */
+/* A program's first wait is always sampled; that says nothing about the hundred that were not. */
 TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 {
 	struct waits waits = { 0 };
@@ -282,7 +282,7 @@ TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 	waits_done(&waits);
 }
 
-/* Threads that were taken off their CPU say nothing of where they wait, and the other way round. */
+/* Samples of preempted threads say nothing about where they wait, and vice versa. */
 TEST(a_sample_stands_for_waits_of_its_own_sort)
 {
 	struct waits waits = { 0 };

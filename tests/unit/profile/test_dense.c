@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 22: the values of an epoch come back as they were, whatever can be said of them in fewer bytes.
+ * Section 22: the values of an epoch are restored exactly, however compactly they are encoded.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ enum dense_kind {
 	DENSE_WITHOUT_CALLS,
 	DENSE_CALLS_AT_RANDOM, /* which do not follow from each other */
 	DENSE_KINDS,
-	/* What the section cannot say: */
+	/* Not supported by the section: */
 	DENSE_LACKS_WEIGHT = DENSE_KINDS,
 	DENSE_LACKS_ROUND,
 	DENSE_CALLS_ELSEWHERE, /* where there are no samples */
@@ -34,7 +34,7 @@ static uint32_t dense_next(uint32_t *seed)
 	return *seed >> 8;
 }
 
-/* A sample, and the calls on the way to it: those below some frame are new. */
+/* A sample, and the calls on its path: those below some frame are new. */
 static void dense_add_sample(struct cct *cct, enum dense_kind kind, uint32_t *seed)
 {
 	uint32_t node = 2 + dense_next(seed) % ((uint32_t)cct->nodes.n - 2), thread = dense_next(seed) % 2;

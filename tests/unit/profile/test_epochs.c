@@ -47,7 +47,7 @@ static void database_done(struct epochs *epochs)
 	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Of so many seconds after START; ten minutes long. */
+/* A profile from that many seconds after START; ten minutes long. */
 static struct profile *epoch_at(uint64_t second)
 {
 	struct profile *profile = sample_profile();
@@ -212,7 +212,7 @@ TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
 	database_done(epochs);
 }
 
-/* What lies at an address is another function in the next epoch. */
+/* In the next epoch there is a different function at the address. */
 TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 {
 	struct epochs *epochs = database_new();
@@ -242,7 +242,7 @@ TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 	size_t n, n_images = 0;
 	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* they were not counted twice */
 
-	/* All the same, it is code of one process. */
+	/* It is still code of one process. */
 	struct scope_tree tree;
 	image_id shown = IMAGE_NONE;
 	profile_take_tree(both, &(struct fuse_options){ 0 }, &tree);
@@ -345,7 +345,7 @@ TEST(hours_and_days_become_one_and_sums_stay)
 	database_done(epochs);
 }
 
-/* A profile with so many more processes, each of one sample, that have come and gone. */
+/* A profile with that many more short-lived processes, each with one sample. */
 static struct profile *epoch_of_many(size_t n)
 {
 	struct profile *profile = epoch_at(0);
@@ -399,7 +399,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 	}
 }
 
-/* Killed after the merge was written and before what it is made of was removed. */
+/* Killed after the merge was written but before its inputs were removed. */
 TEST(what_was_merged_into_another_counts_once)
 {
 	struct epochs *epochs = database_new();

@@ -77,7 +77,7 @@ TEST(how_long_calls_took_is_kept_and_merged)
 	check_whole(merged);
 	CHECK_EQ(sum_of(merged, CCT_DURATION_SUM), 700 + 2 * 5000000 + 90 + 3 * 5000001ull);
 	CHECK_EQ(sum_of(merged, slow), 5);
-	/* The threads of two runs are two. */
+	/* The threads of two runs are different threads. */
 	(void)duration_of(merged, CCT_DURATION_LEAST, &n);
 	CHECK_EQ(n, 2);
 
@@ -193,7 +193,7 @@ TEST(random_profiles_merge_to_the_sum_of_both)
 	}
 }
 
-/* Ever new paths, one sample each, below one that is hot. */
+/* A new path for each sample, below one that is hot. */
 static struct profile *profile_of_paths(uint64_t first, size_t n)
 {
 	struct profile *profile = sample_profile();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In whatever order profiles are merged, and if merges are merged: the same bytes.
+ * Profiles merged in any order, and merges of merges, give the same bytes.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static uint32_t test_text(struct profile *p, const char *text)
 	return intern_add(&p->strings, text);
 }
 
-/* Through the file: what cannot be written there does not count. */
+/* Through the file format: what it cannot represent does not count. */
 static struct profile *test_reread(const struct profile *profile)
 {
 	CLEANUP(writer_done) struct writer file = { 0 };
@@ -55,7 +55,7 @@ static struct profile *test_merge(struct profile *const *profiles, size_t n, boo
 	return again;
 }
 
-/* Any tree: two that are left are merged until there is one. */
+/* A random tree of merges: two of the remaining profiles are merged until one is left. */
 static struct profile *test_merge_somehow(struct profile *const *profiles, size_t n, bool reduces)
 {
 	struct profile *left[N];
@@ -93,7 +93,7 @@ static void check_same_bytes(const struct profile *a, const struct profile *b)
 
 #define PROCESSES_MAX 8
 
-/* What process i has goes to that of parent, as bytes. */
+/* Process i sends its profile to the parent, as bytes. */
 static void test_share(struct merger **mergers, uint32_t parent, uint32_t i, struct merge_numbers *ret)
 {
 	CLEANUP(writer_done) struct writer share = { 0 };
@@ -185,7 +185,7 @@ static void check_any_tree(struct profile *const *profiles, size_t n, bool reduc
 	}
 }
 
-/* Each bin of 10 ms as the values have it, at random times of two minutes. */
+/* Each bin of 10 ms with the samples of the values, at random times within two minutes. */
 static void test_add_timeline(struct profile *p)
 {
 	struct timeline timeline;
@@ -199,7 +199,7 @@ static void test_add_timeline(struct profile *p)
 	timeline_done(&timeline);
 }
 
-/* The samples once more, by the round in which they were taken. */
+/* The same samples by the round in which they were taken. */
 static void test_add_rounds(struct profile *p)
 {
 	size_t n = p->cct.values.n;
@@ -339,7 +339,7 @@ TEST(of_many_hosts_a_few_are_named)
 
 /* ---- a recording in parts ----------------------------------------------------------------------- */
 
-/* Sixteen processes of one or two threads, with values and times at random. */
+/* Sixteen processes of one or two threads, with random values and times. */
 static struct profile *test_recording(uint32_t seed)
 {
 	struct profile *p = random_profile(seed, 300);
@@ -372,7 +372,7 @@ static struct profile *test_recording(uint32_t seed)
 	return p;
 }
 
-/* Only the processes of this part; the tree is that of all. */
+/* Only the processes of this part; the tree is that of the whole recording. */
 static struct profile *test_part(const struct profile *whole, const uint32_t *part_of, uint32_t part)
 {
 	struct profile *p = test_reread(whole);
@@ -439,7 +439,7 @@ TEST(a_recording_in_parts_merges_to_the_recording)
 		for (uint32_t i = 0; i < 4; i++)
 			parts[i] = test_part(whole, part_of, i);
 		OWNED struct profile *all = test_merge_parts(parts, 4);
-		/* What is counted for a whole run is not there in parts; all else is. */
+		/* Counts for a whole run are missing in parts; everything else is there. */
 		all->run = expected->run;
 		all->quality = expected->quality;
 		CHECK_STR(profile_difference(all, expected), "none");

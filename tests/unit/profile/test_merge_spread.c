@@ -49,7 +49,7 @@ static const struct profile_spread *spread_find(const struct profile *p, uint32_
 	return NULL;
 }
 
-/* The node of `p` with the path that a node of `all` has; UINT32_MAX = none. Images are the same in both. */
+/* The node of `p` with the same path as a node of `all`; UINT32_MAX: none. Both have the same images. */
 static uint32_t spread_same_node(const struct profile *all, uint32_t node, const struct profile *p)
 {
 	if (node <= CCT_INCOMPLETE)
@@ -86,7 +86,7 @@ static uint64_t spread_value(const struct profile *p, uint32_t node, uint32_t me
 	return sum;
 }
 
-/* By adding up what each rank has, one by one. */
+/* Computed by adding up the ranks one by one. */
 static void check_spread(const struct profile *all, struct profile *const *p, uint32_t node, uint32_t kind)
 {
 	struct profile_spread want = { .min = UINT64_MAX };

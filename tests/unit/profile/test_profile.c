@@ -49,7 +49,7 @@ static bool has_section(struct bytes file, uint32_t number)
 	return false;
 }
 
-/* In the order that a merge gives it. */
+/* In the order that a merge produces. */
 static struct profile *ordered_profile(uint32_t seed, size_t n)
 {
 	struct merger *merger = merger_new(&(struct merge_options){ 0 });
@@ -201,7 +201,7 @@ TEST(every_truncated_file_is_refused)
 
 	profile_pack(before, &file);
 	for (size_t len = 0; len < file.len; len++) {
-		/* A copy of just that size, so that a sanitizer sees any read behind it. */
+		/* A copy of exactly that size, so that a sanitizer detects any read beyond it. */
 		CLEANUP(freep) uint8_t *copy = malloc(len + !len);
 		struct profile *after = NULL;
 		struct diag diag = { 0 };
@@ -211,7 +211,7 @@ TEST(every_truncated_file_is_refused)
 	}
 }
 
-/* What a profile promises downstream, whatever the bytes were. */
+/* The invariants of a profile, whatever the bytes were. */
 static void check_promises(const struct profile *p)
 {
 	for (size_t i = 1; i < p->cct.nodes.n; i++)
@@ -313,7 +313,7 @@ TEST(unknown_sections_are_skipped_unless_they_are_needed)
 	const uint32_t unknown = 999, needed = SECTION_NEEDED;
 	uint32_t n;
 
-	/* The last entry is the code, which a file can do without. */
+	/* The last entry is the code, which is optional. */
 	profile_pack(before, &file);
 	memcpy(&n, file.at + 12, 4);
 	uint8_t *entry = file.at + CONTAINER_HEADER + (n - 1) * CONTAINER_ENTRY;

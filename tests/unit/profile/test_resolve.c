@@ -17,7 +17,7 @@ static const char *name_at(const struct profile *p, image_id image, uint64_t vad
 	return map ? intern_text(&p->strings, map->name) : "";
 }
 
-/* A profile of this very program: its own functions, an address of nothing, the kernel. */
+/* A profile of this program: its own functions, an unmapped address, the kernel. */
 TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 {
 	OWNED struct profile *p = profile_new();
@@ -57,7 +57,7 @@ TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 	images_free(images);
 }
 
-/* One function of this program, and what the store says of it. */
+/* One function of this program, and its entry in the store. */
 struct stored_case {
 	char directory[64];
 	struct store *store;

@@ -58,7 +58,7 @@ static void apart_copy_self(char path[64])
 	close(fd);
 }
 
-/* False if it cannot be; nothing is left then. is_foreign: this program is a copy that anybody can write. */
+/* False if it cannot be made. is_foreign: this program is a copy that anybody can write. */
 static bool apart_begin_as(struct apart_case *c, bool is_foreign)
 {
 	struct diag diag = { 0 };
@@ -209,7 +209,7 @@ TEST(pieces_have_the_names_of_the_whole)
 	apart_end(&c);
 }
 
-/* Asked for in the child alone: it dies of one image. */
+/* Called only in the child, which crashes on one image. */
 static struct functions *functions_or_death(void *context, image_id image)
 {
 	if (image == *(const image_id *)context)
@@ -244,7 +244,7 @@ struct lie {
 	enum { LIE_IN_STORE, LIE_IN_RESULT } kind;
 };
 
-/* The end of the channel that is the child's: a fenced process has no other socket. */
+/* The child's end of the channel: a fenced process has no other socket. */
 static int find_channel(void)
 {
 	struct stat st;
@@ -255,7 +255,7 @@ static int find_channel(void)
 	return -1;
 }
 
-/* What the parent believed before: a profile whose every function is called the same. */
+/* A message that the parent once accepted: a profile in which all functions have the same name. */
 static void lie_in_result(const struct apart_case *c, struct channel *channel)
 {
 	struct profile *profile = c->profile;
@@ -285,7 +285,7 @@ static void lie_in_result(const struct apart_case *c, struct channel *channel)
 	channel_tell(channel, CHANNEL_RESULT, writer_bytes(&names));
 }
 
-/* Asked for in the child alone, while it reads the file that anybody can write. */
+/* Called only in the child, while it reads the file that anybody can write. */
 static struct functions *functions_or_lie(void *context, image_id image)
 {
 	const struct lie *lie = context;

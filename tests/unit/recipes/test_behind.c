@@ -152,7 +152,7 @@ TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
 	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* behind a return */
 	CHECK_STR(in_prologue(code, sizeof(code), 8), "none");  /* inside an instruction */
 	CHECK_STR(in_prologue(code, sizeof(code), 12), "none");
-	/* Behind a call, it may be another function. */
+	/* After a call, it may be another function. */
 	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x90 }, 7, 6), "none");
 	/* The frame pointer is restored. */
 	CHECK_STR(in_prologue((const uint8_t[]){ 0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3 }, 6, 5), "none");

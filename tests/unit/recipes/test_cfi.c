@@ -37,7 +37,7 @@ static struct fde arm_fde(struct bytes program)
 				      .program = { arm_start, sizeof(arm_start) } } };
 }
 
-/* All rows on one line: "0:cfa=... | 4:cfa=...". The text lives until the next call. */
+/* All rows on one line: "0:cfa=... | 4:cfa=...". The text is valid until the next call. */
 static const char *rows_of(const struct fde *fde, const struct isa *isa, int want)
 {
 	static char line[2048];
@@ -104,7 +104,7 @@ TEST(cfi_scales_by_the_code_alignment)
 TEST(cfi_knows_a_signed_return_address)
 {
 	CHECK_ARM("0:cfa=sp+0 | 4:cfa=sp+0 signed | 8:cfa=sp+0", 0x41, 0x2d, 0x41, 0x2d);
-	/* on x86-64 the same number means something that does not exist there */
+	/* on x86-64 the same number is not defined */
 	CHECK_X86("0:cfa=rsp+8 ra=c-8", 0x41, 0x2d);
 }
 
@@ -156,7 +156,7 @@ TEST(cfi_moves_by_address)
 	struct fde fde = x86_fde(PROGRAM(0x01, 0x20, 0x10, 0, 0, 0, 0, 0, 0, 0x0e, 16));
 
 	CHECK_STR(rows_of(&fde, &test_x86, 0), "0:cfa=rsp+8 ra=c-8 | 20:cfa=rsp+16 ra=c-8");
-	/* pc-relative: the operand stands at 0x2001 */
+	/* pc-relative: the operand is at 0x2001 */
 	fde.program = PROGRAM(0x01, 0x1f, 0xf0, 0xff, 0xff, 0x0e, 16);
 	fde.cie.address_encoding = 0x1b;
 	CHECK_STR(rows_of(&fde, &test_x86, 0), "0:cfa=rsp+8 ra=c-8 | 20:cfa=rsp+16 ra=c-8");

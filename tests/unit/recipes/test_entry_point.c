@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Only the entry point is outermost, not the functions that stand behind it. */
+/* Only the entry point is outermost, not the functions after it. */
 #include "binary/cfi/entry_point.h"
 
 #include <elf.h>
@@ -14,8 +14,8 @@
 #define TEXT 0x1000u
 #define EH 0x2000u
 
-/* _start passes the address of __wrap_main, which goes on to main, to a function, and then calls one that
- * stops. */
+/* _start passes the address of __wrap_main, which calls main, to a function, and then calls one that does
+ * not return. */
 struct program {
 	uint16_t machine;
 	uint8_t ra, sp;
@@ -132,7 +132,7 @@ TEST(entry_point_s_unwind_entry_ends_where_its_code_does)
 	}
 }
 
-/* adr leads to code that control runs into, or that is jumped to: a label. */
+/* adr refers to code that control falls or jumps into: a label. */
 TEST(entry_point_has_labels)
 {
 	const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is found out of an image is kept: this program is the image. */
+/* Results about an image are stored: this program is the image. */
 #include "recipes/knowledge.h"
 
 #include <dirent.h>
@@ -53,7 +53,7 @@ static void scene_make(struct scene *s)
 	scene_make_of(s, "/proc/self/exe");
 }
 
-/* Entries about recipes; or all are removed. */
+/* Counts the entries about recipes, or removes them. */
 static unsigned count_files(const struct scene *s, bool removes)
 {
 	DIR *directory = opendir(s->directory);
@@ -83,8 +83,8 @@ static void scene_done(struct scene *s)
 
 static size_t forget_every; /* 0 = nothing is forgotten */
 
-/* All that is answered about places [first, end), as text. Returns how many functions had to be analysed for
- * it. */
+/* All results for addresses [first, end), as text. Returns how many functions had to be analysed for
+ * them. */
 static uint64_t ask(const struct scene *s, struct store *store, size_t first, size_t end, bool saves,
 		    char *text, size_t size)
 {
@@ -184,7 +184,7 @@ TEST(knowledge_joins_what_is_kept)
 	check_joins("/proc/self/exe");
 }
 
-/* Of an image with thousands of functions their list is kept, too, with a few of their names. */
+/* For an image with thousands of functions their list is stored, too, with a few of their names. */
 TEST(knowledge_joins_what_is_kept_of_a_large_image)
 {
 	Dl_info libc;
@@ -216,7 +216,7 @@ TEST(knowledge_of_a_file_that_has_changed_is_not_kept)
 	scene_done(&s);
 }
 
-/* What is known at a place, as text. */
+/* The recipe at an address, as text. */
 static void describe(const struct scene *s, struct analysis *analysis, const struct recipes *recipes,
 		     uint64_t vaddr, char text[256])
 {
@@ -342,7 +342,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 	scene_done(&s);
 }
 
-/* An address of the program itself, whose functions have unwind entries. */
+/* An address in the program itself, whose functions have unwind entries. */
 TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
 {
 	struct scene s;
@@ -362,7 +362,7 @@ TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
 	knowledge_save(knowledge);
 	knowledge_free(knowledge);
 
-	/* What the store knows is not early; what was is not in the store. */
+	/* Stored results are not early ones, and early ones are not stored. */
 	knowledge = knowledge_new(s.images, isa, UNWIND_AUTO, s.store);
 	uint64_t vaddr = s.places[s.n_places / 2];
 	knowledge_set_patience(knowledge, 3);

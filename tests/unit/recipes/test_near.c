@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code without tables and symbols of which there is too much to search it all (x86-64, 65 MB). */
+/* Code without tables and symbols that is too large to be searched completely (x86-64, 65 MB). */
 #include "recipes/knowledge.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ TEST(functions_are_found_near_a_place_in_code_of_any_size)
 	elf_image(images, "program", EM_X86_64, 0, ELF_WITHOUT_SECTIONS, &text, 1, &id);
 	free(code);
 	struct knowledge *knowledge = knowledge_new(images, isa_for_machine(EM_X86_64), UNWIND_AUTO, NULL);
-	/* A place that is returned to, one behind the frame's end, and another function. */
+	/* A return address, an address after the frame's end, and another function. */
 	CHECK_STR(near_recipe(knowledge, id, 26, true, &function), "cfa=rsp+48 rbx=c-16 ra=c-8");
 	CHECK_EQ(function, 16);
 	CHECK_STR(near_recipe(knowledge, id, 34, false, &function), "cfa=rsp+8 ra=c-8");

@@ -31,7 +31,7 @@ static bool is_same(const struct recipe *a, const struct rule *a_rules, const st
 	return same;
 }
 
-/* Is it packed, and the same when it is unpacked? */
+/* Can it be packed, and is it the same when unpacked? */
 static bool fits(struct recipe recipe, const struct rule *rules, unsigned n)
 {
 	struct packed_rule packed;
@@ -63,7 +63,7 @@ static bool fits(struct recipe recipe, const struct rule *rules, unsigned n)
 
 TEST(packed_rules_hold_what_compilers_make)
 {
-	/* x86-64: a frame pointer, all that is saved, the return address (16); AArch64: x19 to x30. */
+	/* x86-64: a frame pointer, all saved registers, the return address (16); AArch64: x19 to x30. */
 	const struct rule x86[] = { at_cfa(3, -56),  at_cfa(6, -16),  at_cfa(12, -48), at_cfa(13, -40),
 				    at_cfa(14, -32), at_cfa(15, -24), at_cfa(16, -8) };
 	struct rule a64[12];

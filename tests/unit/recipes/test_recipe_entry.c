@@ -20,7 +20,7 @@ static void fill(struct recipes *recipes, unsigned n)
 	}
 }
 
-/* Rows of all finds, and where those of each begin. */
+/* Rows of all finds, and where the rows of each begin. */
 static const struct recipe_row rows[] = {
 	{ 0, 0 }, { 8, 1 }, { 0, 2 }, { 0, 0 }, { 4, RECIPE_NONE }, { 0, 4 }
 };
@@ -44,7 +44,7 @@ static void finds_done(struct recipe_finds *finds)
 	vec_done(&finds->places);
 }
 
-/* What joins an entry that holds nothing, packed. */
+/* An empty entry with this find added, packed. */
 static void pack(struct recipe_finds *finds, const struct recipes *recipes, struct writer *ret)
 {
 	struct recipe_entry none = { 0 };
@@ -75,7 +75,7 @@ static void pack_some(struct writer *ret)
 	recipes_done(&recipes);
 }
 
-/* The offset of the CFA of the recipe at an address; 0 = none there, -1 = a span, but no recipe. */
+/* The CFA offset of the recipe at an address; 0: none, -1: a span without a recipe. */
 static int offset_at(const struct recipe_entry *entry, unsigned spans, uint64_t vaddr)
 {
 	uint64_t function = 0;
@@ -264,7 +264,7 @@ TEST(recipe_entry_is_none_when_it_was_cut)
 	writer_done(&w);
 }
 
-/* What is at 0x108 when a byte or number of the entry has been changed. */
+/* The result at 0x108 when a byte or number of the entry has been changed. */
 static int offset_with(size_t at, const void *value, size_t len)
 {
 	struct recipe_entry entry;
@@ -300,7 +300,7 @@ TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
 	CHECK_EQ(offset_with(span + offsetof(struct table_span, first_row), &large, 4), 0);
 }
 
-/* An entry with one fact, whose recipe fits into no packed rule. */
+/* An entry with one fact, whose recipe fits no packed rule. */
 static void pack_whole(struct writer *ret)
 {
 	const struct recipe recipe = { .cfa_kind = CFA_DEREF,
@@ -323,7 +323,7 @@ static void pack_whole(struct writer *ret)
 	recipes_done(&recipes);
 }
 
-/* The recipe of the fact above, added to a pool; RECIPE_NONE if a changed byte makes it none. */
+/* The recipe of the fact above, added to a pool; RECIPE_NONE if a changed byte makes it invalid. */
 static uint32_t whole_with(size_t at, uint8_t value, struct recipes *recipes)
 {
 	struct recipe_entry entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interpreters in assembly whose pieces are reached by computed jumps only, as LuaJIT's (x86-64): what the
- * code alone tells about their frames.
+ * Interpreters in assembly whose pieces are only reached by computed jumps, such as LuaJIT's (x86-64): what
+ * the code alone reveals about their frames.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ struct scene {
 	struct analysis *analysis;
 };
 
-/* A single unwind entry for all of the code. */
+/* A single unwind entry for the whole code. */
 static void scene_make(struct scene *s, struct bytes code)
 {
 	uint64_t eh_vaddr = 0x8000;
@@ -72,8 +72,8 @@ struct interpreter {
 	uint64_t piece, prologue, ret, leaf, exit, other;
 };
 
-/* Pieces first; then the prologue, which is the only entry, a leaf function, and what compiled code returns
- * to. */
+/* First the pieces; then the prologue, which is the only entry, a leaf function, and the code that compiled
+ * code returns to. */
 static void interpreter_make(struct interpreter *it, uint8_t frame, uint8_t release)
 {
 	struct writer *w = &it->code;
@@ -113,7 +113,7 @@ TEST(threaded_pieces_have_the_frame_of_the_prologue)
 	CHECK_STR(recipe_at(&s, it.prologue), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.prologue + 1), "cfa=rsp+16 rbp=c-16 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.ret), "cfa=rsp+8 ra=c-8");
-	/* A function between the pieces; code that sets sp anew; code that has more on the stack. */
+	/* A function between the pieces; code that sets sp anew; code with more data on the stack. */
 	CHECK_STR(recipe_at(&s, it.leaf), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.exit), "none");
 	CHECK_STR(recipe_at(&s, it.exit + 2), "none");

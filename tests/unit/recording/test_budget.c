@@ -7,7 +7,7 @@
 
 #define MS 1000000ull
 
-/* Any, but the same every time. */
+/* A deterministic random number. */
 static uint64_t draw(uint64_t *state)
 {
 	*state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -37,7 +37,7 @@ TEST(budget_a_window_that_opens_late_makes_its_cycle_longer)
 	CHECK_EQ(budget_cycle_end(&cycle), 1250 * MS);
 }
 
-/* What the windows of a run say about how much happened: calls come at a rate that rises with time. */
+/* Compares the estimate from the windows of a run with the true count: the rate of calls rises with time. */
 static double estimate(uint64_t n, uint64_t run_ns, uint64_t *state)
 {
 	double sum = 0;

@@ -4,7 +4,7 @@
 #include "recording/builder.h"
 #include "tests/test.h"
 
-/* A builder with one clock event, and what it lives on. */
+/* A builder with one clock event, and the objects that it uses. */
 struct bench {
 	struct images *images;
 	struct source_info info;
@@ -206,7 +206,7 @@ TEST(timeline_keeps_every_sample_however_long_it_runs)
 	CLEANUP(bench_done) struct bench b;
 
 	bench_init(&b);
-	/* A sample a second, for three days, on two threads. */
+	/* One sample per second, for three days, on two threads. */
 	for (uint64_t i = 0; i < 3 * 86400; i++)
 		sample(&b, 1000 + i * 1000000000, 5, (pid_t)(5 + i % 2), 1, STACK_COMPLETE);
 	struct profile *p = builder_profile(b.builder, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where probes of functions go, in files of either architecture. */
+/* Where functions are probed, in files of either architecture. */
 #include "recording/chosen.h"
 
 #include <elf.h>
@@ -39,7 +39,7 @@ static void search_done(struct search *s)
 	images_free(s->images);
 }
 
-/* In these files offsets of code are its addresses. */
+/* In these files the offset of code equals its address. */
 static uint8_t byte_at(const struct search *s, uint64_t offset)
 {
 	struct bytes code = image_bytes(s->image, offset);
@@ -97,7 +97,7 @@ TEST(chosen_arm_returns_are_emulated)
 	search_done(&s);
 }
 
-/* A copy of a file with another instruction at an offset; its name is to be freed, and the file removed. */
+/* A copy of a file with another instruction at an offset; the caller frees its name and removes the file. */
 static char *patch_file(const char *file, uint64_t offset, uint32_t code)
 {
 	char *copy = alloc_text("chosen-XXXXXX");
@@ -114,7 +114,7 @@ static char *patch_file(const char *file, uint64_t offset, uint32_t code)
 	return copy;
 }
 
-/* No kernel probes a return that authenticates its address. */
+/* No kernel can probe a return that authenticates its address. */
 TEST(chosen_arm_a_function_with_a_signed_return_has_no_exits_in_its_code)
 {
 	static const uint32_t signed_ones[] = { 0xd65f0bff /* retaa */, 0xd65f0fff /* retab */ };
@@ -259,9 +259,9 @@ TEST(trace_ends_of_calls_are_seen_where_that_costs_less)
 	/* Exceptions, Go, seccomp. */
 	CHECK(!returns_are_taken(CALL_EXITS_AUTO, known.exits.n, EM_X86_64, false));
 	CHECK(!returns_are_taken(CALL_EXITS_AUTO, unknown.exits.n, EM_X86_64, false));
-	/* Its code does not show where it ends. */
+	/* Its code does not reveal where it ends. */
 	CHECK(returns_are_taken(CALL_EXITS_AUTO, unknown.exits.n, EM_AARCH64, true));
-	/* As somebody wants it. */
+	/* As requested by the user. */
 	CHECK(!returns_are_taken(CALL_EXITS_CODE, known.exits.n, EM_X86_64, true));
 	CHECK(returns_are_taken(CALL_EXITS_RETURN, known.exits.n, EM_AARCH64, false));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places of probes in all functions of files of either architecture, held against a second look at the code:
+ * Probe addresses in all functions of files of either architecture, compared with an independent analysis:
  * a sweep from the first byte of each function to its last, and on x86-64 the opcodes that the kernel is
  * known to emulate.
  */
@@ -61,7 +61,7 @@ static bool x86_is_emulated(struct bytes code)
 	       (a >= 0x70 && a <= 0x7f);
 }
 
-/* How many of its exits lie between two offsets. */
+/* How many of its exits are between two offsets. */
 static size_t count_exits(const struct chosen_function *f, uint64_t from, uint64_t to)
 {
 	size_t n = 0;
@@ -79,7 +79,7 @@ static bool leaves(const struct chosen_function *f, const struct insn *insn)
 	       (is_jump && (insn->target < f->vaddr || insn->target >= f->end || insn->target == f->vaddr));
 }
 
-/* Every exit is an instruction that leaves, every return is an exit. */
+/* Every exit is an instruction that leaves the function, every return is an exit. */
 static void check_exits(const struct search *s, const struct isa *isa, const struct chosen_function *f)
 {
 	size_t n_met = 0;
@@ -93,7 +93,7 @@ static void check_exits(const struct search *s, const struct isa *isa, const str
 		CHECK(!is_exit || leaves(f, &insn));
 		CHECK(is_exit || insn.flow != FLOW_RETURN || !f->exits.n);
 	}
-	/* The others are in a piece of it that lies elsewhere. */
+	/* The others are in a part of it elsewhere. */
 	CHECK_EQ(n_met, count_exits(f, f->vaddr - s->base, f->end - s->base));
 }
 
@@ -221,7 +221,7 @@ TEST(isa_arm_what_the_kernel_emulates)
 /* ---- processes that filter their system calls -------------------------------------------------------------
  */
 
-/* A child that waits, behind a filter or not. -1: there are no filters here. */
+/* A child that waits, with or without a filter. -1: filters are not available. */
 static pid_t start_child(bool is_filtered)
 {
 	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
@@ -258,7 +258,7 @@ static bool mentions_filter(const char *file, pid_t pid)
 	return does;
 }
 
-/* On x86-64 the kernel leaves a probed return by a system call. */
+/* On x86-64 the kernel uses a system call to return from a probed return. */
 TEST(trace_returns_are_not_probed_behind_a_filter_of_system_calls)
 {
 	pid_t filtered = start_child(true);

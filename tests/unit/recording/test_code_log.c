@@ -3,7 +3,7 @@
 
 #include "tests/test.h"
 
-/* A process of 4096 bytes that are all the same, and what was kept of it. */
+/* A process with 4096 equal bytes, and the stored copies of them. */
 struct code_scene {
 	uint8_t byte;
 	pid_t asked; /* by this thread's id */
@@ -88,7 +88,7 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 	code_log_free(log);
 }
 
-/* Threads that walk stacks are not equally far. */
+/* Threads that unwind stacks are not at the same time. */
 TEST(code_is_there_before_each_sample_that_needed_it)
 {
 	struct code_scene scene = { .byte = 1 };
@@ -99,7 +99,7 @@ TEST(code_is_there_before_each_sample_that_needed_it)
 	code_log_read(log, &(struct code_wanted){ 100, 100, 900 }, 0, to, sizeof(to));
 	code_log_write(log);
 	CHECK_EQ(scene.time_ns, 899);
-	/* The same code, for a sample of another thread that was taken before. */
+	/* The same code, for an earlier sample of another thread. */
 	code_log_read(log, &(struct code_wanted){ 100, 101, 500 }, 0, to, sizeof(to));
 	code_log_write(log);
 	CHECK_EQ(scene.n, 2);

@@ -73,7 +73,7 @@ TEST(another_futex_and_another_process_have_their_own)
 	holders_done(&holders);
 }
 
-/* More hand-overs than are remembered: nobody is said to have held it before the first of them. */
+/* More hand-overs than are remembered: no holder is reported before the first of them. */
 TEST(what_is_forgotten_is_nobodys)
 {
 	struct holders holders = { 0 };

@@ -127,7 +127,7 @@ TEST(checkpoint_is_written_beside_and_marked)
 	images_free(images);
 }
 
-/* Forked while a worker is at work, the child could find what it needs half changed, or locked. */
+/* Forked while a worker is running, the child could find data half changed, or locked. */
 TEST(checkpoint_is_not_written_while_workers_are_at_work)
 {
 	struct source_info info = { .isa = &isa_x86_64 };

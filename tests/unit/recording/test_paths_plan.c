@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the probes of x86-64 code stand, and what is counted when they are passed. */
+/* Where the probes in x86-64 code are, and what is counted when they are hit. */
 #include "recording/paths_plan.h"
 
 #include "binary/functions/function.h"
@@ -148,7 +148,7 @@ static uint64_t flags_of(int64_t result)
 	return (result == 0 ? ZERO : 0) | (result < 0 ? SIGN : 0);
 }
 
-/* The function `loop`, as a processor would run it. */
+/* Executes the function `loop` as a processor would. */
 static void run_loop(int64_t edi)
 {
 	number = probe_at(LOOP)->entry.next;
@@ -162,7 +162,7 @@ static void run_loop(int64_t edi)
 	} while (edi);
 }
 
-/* How often the block at an address was executed, by the ways that were counted. */
+/* How often the block at an address was executed, from the counted paths. */
 static uint64_t executed(uint64_t vaddr)
 {
 	struct way way = { 0 };
@@ -286,7 +286,7 @@ TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
 	end();
 }
 
-/* Of two branches of which only one can be left out, the one that is executed more often is. */
+/* Of two branches of which only one can be left out, the more frequent one is. */
 TEST(paths_plan_x86_samples_say_which_branch_needs_no_probe)
 {
 	enum { SELDOM = WEIGHED + 0xb, OFTEN = WEIGHED + 0xf };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A recording that is run by somebody who is not a terminal. */
+/* A recording that is not controlled from a terminal. */
 #include "recording/recording.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct runner {
 	struct diag fault;
 };
 
-/* In a folder of its own, with everything that is printed going to a file there. */
+/* In a separate folder, with all output redirected to a file there. */
 static void runner_enter(struct runner *runner)
 {
 	*runner = (struct runner){ .folder = "/tmp/cpprof_test.XXXXXX" };
@@ -38,7 +38,7 @@ static void runner_enter(struct runner *runner)
 	close(fd);
 }
 
-/* How much was printed meanwhile. */
+/* How much was printed since. */
 static off_t runner_leave(struct runner *runner)
 {
 	char command[64];
@@ -194,15 +194,15 @@ static struct recording_options live_options(struct runner *runner)
 	};
 }
 
-/* Where we may not profile, there is nothing to test. */
+/* Without permission to profile, there is nothing to test. */
 static bool live_is_refused(int error)
 {
 	return error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOSYS ||
 	       error == -ENOTSUP;
 }
 
-/* Checkpoints and exports are made all the time; it ends when it is told to, and no child is left but the
- * command. */
+/* Checkpoints and exports are made continually; the recording ends when told to, and no child is left except
+ * the command. */
 TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 {
 	struct recording *recording = NULL;
@@ -248,7 +248,7 @@ TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 	CHECK_EQ(runner.n_faults, 0);
 }
 
-/* A live export that fails is told, and costs nothing else. */
+/* A failing live export is reported, and has no other effect. */
 TEST(recording_tells_of_exports_that_fail)
 {
 	struct recording *recording = NULL;

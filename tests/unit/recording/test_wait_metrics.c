@@ -6,7 +6,7 @@
 #include "recording/workers.h"
 #include "tests/test.h"
 
-/* What one node of a thread has of a metric. */
+/* The value of a metric at one node of a thread. */
 static uint64_t value_of(const struct profile *p, uint32_t node, uint32_t metric)
 {
 	uint64_t sum = 0;
@@ -133,7 +133,7 @@ static void add_wait(struct workers *workers, uint64_t at, const struct event *s
 	workers_event(workers, &back);
 }
 
-/* It does so twice, and is sampled only the first time. */
+/* It does so twice, and only the first wait is sampled. */
 static void check_waker(unsigned n_workers)
 {
 	static const uint64_t pcs[] = { 0x1000, 0x2000 };

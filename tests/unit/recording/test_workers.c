@@ -9,7 +9,7 @@
 
 /* ---- shards -------------------------------------------------------------------------------------- */
 
-/* A tree, and which sample brought what. */
+/* A tree, and what each sample added. */
 struct plant {
 	struct cct cct;
 	VEC(uint64_t) node_since;
@@ -66,7 +66,7 @@ static void check_same(const struct cct *a, const struct cct *b)
 
 TEST(merged_shards_are_the_tree_of_all_samples)
 {
-	/* Both threads come to nodes that the other has seen before, and after. */
+	/* Both threads reach nodes that the other has reached before, and after. */
 	static const char *const paths[] = { "abc",  "abd", "x", "abde", "abc", "xy",
 					     "abdf", "xyz", "",  "abde", "q" };
 	struct plant all, own[3];
@@ -173,7 +173,7 @@ static void run_workers(struct workers *workers, unsigned first, unsigned n)
 	}
 }
 
-/* What was told of walks: each sample once, those of one thread in order. */
+/* The reports of unwinds: each sample once, those of one thread in order. */
 struct echo {
 	uint64_t n, last_ns[11];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export_fixture: a small profile with everything in it: two threads, two metrics, an inlined call, a
- * loop, lines, recursion, an incomplete stack, and names that hurt.
+ * export_fixture: a small profile with all features: two threads, two metrics, an inlined call, a loop,
+ * lines, recursion, an incomplete stack, and hostile names.
  */
 #pragma once
 
@@ -16,6 +16,6 @@ struct fixture {
 
 void fixture_init(struct fixture *fixture);
 void fixture_done(struct fixture *fixture);
-/* What an exporter writes; free() it. */
+/* The output of an exporter; free() it. */
 char *fixture_export(struct fixture *fixture, const char *format, const struct export_options *options,
 		     size_t *ret_len);

@@ -124,7 +124,7 @@ TEST(annotate_counts_recursive_calls_once)
 	profile_free(p);
 }
 
-/* The only choice, if there is but one and it fits like that. */
+/* The only choice, if there is exactly one and it matches in this way. */
 static struct annotate_choice only(const struct profile *p, const char *name, enum annotate_fit fit)
 {
 	annotate_choices choices;

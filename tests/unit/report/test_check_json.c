@@ -25,7 +25,7 @@ static char *exported(const char *format)
 	return text;
 }
 
-/* The document with the first `from` replaced by `to`, which is as long. */
+/* The document with the first `from` replaced by `to`, which has the same length. */
 static void expect_refused(const char *format, const char *from, const char *to)
 {
 	char *text = exported(format), *at = strstr(text, from);

@@ -10,7 +10,7 @@
 
 #define METRIC 1
 
-/* Runs of random profiles: n_a before, n_b after, by their seeds. */
+/* Runs of random profiles: n_a before, n_b after, given by their seeds. */
 static void join(struct joint *joint, const struct joint_options *options, const uint32_t *seeds, uint32_t n)
 {
 	joint_init(joint, options, n);
@@ -250,7 +250,7 @@ TEST(rules_fail_beyond_their_limit_and_match_or_say_so)
 	diff_done(&diff);
 }
 
-/* So many calls in every context of a profile. */
+/* That many calls in every context of a profile. */
 static void add_calls(struct profile *profile, uint64_t n)
 {
 	for (uint32_t node = CCT_INCOMPLETE + 1; node < profile->cct.nodes.n; node++)

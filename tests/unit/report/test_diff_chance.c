@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How often chance looks like a change, and how often a change is found: runs are drawn at random from one
- * profile, as sampling would draw them, and vary as a whole from run to run besides.
+ * profile, as by sampling, and also vary as a whole from run to run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -73,8 +73,8 @@ static void drawing_done(struct drawing *drawing)
 	free(drawing->leaves);
 }
 
-/* Where a sample of a run falls: anywhere by chance, or, as a clock ticks through a program that does the
- * same over and over, at the next place in its round. */
+/* Where a sample of a run falls: at random or, like a clock tick in a program that repeats the same work, at
+ * the next position in its cycle. */
 static size_t draw_leaf(const struct drawing *drawing, double heavy, double tick)
 {
 	double others = (double)(drawing->n_leaves - 1), round = 0.6 + heavy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The document answers from the tree, without a copy of it: held against what a copy says.
+ * The document is computed from the tree, without a copy of it: compared with one computed from a copy.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exports of the fixture, whole, as they were when somebody last read them. CPPROF_REFRESH=1 writes them
- * anew.
+ * Compares complete exports of the fixture with golden files. CPPROF_REFRESH=1 rewrites them; review the
+ * difference.
  */
 #include <stdlib.h>
 

@@ -111,7 +111,7 @@ TEST(speedscope_spells_stacks_root_first)
 	expect_contains("speedscope", &samples, "\"name\":\"samples: worker tid 43 (aggregated)\"");
 }
 
-/* A reader for the wire format, only as much as the test needs: sums of the values of all samples. */
+/* A minimal reader for the wire format: sums of the values of all samples. */
 static uint64_t varint(struct reader *r)
 {
 	return read_uleb(r);

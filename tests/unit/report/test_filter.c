@@ -107,7 +107,7 @@ TEST(hidden_functions_leave_their_costs_to_their_callers)
 	uint32_t main = find(&w, PATH("main"));
 	CHECK_EQ(costs_self(&w.costs, main, 0), 10); /* its own 5 and solve's 5 */
 	CHECK_EQ(find(&w, PATH("main", "solve")), 0);
-	/* The calls of dot at both levels of the recursion have become one. */
+	/* The calls of dot at both levels of the recursion are merged. */
 	CHECK_EQ(costs_inclusive(&w.costs, find(&w, PATH("main", "dot")), 0), 50);
 	CHECK_EQ(costs_inclusive(&w.costs, find(&w, PATH("main", "dot", "mul")), 0), 30);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of loops besides their cost: a nest in main, whose inner loop has a vector body and a
+/* Facts about loops besides their cost: a nest in main, whose inner loop has a vector body and a
  * remainder. */
 #include <errno.h>
 #include <stdio.h>
@@ -151,7 +151,7 @@ TEST(loop_facts_are_told_in_words)
 	CHECK(strncmp(outer.at, "1 call inside; 2 threads: 15.0% to 40.0%", 40) == 0);
 }
 
-/* The outer loop is entered twice and goes round eight times; the copies of the inner one seven and three. */
+/* The outer loop is entered twice and iterates eight times; the copies of the inner one seven and three. */
 #define COUNTS(WHOLE)                                                                        \
 	"{\"schema\":\"cpprof-paths\",\"whole\":" WHOLE                                      \
 	",\"functions\":[{\"name\":\"main\",\"module\":\"/bin/%s\","                         \
@@ -165,7 +165,7 @@ TEST(loop_facts_are_told_in_words)
 	"{\"schema\":\"cpprof-paths\",\"whole\":true,\"functions\":[{\"name\":\"main\"," \
 	"\"module\":\"/bin/%s\",\"build_id\":\"" BUILD "\",\"vaddr\":\"0x1000\",\"blocks\":[]}]}"
 
-/* Counts of the profile's own program, or of another. */
+/* Counts for the profile's own program, or for another. */
 static void read_counts(const struct profile *p, const char *text, const char *module,
 			struct loop_counts *ret)
 {
@@ -294,7 +294,7 @@ TEST(loops_view_has_the_facts_of_each_loop)
 	CHECK(strstr(outer, "1 call inside; 2 threads"));
 }
 
-/* The line of the text that has `part`, from there on. */
+/* The text from `part` to the end of its line. */
 static char *line_with(const char *text, const char *part)
 {
 	const char *at = strstr(text, part);
@@ -316,8 +316,8 @@ TEST(rows_of_every_view_have_the_facts_of_each_loop)
 		render_rows(put_text, views[i], "^main$", &text);
 		CLEANUP(freep) char *inner = line_with(text, "loop at solve.c:50");
 		CHECK(strstr(inner, "[vector 128 bit] [unrolled] [2 copies]"));
-		/* The vector body and its remainder have lines in common: it is addresses that tell them
-		 * apart. */
+		/* The vector body and its remainder share lines: they are distinguished by
+		 * addresses. */
 		CHECK(strstr(inner, "  80% of its own cost in vector code; 2 threads: "));
 		CHECK(strstr(inner, "imbalance 40%; hottest line solve.c:51, "));
 		CHECK(strstr(inner, "%: a[i] += b[i];"));
@@ -380,7 +380,7 @@ TEST(trees_have_the_facts_of_each_loop_once)
 	CHECK_EQ(count_parts(text, "2 threads: 2.5% to 88.4%"), 1);
 }
 
-/* The line that a loop starts on is in its name, and a line that costs little is of no use. */
+/* The line on which a loop starts is in its name, and a line that costs little is not shown. */
 TEST(rows_have_no_hottest_line_that_says_nothing)
 {
 	CLEANUP(freep) char *text = NULL;

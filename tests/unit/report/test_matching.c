@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is found again in another build.
+ * Functions and contexts that are matched between two builds.
  */
 #include "base/bytes.h"
 #include "report/diff/modules.h"

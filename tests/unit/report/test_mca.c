@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "tests/test.h"
 
-/* Programs of our own instead of LLVM's, in a folder that is all of PATH. */
+/* Our own programs instead of LLVM's, in a folder that is the whole PATH. */
 static char folder[] = "/tmp/cpprof-mca-XXXXXX";
 static struct diag diag;
 static struct mca *mca;
@@ -87,7 +87,7 @@ TEST(one_that_hangs_is_ended)
 	END("llvm-mca-19", "llvm-mc-19");
 }
 
-/* What it has started holds a pipe open for as long as it lives. */
+/* A process that it has started keeps a pipe open for as long as it lives. */
 static bool is_held(int pipe)
 {
 	struct pollfd end = { .fd = pipe };
@@ -195,7 +195,7 @@ TEST(processors_are_known_by_their_numbers)
 	CHECK(!mca_cpu_name(""));
 }
 
-/* The real one, if there is one new enough: it takes what we give it, for both machines. */
+/* The real llvm-mca, if a recent one is installed, accepts our input for both machines. */
 static void check_real(const struct isa *isa, const char *cpu, const char *model, struct bytes chain,
 		       double least, double most)
 {

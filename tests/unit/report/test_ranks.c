@@ -8,7 +8,7 @@
 
 #define N 3
 
-/* Three ranks that did the same, but for what `change` does to one of them. */
+/* Three equal ranks, except for what `change` does to one of them. */
 static struct profile *ranks_job(void (*change)(struct profile *profile), uint32_t changed)
 {
 	struct merger *merger = merger_new(&(struct merge_options){ .reduces = true });

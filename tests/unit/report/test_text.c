@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text reports against golden files. To refresh them: CPPROF_REFRESH=1 test_report, and look at the
+ * Compares text reports with golden files. To refresh them: CPPROF_REFRESH=1 test_report; review the
  * difference.
  */
 #include <stdlib.h>
@@ -152,7 +152,7 @@ static void check_rows(const char *name, renderer put, struct text_options optio
 	OWNED struct profile *profile = sample_profile();
 	CLEANUP(text_done) struct text text = { 0 };
 
-	/* Names that mean something to the format. */
+	/* Names with characters that are special in the format. */
 	profile->functions.at[0].name = intern_add(&profile->strings, "operator,\"quoted\"|`ticked`<b>");
 	options.metric = 1;
 	render_as(put, profile, options, NULL, NULL, &text);

@@ -48,7 +48,7 @@ static void world_done(struct world *w)
 }
 #define WORLD CLEANUP(world_done) struct world
 
-/* "<name self/inclusive <name ...>>", as the rows nest. */
+/* "<name self/inclusive <name ...>>", nested like the rows. */
 static void print_row(const struct world *w, uint32_t row, struct text *ret)
 {
 	text_printf(ret, "<%u %u/%u", scope_frame(&w->tree, w->view.rows.at[row].scope)->name,
@@ -285,7 +285,7 @@ static size_t stack_of(const struct world *w, uint32_t scope, uint32_t *ret)
 	return n;
 }
 
-/* The callers path of a row: f first. */
+/* The path of callers of a row: f first. */
 static size_t path_of(const struct world *w, uint32_t row, uint32_t *ret)
 {
 	uint32_t reverse[N_RANDOM + 2];

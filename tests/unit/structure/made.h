@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions made by hand: blocks of sixteen bytes, each with one line, and the edges between them. */
+/* Functions built by hand: blocks of sixteen bytes, each with one line, and the edges between them. */
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct made {
 	struct structure structure;
 };
 
-/* Successors of each block, -1 = none. */
+/* Successors of each block, -1: none. */
 struct shape {
 	int line, column, next, other;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops that have a line in common and are no copies of each other; lines that are nobody's. */
+/* Loops that share a line but are not copies of each other; lines that belong to no loop. */
 #include "tests/unit/structure/made.h"
 
 /* A loop with a body, and behind it one that is all on the line of its head: as a pragma makes it that adds

@@ -5,7 +5,7 @@
 
 #define MAX 64
 
-/* A graph from pairs (from, to), and what was seen of its blocks. */
+/* A graph from pairs (from, to), and the samples of its blocks. */
 static struct cfg_block blocks[MAX];
 static struct cfg_edge edges[2 * MAX];
 static struct cfg cfg;
@@ -125,7 +125,7 @@ TEST(the_lowest_quotients_speak_for_a_class_where_others_wait)
 
 TEST(what_flows_in_flows_out)
 {
-	/* The side 2 of the diamond waits and is alone in its class: the rest tells how often it runs. */
+	/* Side 2 of the diamond waits and is alone in its class: its frequency follows from the rest. */
 	MAKE(6, { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 0 }, { 4, 5 });
 	spend(0, 10000, 3, 0);
 	spend(1, 10000, 3, 0);
@@ -137,7 +137,7 @@ TEST(what_flows_in_flows_out)
 	check(0, 10000, 0.02, CONFIDENCE_HIGH);
 	enum confidence confidence;
 	double waiting = frequency_of(&frequency, 2, &confidence);
-	/* One block alone, and no independent word for it: nobody is told that it is sure. */
+	/* A single block without independent evidence: the result is not reported as certain. */
 	CHECK(confidence <= CONFIDENCE_MEDIUM);
 	CHECK(waiting > 0);
 	frequency_done(&frequency);

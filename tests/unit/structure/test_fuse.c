@@ -66,7 +66,7 @@ static void world_fuse(struct world *w, struct fuse_options options)
 	fuse(&input, &options, &w->tree);
 }
 
-/* "10/11/4:7": names from the root down, with lines behind colons. */
+/* "10/11/4:7": names from the root down, with lines after colons. */
 static void scope_path(const struct scope_tree *tree, uint32_t index, struct text *ret)
 {
 	const struct scope scope = scope_at(tree, index);
@@ -278,7 +278,7 @@ static int compare_tallies(const void *a, const void *b)
 	return order ? order : (int)x->metric - (int)y->metric;
 }
 
-/* The same path straight from the CCT. */
+/* The same path directly from the CCT. */
 static void node_path(const struct world *w, uint32_t index, struct text *ret)
 {
 	const struct cct_node *node = &w->cct.nodes.at[index];

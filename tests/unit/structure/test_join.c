@@ -106,7 +106,7 @@ static void world_path(const struct world *w, uint32_t index, struct text *ret)
 		text_printf(ret, "/%s", intern_text(&w->strings, scope.name));
 }
 
-/* What a thread, or all (-1), spent right in the scope at a path. */
+/* The self cost of a thread, or of all (-1), in the scope at a path. */
 static uint64_t spent(const struct world *w, const char *path, int thread, uint32_t metric)
 {
 	uint64_t sum = 0;
@@ -197,12 +197,12 @@ TEST(several_contexts_get_what_their_starting_thread_spent_in_each)
 	uint64_t ones = spent(&w, "/main/small/host/host._omp_fn.0/main", 1, 0) +
 			spent(&w, "/main/small/host/host._omp_fn.0/small", 1, 0);
 	CHECK(ones >= 9 && ones <= 11);
-	/* A sample is not torn apart: its time goes with it. */
+	/* A sample is not split: its time moves with it. */
 	CHECK_EQ(spent(&w, "/main/small/host/host._omp_fn.0/main", 1, 1),
 		 1000 * spent(&w, "/main/small/host/host._omp_fn.0/main", 1, 0));
 }
 
-/* Without optimisation clang's function for a debugger is a frame of its own. */
+/* Without optimisation, clang's function for debuggers is a separate frame. */
 TEST(a_region_and_its_body_are_one)
 {
 	WORLD w;
@@ -284,7 +284,7 @@ static uint16_t idle_flags(const struct structure *structure)
 	return w.notes.flags[IDLE];
 }
 
-/* Where the runtime has no names: GOMP_barrier and GOMP_loop_dynamic_next go on in functions of its own. */
+/* If the runtime has no symbols: GOMP_barrier and GOMP_loop_dynamic_next continue in internal functions. */
 TEST(asking_for_the_next_chunk_is_no_waiting)
 {
 	struct structure region = { .function = 0x1000 * (REGION + 1) };

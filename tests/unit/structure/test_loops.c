@@ -124,8 +124,8 @@ static void closure(const struct loop_graph *graph, bool reach[64][64])
 }
 
 /*
- * For any graph: a block lies in some loop exactly when it lies on a cycle, blocks of one outermost
- * loop are exactly one strongly connected component, and parents precede children.
+ * For any graph: a block is in a loop exactly if it is on a cycle, the blocks of an outermost loop are
+ * exactly one strongly connected component, and parents precede children.
  */
 TEST(outermost_loops_are_the_strongly_connected_components)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Static maps of functions made by hand. */
+/* Static structure of functions built by hand. */
 #include "tests/unit/structure/made.h"
 
 TEST(structure_places_a_loop_from_its_test_to_its_last_line)
@@ -98,7 +98,7 @@ TEST(structure_shows_a_shorter_way_round_as_no_loop_of_its_own)
 	unmake(&m);
 }
 
-/* One loop that control enters in three places. */
+/* One loop with three entries. */
 TEST(structure_shows_a_loop_with_several_entries_once)
 {
 	struct made m;
@@ -113,7 +113,7 @@ TEST(structure_shows_a_loop_with_several_entries_once)
 	unmake(&m);
 }
 
-/* The inner loop of an iteration that was peeled off the outer one. */
+/* The inner loop of an iteration peeled off the outer one. */
 TEST(structure_puts_a_stray_copy_into_the_nest_it_belongs_to)
 {
 	struct made m;
@@ -130,7 +130,7 @@ TEST(structure_puts_a_stray_copy_into_the_nest_it_belongs_to)
 	unmake(&m);
 }
 
-/* Behind a trap stands nothing but the jump back. */
+/* After a trap there is only the jump back. */
 TEST(structure_shows_a_loop_around_a_trap)
 {
 	struct made m;

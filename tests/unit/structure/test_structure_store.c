@@ -23,7 +23,7 @@ static void finish(struct packed *p)
 	intern_done(&p->strings);
 }
 
-/* A function with one loop in it that holds an inlined call. */
+/* A function with one loop that contains an inlined call. */
 static void pack(struct packed *p, uint64_t vaddr, const char *name)
 {
 	struct structure s = { .function = vaddr };
@@ -110,7 +110,7 @@ TEST(structure_store_refuses_an_entry_that_is_cut_short)
 	finish(&p);
 }
 
-/* Whatever number is changed, what opens can be read to its end. */
+/* Whatever number is changed, an entry that opens can be read to its end. */
 TEST(structure_store_survives_any_changed_byte)
 {
 	struct packed p;

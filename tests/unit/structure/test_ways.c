@@ -7,7 +7,7 @@
 
 #define MAX 4096
 
-/* A graph from pairs (from, to); the first edge of a block that has two is the one that is taken. */
+/* A graph from pairs (from, to); the first of two edges of a block is the taken one. */
 static struct cfg_block blocks[MAX];
 static struct cfg_edge edges[2 * MAX];
 static struct cfg cfg;
@@ -38,7 +38,7 @@ static void make(uint32_t n, const int (*pairs)[2], size_t n_pairs)
 	static const int pairs[][2] = { __VA_ARGS__ }; \
 	make(n, pairs, sizeof(pairs) / sizeof(pairs[0]))
 
-/* Every number stands for another way, and adding up the edges of that way gives the number. */
+/* Every number identifies a different path, and the edges of that path add up to the number. */
 static void check_numbers(void)
 {
 	struct way way = { 0 };

@@ -4,7 +4,7 @@
 #include "base/writer.h"
 #include "tests/test.h"
 
-/* A set of pairs of eight-byte words, with the two zeroes that end it. */
+/* A set of pairs of eight-byte words, with the two terminating zeroes. */
 static void put_set(struct writer *w, uint64_t unit, const uint64_t *pairs, size_t n)
 {
 	write_u32(w, (uint32_t)(12 + 16 * (n + 1)));
@@ -38,8 +38,8 @@ TEST(aranges_tell_what_each_unit_covers)
 	writer_done(&w);
 }
 
-/* A set that is longer than the section, of a version nobody knows, or cut off, gives nothing and ends
- * nothing else. */
+/* A set that is longer than the section, of an unknown version, or truncated, is ignored without affecting
+ * the others. */
 TEST(aranges_pass_over_damaged_sets)
 {
 	struct writer w = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debuginfod-find as we run it: a script in its place says what the real one would.
+ * Tests how debuginfod-find is run: a script in its place prints what the real one would.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void see(void *context, uint64_t done, uint64_t total)
 	*seen = (struct seen){ done, total, seen->n + 1 };
 }
 
-/* With PATH being a folder that has this script as debuginfod-find, or nothing if it is NULL. */
+/* Sets PATH to a folder with this script as debuginfod-find, or to an empty one if it is NULL. */
 static int ask(const char *script, struct seen *seen, char **ret)
 {
 	char folder[] = "/tmp/cpprof_debuginfod.XXXXXX", file[64], path[4096];

@@ -91,7 +91,7 @@ TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
 	text_done(&text);
 }
 
-/* Arrays by arrays, each key the array inside it: every reference doubles the text. */
+/* Arrays of arrays, each key being the array inside it: every reference doubles the text. */
 TEST(demangle_leaves_d_names_alone_that_unfold)
 {
 	struct text name = { 0 }, readable = { 0 };
@@ -114,7 +114,7 @@ TEST(demangle_leaves_d_names_alone_that_unfold)
 	text_done(&readable);
 }
 
-/* References that do not nest are no reason to give up, however many there are. */
+/* Any number of references that do not nest is accepted. */
 TEST(demangle_reads_d_names_of_many_references)
 {
 	struct text name = { 0 }, readable = { 0 };

@@ -56,7 +56,7 @@ TEST(kallsyms_takes_the_first_of_several_names)
 	kallsyms_done(&k);
 }
 
-/* Modules lie below the kernel on one machine and above it on another; programs of BPF come in any order. */
+/* Modules are below the kernel on one machine and above it on another; BPF programs are in any order. */
 TEST(kallsyms_sorts_what_was_loaded_later)
 {
 	struct kallsyms k;

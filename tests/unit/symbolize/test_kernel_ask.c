@@ -47,7 +47,7 @@ TEST(kernel_answer_of_any_other_shape_is_none)
 		CHECK(!parse(others[i], 0x1000, &start, &end));
 }
 
-/* The addresses of every n-th function of the kernel's own, and of places between. */
+/* The addresses of every n-th kernel function, and addresses between them. */
 static size_t pick(const struct kallsyms *all, uint64_t *ret)
 {
 	size_t step = all->symbols.n / MAX_ASKED + 1, n = 0;

@@ -76,7 +76,7 @@ TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
 	store_remove(store, path);
 }
 
-/* Entries of our own directory; a wrong one must be refused all the same. */
+/* Entries in our own directory; an invalid one must still be refused. */
 TEST(kernel_store_refuses_entries_that_make_no_sense)
 {
 	char path[] = STORE_PATH;

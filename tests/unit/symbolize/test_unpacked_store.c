@@ -9,7 +9,7 @@
 
 #define SIZE (200u << 10)
 
-/* A file with a section that is worth keeping and one that is not; `seed` makes another file. */
+/* A file with a section that is worth storing and one that is not; `seed` makes different files. */
 static struct image *make_file(struct images *images, uint8_t seed)
 {
 	static uint8_t plain[SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene: one process that runs one program, laid out by hand, and walks of its stack.
+ * scene: a process that runs one program, built by hand, and unwinds of its stack.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct scene scene_new(const struct scene_program *program, const struct unwinde
 void scene_done(struct scene *s);
 /* The process maps something. */
 void scene_map(struct scene *s, const struct mapping *mapping);
-/* Walks from where the sample's registers are over these stack words. */
+/* Unwinds from the sample's registers over these stack words. */
 void scene_walk(struct scene *s, const uint64_t *words, size_t n);
 
 #define CHECK_END(s, end_, n_)                                                   \

@@ -110,12 +110,12 @@ TEST(activations_of_a_goroutine_are_compared_by_their_distance_from_its_first_fr
 
 	CHECK_EQ(MEET({ of, 1, g }, { 900, 2, 7 }, { 800, 3, 8 }), 3);
 	CHECK_EQ(activations_goroutine(&stack), g);
-	/* The stack has moved, and with it what points into it. */
+	/* The stack has moved, and with it the pointers into it. */
 	CHECK_EQ(MEET({ of, 1, g }, { 5900, 2, 77 }, { 5800, 3, 88 }), 0);
 	CHECK_EQ(MEET({ of, 1, g }, { 5900, 2, 78 }, { 5800, 3, 88 }), 1);
 	CHECK_EQ(MEET({ of, 1, g }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
 	CHECK_EQ(MEET({ of, 1, g }, { 5900, 4, 77 }, { 5790, 3, 88 }), 1);
-	/* Of a coroutine that nobody knows by a number nothing is said. */
+	/* Nothing is reported for a coroutine that is not known by a number. */
 	CHECK_EQ(MEET({ of, 1, 0 }, { 900, 2, 7 }, { 700, 3, 8 }), 0);
 	CHECK_EQ(activations_goroutine(&stack), 0);
 	stack_clear(&stack);

@@ -123,7 +123,7 @@ TEST(cct_follows_a_stack_from_what_it_shares_with_the_last)
 	CHECK_EQ(cct_follow_stack(&cct, &first, &path), cct_add_stack(&other, &first));
 	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
 	CHECK_EQ(cct.nodes.n, other.nodes.n);
-	/* The path is that of stack 2 by now: what is shared with stack 1 must be looked for. */
+	/* The path is now that of stack 2: what it shares with stack 1 must be searched. */
 	second.serial = 3;
 	CHECK_EQ(cct_follow_stack(&cct, &second, &path), cct_add_stack(&other, &second));
 	/* An incomplete stack shares no node with a complete one. */

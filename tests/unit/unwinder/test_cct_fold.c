@@ -37,7 +37,7 @@ static size_t test_others(const struct cct *cct)
 	return n;
 }
 
-/* Deep random paths, most of them taken once; and a heavy one. */
+/* Deep random paths, most of them sampled once; and a heavy one. */
 static void test_grow(struct cct *cct, uint64_t seed, size_t n)
 {
 	char path[16] = { 0 };

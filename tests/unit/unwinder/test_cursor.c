@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a walk looks at through a cursor is noted, whichever way it looks. That it has no other way is checked
- * by tests/lint/includes.py.
+ * All accesses of an unwind through a cursor are recorded. tests/lint/includes.py checks that there are no
+ * others.
  */
 #include "unwinder/cursor.h"
 

@@ -33,7 +33,7 @@ static const char *const names[] = { "runtime.goexit", "runtime.mcall.abi0",    
 
 #define RECORD 40u /* bytes of a function's record */
 
-/* As the linker says of them: number and flags. What is interrupted in WORK has its goroutine in x28. */
+/* As the linker describes them: number and flags. Code interrupted in WORK has its goroutine in x28. */
 static const uint8_t kinds[ARRAY_LEN(names)][2] = { { 7, 4 }, { 11, 4 }, { 2, 4 }, { 0, 0 },
 						    { 0, 4 }, { 0, 4 },  { 0, 0 } };
 
@@ -101,7 +101,7 @@ static struct image *program(struct images *images, image_id *ret)
 
 	write_text(text);
 	write_table(&table);
-	/* Go's compiler calls what changes stacks outermost. */
+	/* Go's compiler marks functions that switch stacks as outermost. */
 	size_t cie = frame_cie(&eh, "zR", 4, -8, 30, PROGRAM(0x0c, 31, 0));
 	frame_fde(&eh, EH, cie, ASMCGOCALL, 0x40, 0, PROGRAM(0x07, 30));
 	struct elf_part parts[] = {
@@ -214,7 +214,7 @@ TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
 	CHECK_EQ(last_goroutine, 0);
 	CHECK_EQ(end_of(ASMCGOCALL + 16, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
-	/* no call stands there */
+	/* there is no call before it */
 	CHECK_EQ(end_of(MCALL + 12, &n), STACK_INVALID_STEP);
 	CHECK_EQ(end_of(WORK + 8, &n), STACK_INVALID_STEP);
 }
@@ -225,15 +225,15 @@ TEST(goroutine_is_gone_back_to_where_the_clock_is_asked)
 	struct sampled sampled = { .pc = CLOCK + 24, .fp = 0x5000000000, .words = { MCALL + 16 } };
 	size_t n;
 
-	/* It has callers, in memory that is not known. */
+	/* It has callers, in memory that was not copied. */
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_BAD_READ);
 	CHECK_EQ(n, 1);
-	/* The goroutine's stack lies within what was copied, above. */
+	/* The goroutine's stack is within the copied memory, above. */
 	sampled.fp = STACK + 8 * 4 - 8;
 	sampled.words[4] = GOEXIT + 4;
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
-	/* Before the change of stacks it is a function as any other. */
+	/* Before the stack switch it is an ordinary function. */
 	sampled = (struct sampled){ .pc = CLOCK + 16, .fp = STACK - 8, .words = { MCALL + 16 } };
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A code cache in made-up memory, described by a table as libjvm has one; and what becomes of lies.
+ * A code cache in synthetic memory, described by a table like libjvm's; and invalid descriptions.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define PID 7
 #define STRIDE 48
 
-/* Offsets in the made-up memory. */
+/* Offsets in the synthetic memory. */
 enum {
 	AT_EXPORTS = 0x10, /* the exported variables */
 	AT_TABLE = 0x1000,
@@ -179,7 +179,7 @@ TEST(hotspot_tells_the_size_of_a_frame)
 		CHECK(code_is_found(scene, &code));
 		CHECK_EQ(code.frame_size, 48);
 		CHECK_EQ(code.frame_from, BASE + CODE_BEGIN + 0x20);
-		/* Before the block, behind it, in its header, in no heap. */
+		/* Before the block, after it, in its header, in no heap. */
 		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK - 1, false, &code));
 		CHECK(!hotspot_code_at(scene->pages, PID, &scene->layout, BASE + BLOCK + 100 * 128, false,
 				       &code));
@@ -286,7 +286,7 @@ TEST(hotspot_cache_that_makes_no_sense_is_refused)
 	}
 }
 
-/* Whatever the bytes are: it ends, and what it claims is possible. */
+/* Whatever the bytes are, it ends, and its results are plausible. */
 /* ---- methods that are being entered --------------------------------------------------------------- */
 
 struct entry_code {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The register files of both machines, without a decoder: enough for what only follows registers. */
+/* The register files of both machines, without a decoder: enough for code that only tracks registers. */
 #pragma once
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code in memory that no file backs: read page by page, looked at again when it has changed, walked.
+ * Code in memory without a file: read page by page, read again when it has changed, unwound.
  */
 #include <errno.h>
 #include <string.h>
@@ -454,12 +454,12 @@ TEST(jit_stubs_that_were_just_called_have_their_return_address_in_the_register)
 	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLS_STUB + 1));
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_TEMPLATE);
 	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
-	/* something has happened to the stack since */
+	/* the stack has changed since */
 	s.target.code[STUB] = 0xd10083ff; /* sub sp, sp, #32 */
 	s.event.time_ns += SECOND_NS;
 	walk(&s, STUB + 1, pc_of(CALLS_STUB + 1), words, 8);
 	CHECK(s.stack.frames.at[0].witness != WITNESS_TEMPLATE);
-	/* the call leads elsewhere */
+	/* the call has another target */
 	s.target.code[STUB] = NOP;
 	s.target.code[CALLS_STUB] = 0x97fffff3;
 	s.event.time_ns += SECOND_NS;

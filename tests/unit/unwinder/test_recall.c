@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A random x86-64 program calls, returns and changes its frames; every stack is walked in full, and walked
- * only where it differs from the last one. Both must be what the program did.
+ * A random x86-64 program calls, returns and changes its frames; every stack is unwound in full, and only up
+ * to the frames shared with the previous one. Both must match what the program did.
  */
 #include "collector/deep/deep_stack.h"
 #include "tests/elf_maker.h"
@@ -20,7 +20,7 @@
 
 enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, RIP = 16 };
 
-/* Functions of one kind leave a frame alike. */
+/* Functions of one kind unwind in the same way. */
 enum kind { BY_SP, SAVES_REGS, BY_FP, BY_RBX, BY_EXPR, SAVES_SP, N_KINDS };
 #define N_FUNCTIONS 16
 #define ROOT N_FUNCTIONS /* called by nobody */
@@ -162,7 +162,7 @@ static void exchange_sizes(struct run *run)
 	}
 }
 
-/* Returns from some, calls others, and now and then changes something further out. */
+/* Returns from some functions, calls others, and sometimes changes something further out. */
 static void change_path(struct run *run)
 {
 	for (uint64_t n = dice(12); n > 0 && run->n > 1; n--)

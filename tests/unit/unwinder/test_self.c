@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The test program unwinds itself: its own registers, a copy of its own stack, its own mappings. The C
- * library's backtrace is the judge.
+ * The test program unwinds itself: its own registers, a copy of its own stack, its own mappings. The result
+ * is compared with the C library's backtrace.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static void find_stack(void *context, const struct target_map *map)
 		search->end = map->end;
 }
 
-/* Copies from sp up to the end of the mapping that holds it. */
+/* Copies from sp to the end of its mapping. */
 static void take_stack(struct snapshot *s)
 {
 	struct search search = { .sp = s->regs.value[own_isa()->sp] };
@@ -253,7 +253,7 @@ static uint64_t find_stub(struct image *image, const char *name)
 	return start;
 }
 
-/* What is asked of one stub is what reading all of them says, and between their starts there are none. */
+/* A query for one stub gives the same result as reading all of them; between their starts there is none. */
 TEST(a_stub_has_the_name_that_reading_all_of_them_finds)
 {
 	struct images *images = images_new();
@@ -275,7 +275,7 @@ TEST(a_stub_has_the_name_that_reading_all_of_them_finds)
 		n_named += name != NULL;
 	}
 	CHECK(n_named > 0);
-	/* Asked too often, the relocations are not read again. */
+	/* After too many queries, the relocations are not read again. */
 	CHECK(!image_scan(image, UINT64_MAX));
 	for (size_t i = 0; i < plt.stubs.n; i++)
 		CHECK(plt_name_at(image, own_isa(), plt.stubs.at[i].start) == NULL);
@@ -289,7 +289,7 @@ static bool is_text(void *context, const char *name, size_t len)
 	return strlen(context) == len && memcmp(name, context, len) == 0;
 }
 
-/* What the tables of the file say of one address is what reading all symbols says. */
+/* A query of the file's tables for one address gives the same result as reading all symbols. */
 TEST(symbols_of_an_address_are_those_of_reading_all)
 {
 	struct images *images = images_new();
@@ -307,7 +307,7 @@ TEST(symbols_of_an_address_are_those_of_reading_all)
 		CHECK_EQ(symbols_have(image, symbols->at[i].vaddr, is_text, name), 0);
 		free(name);
 	}
-	/* Asked too often, the file is not read again: whoever asks must read all symbols once. */
+	/* After too many queries, the file is not read again: the caller must read all symbols once. */
 	CHECK(image_may_scan(image));
 	CHECK(!image_scan(image, UINT64_MAX));
 	CHECK(!image_may_scan(image));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps from frame to frame: what is restored, what is checked, what is refused. */
+/* Steps from frame to frame: what is restored, checked and refused. */
 #include <stdlib.h>
 
 #include "tests/unit/unwinder/walk_scene.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small AArch64 program, laid out by hand. Here the call leaves the return address in x30: a leaf
- * has it there, everybody else in memory.
+ * A small AArch64 program, built by hand. A call leaves the return address in x30: a leaf function keeps it
+ * there, all others store it in memory.
  */
 #include "tests/frame_maker.h"
 #include "tests/unit/unwinder/scene.h"

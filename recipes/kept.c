@@ -48,6 +48,8 @@ void kept_done(struct kept *kept)
 	vec_done(&kept->places);
 	map_done(&kept->by_question);
 	map_done(&kept->by_address);
+	vec_done(&kept->early);
+	map_done(&kept->by_return);
 	vec_done(&kept->functions);
 	for (unsigned k = 0; k < SPANS_N; k++)
 		map_done(&kept->starts[k]);
@@ -200,27 +202,52 @@ bool kept_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place 
 	return true;
 }
 
-void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const struct place *place)
+static struct stored_place kept_pack_place(uint64_t vaddr, bool is_return, const struct place *place)
 {
 	unsigned flags = (place->is_root ? IS_ROOT : 0u) | (place->is_between ? IS_BETWEEN : 0u) |
 			 (place->ends_thread ? ENDS_THREAD : 0u) |
 			 (place->is_trampoline ? IS_TRAMPOLINE : 0u) |
 			 (place->leaves_stack ? LEAVES_STACK : 0u) |
 			 (place->has_goroutine ? HAS_GOROUTINE : 0u) | (place->loses_regs ? LOSES_REGS : 0u);
+
+	return (struct stored_place){ .vaddr = vaddr,
+				      .function = place->function,
+				      .call_target = place->call_target,
+				      .wants = place->wants,
+				      .recipe = { place->recipes.recipe[0], place->recipes.recipe[1] },
+				      .is_return = is_return,
+				      .call = place->call,
+				      .flags = (uint8_t)flags };
+}
+
+void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const struct place *place)
+{
 	uint64_t key = vaddr << 1 | is_return;
 
 	if (map_find(&kept->by_address, key) != MAP_NONE)
 		return;
 	map_put(&kept->by_address, key, (uint32_t)kept->places.n);
-	vec_push(&kept->places,
-		 (struct stored_place){ .vaddr = vaddr,
-					.function = place->function,
-					.call_target = place->call_target,
-					.wants = place->wants,
-					.recipe = { place->recipes.recipe[0], place->recipes.recipe[1] },
-					.is_return = is_return,
-					.call = place->call,
-					.flags = (uint8_t)flags });
+	vec_push(&kept->places, kept_pack_place(vaddr, is_return, place));
+}
+
+bool kept_early_place(struct kept *kept, uint64_t vaddr, struct place *ret)
+{
+	uint32_t index = map_find(&kept->by_return, vaddr);
+	const struct stored_place *known = index == MAP_NONE ? NULL : &kept->early.at[index];
+
+	if (!known)
+		return false;
+	*ret = kept_place_of(known, (struct recipe_pair){ { known->recipe[0], known->recipe[1] } });
+	ret->is_early = true;
+	return true;
+}
+
+void kept_add_early_place(struct kept *kept, uint64_t vaddr, const struct place *place)
+{
+	if (map_find(&kept->by_return, vaddr) != MAP_NONE)
+		return;
+	map_put(&kept->by_return, vaddr, (uint32_t)kept->early.n);
+	vec_push(&kept->early, kept_pack_place(vaddr, true, place));
 }
 
 /* ---- the store --------------------------------------------------------------------------------- */

@@ -30,6 +30,8 @@ struct kept {
 	VEC(struct stored_place) places;
 	size_t n_saved_facts, n_saved_places; /* how many of them, from the first on, are saved */
 	struct map by_question, by_address;   /* index of facts, of places */
+	VEC(struct stored_place) early;       /* of return addresses; never saved */
+	struct map by_return;                 /* index of early */
 	VEC(struct kept_function) functions;
 	struct map starts[SPANS_N]; /* of functions that are to be stored */
 };
@@ -53,6 +55,10 @@ void kept_add_recipe(struct kept *kept, uint32_t kind, bool is_alone, uint64_t v
 
 bool kept_place(struct kept *kept, uint64_t vaddr, bool is_return, struct place *ret);
 void kept_add_place(struct kept *kept, uint64_t vaddr, bool is_return, const struct place *place);
+
+/* Places that are is_early, of return addresses. */
+bool kept_early_place(struct kept *kept, uint64_t vaddr, struct place *ret);
+void kept_add_early_place(struct kept *kept, uint64_t vaddr, const struct place *place);
 
 /* The index of functions, for analysis_use_index; empty if there is none. */
 struct bytes kept_index(struct kept *kept);

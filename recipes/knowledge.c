@@ -249,7 +249,9 @@ bool knowledge_find_answer(struct knowledge *knowledge, enum question question, 
 	case KEEP_ROWS:
 		return kept_recipe(&code->kept, question, question == ASK_RECIPE_ALONE, a, ret);
 	case KEEP_PLACE:
-		return knowledge->mode == UNWIND_AUTO && kept_place(&code->kept, a, b, &ret->place);
+		return knowledge->mode == UNWIND_AUTO &&
+		       (kept_place(&code->kept, a, b, &ret->place) ||
+			(b && knowledge->patience && kept_early_place(&code->kept, a, &ret->place)));
 	}
 	return false;
 }
@@ -266,8 +268,12 @@ static void knowledge_keep_answer(struct knowledge *knowledge, enum question que
 				code->analysis);
 		break;
 	case KEEP_PLACE:
-		if (knowledge->mode == UNWIND_AUTO && !answer->place.is_early)
+		if (knowledge->mode != UNWIND_AUTO)
+			break;
+		if (!answer->place.is_early)
 			kept_add_place(&code->kept, a, b, &answer->place);
+		else if (b) /* others are counted by looking at them */
+			kept_add_early_place(&code->kept, a, &answer->place);
 		break;
 	}
 }

@@ -43,8 +43,8 @@ struct knowledge *knowledge_new(struct images *images, const struct isa *isa, en
 void knowledge_free(struct knowledge *knowledge);
 /*
  * For recordings of a whole machine, where most code is sampled only once: unwind entries are trusted, and
- * code is not analysed, until a function was requested this many times (up to 255). Such places are marked
- * is_early. 1, the default: analyse at once.
+ * code is not analysed, until a function was interrupted this many times (up to 255); at calls they are
+ * always trusted. Such places are marked is_early. 1, the default: analyse at once.
  */
 void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks);
 /* Adds new answers to the store. */

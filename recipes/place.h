@@ -33,7 +33,8 @@ struct place {
 			    bytes of a pc_entry */
 	uint64_t wants;  /* registers read by its recipes that a callee need not preserve */
 	bool loses_regs; /* its function is left by an exception: registers of its callers may be lost */
-	/* Its code was not analysed, because it was rarely requested: the answer may change later. */
+	/* Its code was not analysed, because it is a call or was rarely interrupted here: the answer may
+	 * change later. */
 	bool is_early;
 	bool is_exact;      /* if is_early: its unwind entry also covers the epilogue */
 	bool has_goroutine; /* if interrupted here, isa->goroutine contains the goroutine; a return to here

@@ -124,17 +124,24 @@ static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recip
 	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
 }
 
+/* Unwind entries are valid at calls: there, no number of requests makes an analysis worth its cost. */
+static bool place_can_wait(const struct knowledge *knowledge, struct table_span *entry, bool is_return)
+{
+	if (is_return)
+		return knowledge->patience > 1;
+	return entry->n_looks < knowledge->patience && ++entry->n_looks < knowledge->patience;
+}
+
 /*
  * Is the unwind entry trusted for now (knowledge_set_patience)? Not if the answer about the code need not be
- * computed, nor if the entry alone says nothing.
+ * computed, nor if the entry alone says nothing. vaddr: of the call, if is_return.
  */
 static bool place_take_entry(struct knowledge *knowledge, struct code *code, struct table_span *entry,
-			     uint64_t vaddr, uint32_t cfi, struct place *ret)
+			     uint64_t vaddr, bool is_return, uint32_t cfi, struct place *ret)
 {
 	struct answer known;
 
-	if (knowledge->mode != UNWIND_AUTO || entry->n_looks >= knowledge->patience ||
-	    ++entry->n_looks >= knowledge->patience ||
+	if (knowledge->mode != UNWIND_AUTO || !place_can_wait(knowledge, entry, is_return) ||
 	    knowledge_find_answer(knowledge, ASK_RECIPE_BESIDE, code, vaddr, 0, &known))
 		return false;
 	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, RECIPE_NONE, cfi);
@@ -143,7 +150,7 @@ static bool place_take_entry(struct knowledge *knowledge, struct code *code, str
 }
 
 /* A stub is recognised by its bytes; if no unwind entry says more, it comes first. */
-static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+static void place_find_recipes(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 			       struct place *ret)
 {
 	uint32_t stub = RECIPE_NONE, cfi = RECIPE_NONE, analysis = RECIPE_NONE;
@@ -161,7 +168,8 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 		ret->recipes.recipe[0] = stub;
 		return;
 	}
-	ret->is_early = cfi != RECIPE_NONE && place_take_entry(knowledge, code, function, vaddr, cfi, ret);
+	ret->is_early =
+		cfi != RECIPE_NONE && place_take_entry(knowledge, code, function, vaddr, is_return, cfi, ret);
 	if (!ret->is_early) {
 		analysis = place_ask_analysis(knowledge, code, vaddr, cfi != RECIPE_NONE, ret);
 		ret->recipes =
@@ -351,7 +359,7 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	 * follows it may even be the entry point, but that does not make it a root.
 	 */
 	uint64_t at = is_return ? vaddr - 1 : vaddr;
-	place_find_recipes(knowledge, code, at, ret);
+	place_find_recipes(knowledge, code, at, is_return, ret);
 	if (!ret->is_early)
 		place_doubt_entry(knowledge, code, vaddr, is_return, ret);
 	if (!is_return)

@@ -350,6 +350,8 @@ void recording_close(struct recording *r)
 	images_free(r->images);
 	output_done(&r->output);
 	profile_free(r->profile);
+	if (r->memory_fd > 0)
+		close(r->memory_fd);
 	free(r);
 }
 

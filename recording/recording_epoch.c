@@ -3,6 +3,7 @@
  * recording_epoch: a continuous recording, with one profile per epoch. The source, the results of code
  * analysis and the running processes are kept; the profile starts again.
  */
+#include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>
 #include <stdio.h>
@@ -21,8 +22,8 @@
  * nearly as much. */
 #define MEMORY_MUCH (44u << 20)
 #define MEMORY_STEP (16u << 20) /* above what the last time left */
-/* Pages of files, which can be read again. If there are fewer, the results of code analysis are dropped, too.
- */
+/* Pages of files, which can be read again. If there are fewer, they are kept, and if memory is short, the
+ * results of code analysis are dropped, too. */
 #define FILE_MEMORY (8u << 20)
 #define OWN_MEMORY (16u << 20) /* of results of code analysis, above which they are dropped in any case */
 #define LOOK_NS 20000000       /* between two checks whether symbol lookup is done */
@@ -35,32 +36,36 @@ void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 	r->epoch_end_ns = start_ns + r->options.epoch_ns;
 }
 
-/* Resident memory in bytes; ret_own: without pages of files. */
-static uint64_t epoch_memory(uint64_t *ret_own)
+/* Resident memory in bytes; ret_own: without pages of files. The file stays open: it is read twice a second.
+ */
+static uint64_t epoch_memory(struct recording *r, uint64_t *ret_own)
 {
 	unsigned long resident = 0, shared = 0;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	FILE *file = fopen("/proc/self/statm", "re");
+	char text[128];
 
-	if (file && fscanf(file, "%*u %lu %lu", &resident, &shared) != 2)
+	if (!r->memory_fd)
+		r->memory_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = pread(r->memory_fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = 0;
+	if (sscanf(text, "%*u %lu %lu", &resident, &shared) != 2)
 		resident = shared = 0;
-	if (file)
-		fclose(file);
 	*ret_own = resident > shared ? (resident - shared) * page : 0;
 	return resident * page;
 }
 
-static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all)
+static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all, bool drops_files)
 {
 	uint64_t own;
 
 	r->tidy_ns = now;
 	workers_forget(r->workers, forgets_all);
-	images_rest(r->images);
+	if (drops_files)
+		images_rest(r->images);
 #ifdef __GLIBC__
 	malloc_trim(0);
 #endif
-	r->rest_bytes = epoch_memory(&own);
+	r->rest_bytes = epoch_memory(r, &own);
 	r->rest_own = forgets_all ? own : r->rest_own;
 }
 
@@ -174,7 +179,7 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 	/* Storing an epoch needs memory, and what is changed after a child was forked is there twice. */
 	cct_forget_hash(&profile->cct);
 	if (!is_last && workers_are_idle(r->workers))
-		epoch_tidy_now(r, clock_now_ns(), true);
+		epoch_tidy_now(r, clock_now_ns(), true, true);
 	profile->run.mode = intern_add(&profile->strings, r->options.mode);
 	profile->run.command_line = intern_add(&profile->strings, r->options.command_line);
 	profile->run.duration_ns = end_ns > r->epoch_start_ns ? end_ns - r->epoch_start_ns : 0;
@@ -226,14 +231,15 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 	r->memory_ns = now;
 	if (now > r->epoch_start_ns + r->options.epoch_ns / 2)
 		epoch_raise_namer(r);
-	resident = epoch_memory(&own);
+	resident = epoch_memory(r, &own);
 	r->rest_bytes = resident < r->rest_bytes ? resident : r->rest_bytes;
 	r->rest_own = own < r->rest_own ? own : r->rest_own;
 	bool is_much = resident >= MEMORY_MUCH && resident >= r->rest_bytes + MEMORY_STEP;
 	if (!is_much && now - r->tidy_ns < TIDY_NS)
 		return;
 	bool is_of_files = resident - own >= FILE_MEMORY;
-	epoch_tidy_now(r, now, (is_much && !is_of_files) || own > r->rest_own + OWN_MEMORY);
+	epoch_tidy_now(r, now, (is_much && !is_of_files) || own > r->rest_own + OWN_MEMORY,
+		       is_much || is_of_files);
 }
 
 void recording_epoch_end(struct recording *r)

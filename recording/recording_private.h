@@ -31,6 +31,7 @@ struct recording {
 	struct live live;
 	uint64_t tidy_ns;   /* when memory was last cleaned up */
 	uint64_t memory_ns; /* when memory use was last measured */
+	int memory_fd;      /* where it is read; 0 = not opened yet */
 	uint64_t rest_bytes,
 		rest_own; /* memory use after the last cleanup; after dropping all results about code */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = no epochs */

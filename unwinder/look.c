@@ -90,8 +90,8 @@ struct pc_entry *walk_look(struct walker *walker, struct space *space, pid_t pid
 	walker->stats.cache_misses++;
 	entry->generation = generation;
 	look_fill(walker, space, pid, entry);
-	if (entry->place.is_early)
-		entry->generation = 0; /* to be looked up again */
+	if (entry->place.is_early && !is_return)
+		entry->generation = 0; /* to be looked up again: its function is analysed after some times */
 	return entry;
 }
 

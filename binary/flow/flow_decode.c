@@ -35,10 +35,12 @@ bool flow_holds(const struct flow *flow, uint64_t vaddr)
 	return false;
 }
 
-/* Room for some more instructions in all arrays. */
-static void decode_reserve(struct flow *flow)
+#define USUAL_BYTES 4 /* of an instruction; all have as many on AArch64 */
+
+/* Room for the instructions in that many bytes of code in all arrays. */
+static void decode_reserve(struct flow *flow, size_t n_bytes)
 {
-	vec_reserve(&flow->insns, flow->insns.n + 1024);
+	vec_reserve(&flow->insns, flow->insns.n + n_bytes / USUAL_BYTES + 1);
 	vec_reserve(&flow->uses, flow->insns.cap);
 	vec_reserve(&flow->vaddrs, flow->insns.cap);
 	vec_reserve(&flow->goes_to, flow->insns.cap);
@@ -226,7 +228,7 @@ static void decode_part(struct flow *flow, uint64_t start, uint64_t end)
 
 	for (size_t at = 0; at < code.len;) {
 		if (flow->insns.n == flow->insns.cap)
-			decode_reserve(flow);
+			decode_reserve(flow, code.len - at);
 		at += decode_some(flow, bytes_from(code, at), start + at);
 	}
 	size_t n = flow->insns.n;

@@ -30,17 +30,23 @@ uint64_t deep_hash(const uint8_t *page)
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 
+#define NO_PAGE UINT32_MAX
+
 struct stored {
 	uint64_t key, hash;
 	uint8_t *bytes;
-	bool is_used; /* since the clock hand last passed */
+	pid_t tid;
+	uint32_t next, before; /* of the same thread; NO_PAGE = none */
+	bool is_used;          /* since the clock hand last passed */
 };
 
 struct deep_stacks {
 	size_t max;        /* pages kept: some more than the program remembers having written */
 	struct map by_key; /* -> stored */
 	VEC(struct stored) stored;
-	size_t hand; /* of the clock algorithm that chooses the page to replace */
+	VEC(uint32_t) spare;  /* slots of threads that have ended, without memory */
+	struct map by_thread; /* -> the first page of a thread */
+	size_t hand;          /* of the clock algorithm that chooses the page to replace */
 	/* The outline that waits for its sample; count 0 = none. */
 	pid_t tid;
 	uint64_t sp, first, end, thread;
@@ -87,6 +93,8 @@ void deep_stacks_free(struct deep_stacks *stacks)
 	for (size_t i = 0; i < stacks->stored.n; i++)
 		free(stacks->stored.at[i].bytes);
 	vec_done(&stacks->stored);
+	vec_done(&stacks->spare);
+	map_done(&stacks->by_thread);
 	vec_done(&stacks->hashes);
 	vec_done(&stacks->pages);
 	vec_done(&stacks->snapshot);
@@ -100,9 +108,57 @@ static uint64_t deep_key_of(pid_t tid, uint64_t addr)
 	return (uint64_t)(uint32_t)tid << 42 ^ addr / DEEP_PAGE;
 }
 
+static void deep_link(struct deep_stacks *stacks, uint32_t index)
+{
+	struct stored *stored = &stacks->stored.at[index];
+	uint32_t first = map_find(&stacks->by_thread, (uint32_t)stored->tid);
+
+	stored->before = NO_PAGE;
+	stored->next = first == MAP_NONE ? NO_PAGE : first;
+	if (stored->next != NO_PAGE)
+		stacks->stored.at[stored->next].before = index;
+	map_put(&stacks->by_thread, (uint32_t)stored->tid, index);
+}
+
+static void deep_unlink(struct deep_stacks *stacks, uint32_t index)
+{
+	const struct stored *stored = &stacks->stored.at[index];
+
+	if (stored->next != NO_PAGE)
+		stacks->stored.at[stored->next].before = stored->before;
+	if (stored->before != NO_PAGE)
+		stacks->stored.at[stored->before].next = stored->next;
+	else if (stored->next != NO_PAGE)
+		map_put(&stacks->by_thread, (uint32_t)stored->tid, stored->next);
+	else
+		map_remove(&stacks->by_thread, (uint32_t)stored->tid);
+}
+
+void deep_stacks_forget(struct deep_stacks *stacks, pid_t tid)
+{
+	uint32_t index = map_find(&stacks->by_thread, (uint32_t)tid);
+
+	if (index == MAP_NONE)
+		return;
+	map_remove(&stacks->by_thread, (uint32_t)tid);
+	while (index != NO_PAGE) {
+		struct stored *stored = &stacks->stored.at[index];
+		map_remove(&stacks->by_key, stored->key);
+		free(stored->bytes);
+		vec_push(&stacks->spare, index);
+		index = stored->next;
+		*stored = (struct stored){ .next = NO_PAGE, .before = NO_PAGE };
+	}
+}
+
 /* A free slot, or that of a page that was not used for a while. */
 static uint32_t deep_make_room(struct deep_stacks *stacks)
 {
+	if (stacks->spare.n) {
+		uint32_t index = stacks->spare.at[--stacks->spare.n];
+		stacks->stored.at[index].bytes = alloc_resize(NULL, 1, DEEP_PAGE);
+		return index;
+	}
 	if (stacks->stored.n < stacks->max) {
 		vec_push(&stacks->stored, ((struct stored){ .bytes = alloc_resize(NULL, 1, DEEP_PAGE) }));
 		return (uint32_t)stacks->stored.n - 1;
@@ -114,6 +170,7 @@ static uint32_t deep_make_room(struct deep_stacks *stacks)
 	uint32_t index = (uint32_t)stacks->hand;
 	stacks->hand = (stacks->hand + 1) % stacks->stored.n;
 	map_remove(&stacks->by_key, stacks->stored.at[index].key);
+	deep_unlink(stacks, index);
 	return index;
 }
 
@@ -130,6 +187,8 @@ static void deep_take_page(struct deep_stacks *stacks, pid_t tid, struct reader 
 	if (index == MAP_NONE) {
 		index = deep_make_room(stacks);
 		map_put(&stacks->by_key, key, index);
+		stacks->stored.at[index].tid = tid;
+		deep_link(stacks, index);
 	}
 	struct stored *stored = &stacks->stored.at[index];
 	stored->key = key;

@@ -37,6 +37,8 @@ struct deep_stacks *deep_stacks_new(void);
 void deep_stacks_free(struct deep_stacks *stacks);
 /* n_known: how many pages the BPF program remembers. To be called before the first record. */
 void deep_stacks_limit(struct deep_stacks *stacks, size_t n_known);
+/* The thread has ended: frees its pages. */
+void deep_stacks_forget(struct deep_stacks *stacks, pid_t tid);
 
 /* The payload of a record of the program's event. Anything else is ignored. */
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload);

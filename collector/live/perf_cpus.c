@@ -5,7 +5,9 @@
  * When a CPU is taken offline, the kernel drops the events on it for good. Its anchor is an event of our own
  * thread, which stays: so the ring stays too, and gets new events when the CPU is back.
  */
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -116,11 +118,33 @@ static bool cpus_start(struct perf_events *events, size_t cpu)
 	return true;
 }
 
+/* True if the list is the same as the last time; then all its CPUs have events. */
+static bool cpus_are_as_before(struct perf_events *events)
+{
+	char text[sizeof(events->online_text)];
+
+	if (events->online)
+		return false;
+	if (!events->online_fd)
+		events->online_fd = open(ONLINE, O_RDONLY | O_CLOEXEC);
+	ssize_t n = pread(events->online_fd, text, sizeof(text), 0);
+	if (n <= 0 || n == sizeof(text)) /* too long to be compared */
+		return false;
+	text[n] = 0;
+	if (strcmp(text, events->online_text) == 0)
+		return true;
+	memcpy(events->online_text, text, sizeof(text));
+	return false;
+}
+
 size_t perf_events_follow_cpus(struct perf_events *events)
 {
 	struct cpu_list list = { 0 };
 	size_t n_started = 0;
+	bool has_failed = false;
 
+	if (cpus_are_as_before(events))
+		return 0;
 	cpu_list_read(events->online, &list);
 	for (size_t i = 0; i < events->cpus.n; i++)
 		if (!cpus_have(&list, events->cpus.at[i]) && !events->is_gone.at[i]) {
@@ -129,9 +153,15 @@ size_t perf_events_follow_cpus(struct perf_events *events)
 		}
 	for (size_t i = 0; i < list.at.n; i++) {
 		size_t cpu = cpus_index(events, list.at.at[i]);
-		if (cpu == events->cpus.n ? cpus_add(events, list.at.at[i]) : events->is_gone.at[cpu])
-			n_started += cpus_start(events, cpu);
+		bool is_new = cpu == events->cpus.n;
+		if (!is_new && !events->is_gone.at[cpu])
+			continue;
+		bool is_started = (!is_new || cpus_add(events, list.at.at[i])) && cpus_start(events, cpu);
+		n_started += is_started;
+		has_failed |= !is_started;
 	}
+	if (has_failed) /* to be tried again */
+		events->online_text[0] = 0;
 	vec_done(&list.at);
 	return n_started;
 }

@@ -352,6 +352,8 @@ void perf_events_done(struct perf_events *events)
 {
 	for (size_t i = 0; i < events->fds.n; i++)
 		close(events->fds.at[i].fd);
+	if (events->online_fd > 0)
+		close(events->online_fd);
 	perf_deep_close(&events->deep);
 	perf_waits_close(&events->waits);
 	perf_probe_close(&events->probe);

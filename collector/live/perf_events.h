@@ -65,6 +65,8 @@ struct perf_events {
 	VEC(int) anchors;  /* one per CPU */
 	VEC(bool) is_gone; /* by CPU: it was taken offline; its events are dead, its ring is not */
 	const char *online;
+	int online_fd;        /* the kernel's list, read every second; 0 = not opened yet */
+	char online_text[64]; /* as last read; "" = no events for all of them yet */
 	bool is_machine;
 	int cgroup;
 	bool starts_later; /* applies to samples: what processes do is recorded from the beginning */

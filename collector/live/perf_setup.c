@@ -215,26 +215,12 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 
 /* ---- where stacks end ----------------------------------------------------------------------- */
 
-struct stack_search {
-	uint64_t sp;
-	struct stack_range found;
-};
-
-static void setup_match_stack(void *context, const struct target_map *map)
-{
-	struct stack_search *search = context;
-
-	if (search->sp >= map->start && search->sp < map->end)
-		search->found = (struct stack_range){ map->start, map->end };
-}
-
 static struct stack_range setup_find_stack(void *context, pid_t tid, uint64_t sp)
 {
-	struct stack_search search = { .sp = sp };
+	struct target_range map = target_map_at(tid, sp);
 
 	(void)context;
-	target_maps(tid, setup_match_stack, &search);
-	return search.found;
+	return (struct stack_range){ map.start, map.end };
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */

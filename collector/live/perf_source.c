@@ -146,6 +146,7 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		live_forget_needs(live, ret->tid);
 		return true;
 	case EVENT_EXIT:
+		deep_stacks_forget(live->deep, ret->tid);
 		stack_tops_forget(live->tops, ret->tid);
 		live_forget_needs(live, ret->tid);
 		return true;

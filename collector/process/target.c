@@ -217,25 +217,6 @@ char *target_command_line(pid_t pid)
 	return text;
 }
 
-/* The line of /proc/PID/status that starts with name: the first of its four numbers, the real id. */
-static bool target_real_id(const char *status, const char *name, unsigned *ret)
-{
-	const char *line = strstr(status, name);
-
-	return line && sscanf(line + strlen(name), "%u", ret) == 1;
-}
-
-/* Not the owner of /proc/PID: a process can choose whether that is root. */
-bool target_user(pid_t pid, struct user *ret)
-{
-	char path[64];
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	CLEANUP(freep) char *text = target_read_file(path, &len);
-	return text && target_real_id(text, "\nUid:", &ret->uid) && target_real_id(text, "\nGid:", &ret->gid);
-}
-
 /* Lines of "number:controllers:path". */
 bool target_cgroups_have(const char *cgroups, const char *path)
 {

@@ -81,6 +81,12 @@ bool target_parse_map(const char *line, size_t len, struct target_map *ret);
 /* Calls visit for each mapping in address order. */
 int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map *map), void *context);
 
+struct target_range {
+	uint64_t start, end;
+};
+/* The mapping that contains addr; end 0 if there is none, or if the process has ended. */
+struct target_range target_map_at(pid_t pid, uint64_t addr);
+
 /* Bytes read, fewer at the end of a mapping, or -errno. */
 ssize_t target_read_memory(pid_t pid, uint64_t addr, void *to, size_t len);
 

@@ -119,7 +119,7 @@ def main():
               % (started, statistics.median(half), statistics.median(late), max(seen), samples, lost))
         assert samples > 0, "nothing was recorded"
         assert statistics.median(late) <= LIMIT_MB, "the daemon's memory exceeds the limit"
-        assert max(seen) <= 1.25 * LIMIT_MB, "the daemon's memory exceeds the limit during symbol lookup"
+        assert max(seen) <= LIMIT_MB, "the daemon's memory exceeds the limit during symbol lookup"
         assert statistics.median(late) <= 1.25 * statistics.median(half) + 8, "the daemon's memory grows"
     finally:
         shutil.rmtree(folder)

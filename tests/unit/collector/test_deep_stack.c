@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/support/own_registers.h"
 #include "tests/test.h"
-
-#include <errno.h>
 
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
-#include "collector/deep/perf_deep.h"
 
 #define FIRST 0x7ff000000000ull
 #define SP (FIRST - 16384 + 8)
@@ -152,6 +148,32 @@ TEST(deep_stack_pages_that_were_not_used_for_long_make_room)
 		n_kept += join(stacks, tid, SP).n_deep;
 	}
 	CHECK_EQ(n_kept, 10);
+	deep_stacks_free(stacks);
+}
+
+TEST(deep_stack_pages_of_a_thread_that_has_ended_are_freed)
+{
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	fill();
+	deep_stacks_limit(stacks, 8);
+	for (unsigned round = 0; round < 3; round++) {
+		for (pid_t tid = 1; tid <= 3; tid++)
+			for (uint64_t i = 0; i < 3; i++)
+				take_page(stacks, tid, FIRST + i * DEEP_PAGE, page_of_fives);
+		deep_stacks_forget(stacks, 2);
+		deep_stacks_forget(stacks, 77);
+		for (pid_t tid = 1; tid <= 3; tid++) {
+			take_outline(stacks, tid, SP, 3, page_of_fives);
+			CHECK_EQ(join(stacks, tid, SP).n_deep, tid == 2 ? 0 : 3);
+		}
+	}
+	for (pid_t tid = 10; tid < 40; tid++) /* others take their place, and end */
+		take_page(stacks, tid, FIRST, page_of_fives);
+	for (pid_t tid = 1; tid < 40; tid++)
+		deep_stacks_forget(stacks, tid);
+	take_outline(stacks, 39, SP, 1, page_of_fives);
+	CHECK_EQ(join(stacks, 39, SP).n_deep, 0);
 	deep_stacks_free(stacks);
 }
 
@@ -448,48 +470,4 @@ TEST(deep_wait_keeps_pages_of_a_lost_sample_and_drops_its_outline)
 	CHECK(!order_next(order, &time, &bytes));
 	order_free(order);
 	deep_wait_done(&wait);
-}
-
-/* ---- the program -------------------------------------------------------------------------------- */
-
-/* The kernel's verifier decides. */
-static void check_loads(const struct isa *isa)
-{
-	struct perf_event_attr like = { 0 };
-	struct perf_deep deep;
-	struct perf_deep_want want = { .isa = isa,
-				       .snapshot = 16384,
-				       .bytes = 8 << 20,
-				       .like = &like,
-				       .ring_bytes = 8 << 20,
-				       .use = { .waits = true } };
-	struct diag diag = { 0 };
-	int error = perf_deep_open(&deep, &want, NULL, &diag);
-
-	if (error == -ENOSYS)
-		SKIP("there is no bpf(2) here");
-	if (error == -EOPNOTSUPP)
-		SKIP("cpprof is built without libbpf");
-	if (error == -EPERM)
-		SKIP("no permission for BPF");
-	if (error)
-		print_error("%s: %s\n", diag.what, diag.why);
-	CHECK_EQ(error, 0);
-	perf_deep_close(&deep);
-}
-
-TEST(deep_program_is_accepted_by_the_kernel)
-{
-	check_loads(own_isa());
-}
-
-/*
- * The program for x86-64 reads a few of the first registers, which any kernel of ours has, whatever they mean
- * to it. That for AArch64 reads beyond the last one of x86-64.
- */
-TEST(deep_program_for_the_other_architecture_is_accepted_where_it_can_be)
-{
-	if (own_isa() == &isa_x86_64)
-		SKIP("AArch64's BPF program reads registers that the kernel of x86-64 does not have");
-	check_loads(&isa_x86_64);
 }

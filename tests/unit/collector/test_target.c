@@ -92,6 +92,35 @@ TEST(target_sees_its_own_process)
 	free(line);
 }
 
+struct wanted_map {
+	uint64_t addr;
+	struct target_range range;
+};
+
+static void find_map(void *context, const struct target_map *map)
+{
+	struct wanted_map *wanted = context;
+
+	if (wanted->addr >= map->start && wanted->addr < map->end)
+		wanted->range = (struct target_range){ map->start, map->end };
+}
+
+TEST(target_user_and_mapping_are_those_of_proc)
+{
+	struct wanted_map stack = { .addr = (uint64_t)(uintptr_t)&stack };
+	struct user user = { 1, 1 };
+
+	CHECK(target_user(getpid(), &user));
+	CHECK_EQ(user.uid, getuid());
+	CHECK_EQ(user.gid, getgid());
+	CHECK_EQ(target_maps(getpid(), find_map, &stack), 0);
+	struct target_range range = target_map_at(getpid(), stack.addr);
+	CHECK(range.end > stack.addr);
+	CHECK_EQ(range.start, stack.range.start);
+	CHECK_EQ(range.end, stack.range.end);
+	CHECK_EQ(target_map_at(getpid(), 0x10).end, 0);
+}
+
 TEST(target_says_when_nobody_is_there)
 {
 	struct pid_list list = { 0 };
@@ -103,6 +132,8 @@ TEST(target_says_when_nobody_is_there)
 	CHECK_EQ(target_process_of(-2, &pid), -ESRCH);
 	CHECK_EQ(target_parent(-2), 0);
 	CHECK_EQ(target_state(-2), 0);
+	CHECK(!target_user(-2, &(struct user){ 0 }));
+	CHECK_EQ(target_map_at(-2, 0x1000).end, 0);
 	CHECK_EQ(target_find("no process has this name", &list), 0);
 	CHECK_EQ(list.pids.n, 0);
 	vec_done(&list.pids);

@@ -343,7 +343,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 }
 
 /* An address in the program itself, whose functions have unwind entries. */
-TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
+TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_interrupted_often)
 {
 	struct scene s;
 
@@ -367,7 +367,7 @@ TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
 	uint64_t vaddr = s.places[s.n_places / 2];
 	knowledge_set_patience(knowledge, 3);
 	for (unsigned i = 0; i < 3; i++) {
-		knowledge_place(knowledge, s.id, vaddr, true, &place);
+		knowledge_place(knowledge, s.id, vaddr, false, &place);
 		CHECK_EQ(place.is_early, i < 2);
 		CHECK(place.recipes.recipe[0] != RECIPE_NONE);
 	}
@@ -381,6 +381,42 @@ TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_asked_for_often)
 	knowledge_place(knowledge, s.id, vaddr, true, &place);
 	CHECK(!place.is_early);
 	CHECK_EQ(knowledge_analysed(knowledge), 0);
+	knowledge_free(knowledge);
+	scene_done(&s);
+}
+
+TEST(unwind_entries_are_trusted_at_calls_until_the_walk_needs_more)
+{
+	struct scene s;
+
+	scene_make(&s);
+	const struct isa *isa = isa_for_machine(s.image->elf_machine);
+	struct knowledge *knowledge = knowledge_new(s.images, isa, UNWIND_AUTO, s.store);
+	uint64_t vaddr = s.places[s.n_places / 2];
+	struct place first, place;
+
+	knowledge_set_patience(knowledge, 3);
+	knowledge_place(knowledge, s.id, vaddr, true, &first);
+	CHECK(first.is_early && first.recipes.recipe[0] != RECIPE_NONE);
+	for (unsigned i = 0; i < 10; i++) {
+		knowledge_place(knowledge, s.id, vaddr, true, &place);
+		CHECK(place.is_early);
+		CHECK_EQ(place.recipes.recipe[0], first.recipes.recipe[0]);
+		CHECK_EQ(place.function, first.function);
+		CHECK_EQ(place.call, first.call);
+	}
+	CHECK_EQ(knowledge_analysed(knowledge), 0);
+	knowledge_save(knowledge);
+	struct knowledge *other = knowledge_new(s.images, isa, UNWIND_AUTO, s.store); /* without patience */
+	knowledge_place(other, s.id, vaddr, true, &place);
+	CHECK(!place.is_early);
+	CHECK(knowledge_analysed(other) > 0); /* the store has no answer */
+	knowledge_free(other);
+	knowledge_place_now(knowledge, s.id, vaddr, true, &place);
+	CHECK(!place.is_early);
+	CHECK(knowledge_analysed(knowledge) > 0);
+	knowledge_place(knowledge, s.id, vaddr, true, &place);
+	CHECK(!place.is_early);
 	knowledge_free(knowledge);
 	scene_done(&s);
 }

@@ -155,7 +155,7 @@ struct profile {
 	 */
 	bool is_dense;
 	struct writer contexts; /* section 23, written instead of others; empty: there is none */
-	struct writer samples;  /* section 22, the same */
+	struct writer samples;  /* section 24, the same */
 	/* If several processes have merged it: the tables of its values, to be written; otherwise NULL. */
 	struct value_tables *tables;
 };

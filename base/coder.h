@@ -32,11 +32,11 @@ struct coder_number {
 };
 
 struct coder {
-	struct writer *out; /* NULL: it reads */
-	struct reader in;
-	uint32_t low, high; /* the interval of all that may follow */
-	uint32_t code;      /* where in it the rest of the input is */
-	unsigned n_beyond;  /* bytes that were taken from beyond the end, which are 0 */
+	struct writer *out;         /* NULL: it reads */
+	const uint8_t *next, *last; /* of a reader: what it has not taken yet */
+	uint32_t low, high;         /* the interval of all that may follow */
+	uint32_t code;              /* where in it the rest of the input is */
+	uint32_t n_beyond;          /* bytes that were taken from beyond the end, which are 0 */
 };
 
 struct coder coder_writer(struct writer *out);
@@ -49,10 +49,105 @@ bool coder_is_at_end(const struct coder *coder);
 void coder_models_init(struct coder_model *models, size_t n);
 void coder_number_init(struct coder_number *number);
 
+/*
+ * What follows is inlined into the loop that reads: a file has millions of bits. If the coder is a variable
+ * of that loop, it stays in registers.
+ */
+#define CODER_INLINE __attribute__((always_inline)) static inline
+#define CODER_NARROW 65536
+#define CODER_ONE_MIN 64 /* no bit is so certain that the other one takes more than ten bits */
+/* 2^17 / (2 n + 3): the next estimate is the mean of all bits so far, beginning with one of 1/2. */
+extern const uint16_t coder_share[CODER_SEEN_MAX + 1];
+
 /* The bit was like that, though it was not coded. */
-void coder_learn(struct coder_model *model, unsigned bit);
-unsigned coder_bit(struct coder *coder, struct coder_model *model, unsigned bit);
-/* Bits that nothing is known about, at most 64. */
-uint64_t coder_bits(struct coder *coder, unsigned n, uint64_t bits);
-uint64_t coder_number(struct coder *coder, struct coder_number *number, uint64_t value);
-int64_t coder_signed(struct coder *coder, struct coder_number *number, int64_t value);
+CODER_INLINE void coder_learn(struct coder_model *model, unsigned bit)
+{
+	int32_t one = model->one, goal = bit ? 65536 : 0;
+
+	one += (int32_t)((int64_t)(goal - one) * coder_share[model->seen] >> 16);
+	one = one < CODER_ONE_MIN ? CODER_ONE_MIN : one > 65536 - CODER_ONE_MIN ? 65536 - CODER_ONE_MIN : one;
+	model->one = (uint16_t)one;
+	model->seen = (uint16_t)(model->seen + (model->seen < CODER_SEEN_MAX));
+}
+
+CODER_INLINE void coder_take_byte(struct coder *coder)
+{
+	bool is_there = coder->next < coder->last;
+
+	coder->code = coder->code << 8 | (is_there ? *coder->next : 0);
+	coder->next += is_there;
+	coder->n_beyond += !is_there;
+}
+
+/* Bytes in which both ends agree are settled. */
+CODER_INLINE void coder_settle(struct coder *coder)
+{
+	while ((coder->low ^ coder->high) >> 24 == 0) {
+		if (coder->out)
+			write_u8(coder->out, (uint8_t)(coder->low >> 24));
+		else
+			coder_take_byte(coder);
+		coder->low <<= 8;
+		coder->high = coder->high << 8 | 255;
+	}
+}
+
+/* A 1 has the lower part of the interval. */
+CODER_INLINE unsigned coder_bit(struct coder *coder, struct coder_model *model, unsigned bit)
+{
+	uint32_t middle = coder->low + (uint32_t)((uint64_t)(coder->high - coder->low) * model->one >> 16);
+
+	if (!coder->out)
+		bit = coder->code <= middle;
+	coder->high = bit ? middle : coder->high;
+	coder->low = bit ? coder->low : middle + 1;
+	coder_settle(coder);
+	coder_learn(model, bit);
+	return bit;
+}
+
+/* Bits that nothing is known about, at most 64: eight at a time, all of them equally likely; unless the
+ * interval has not that many parts. */
+CODER_INLINE uint64_t coder_bits(struct coder *coder, unsigned n, uint64_t bits)
+{
+	uint64_t value = 0;
+
+	while (n > 0) {
+		uint32_t width = coder->high - coder->low;
+		unsigned k = width < CODER_NARROW ? 1 : n < 8 ? n : 8;
+		n -= k;
+		uint32_t step = (uint32_t)(((uint64_t)width + 1) >> k),
+			 part = (uint32_t)(bits >> n) & ((1u << k) - 1);
+		if (!coder->out) {
+			part = (coder->code - coder->low) / step;
+			part = part < 1u << k ? part : (1u << k) - 1;
+		}
+		value = value << k | part;
+		coder->low += part * step;
+		coder->high = part + 1 < 1u << k ? coder->low + step - 1 : coder->high;
+		coder_settle(coder);
+	}
+	return value;
+}
+
+CODER_INLINE uint64_t coder_number(struct coder *coder, struct coder_number *number, uint64_t value)
+{
+	unsigned length = value ? 64 - (unsigned)__builtin_clzll(value) : 0, n = 0;
+
+	while (n < CODER_LENGTHS - 1 && coder_bit(coder, &number->length[n], n < length))
+		n++;
+	if (n < 2)
+		return n;
+	uint64_t got = 1;
+	unsigned left = n - 1;
+	for (unsigned i = 0; i < CODER_TOP_BITS && left > 0; i++, left--)
+		got = got << 1 | coder_bit(coder, &number->top[n][got], value >> (left - 1) & 1);
+	return left ? got << left | coder_bits(coder, left, value) : got;
+}
+
+CODER_INLINE int64_t coder_signed(struct coder *coder, struct coder_number *number, int64_t value)
+{
+	uint64_t folded = coder_number(coder, number, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+
+	return (int64_t)(folded >> 1 ^ -(folded & 1));
+}

@@ -151,11 +151,11 @@ struct profile {
 	VEC(struct profile_spread) spread; /* sorted by (node, metric, kind) */
 	/* The values of a merged profile, until profile_unpack moves them to the tree; otherwise NULL. */
 	struct packed_values *packed;
-	/* After profile_make_dense: written in fewer bytes, which takes longer: FORMAT.md, sections 22 and 23
+	/* After profile_make_dense: written in fewer bytes, which takes longer: FORMAT.md, sections 23 and 24
 	 */
 	bool is_dense;
 	struct writer contexts; /* section 23, written instead of others; empty: there is none */
-	struct writer samples;  /* section 22, the same */
+	struct writer samples;  /* section 24, the same */
 	/* If several processes have merged it: the tables of its values, to be written; otherwise NULL. */
 	struct value_tables *tables;
 };

@@ -169,7 +169,8 @@ static bool container_has_instead(const struct container_entry *entries, size_t 
 		is_of_nodes |= type->number == nodes[i];
 		is_there |= container_entry_of(entries, n, nodes[i]) != NULL;
 	}
-	return type->number == SECTION_SAMPLES || (is_of_nodes && is_there);
+	return type->number == SECTION_SAMPLES || type->number == SECTION_SAMPLES_BEFORE ||
+	       (is_of_nodes && is_there);
 }
 
 /* In our order, not the file's: sections that are referred to come before those that refer to them. */

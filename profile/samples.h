@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samples: the values of an epoch as section 22 has them (FORMAT.md): samples with their rounds and weights
- * by node and thread, and calls. Shared by who writes and who reads it.
+ * samples: the values of an epoch as sections 22 and 24 have them (FORMAT.md): samples with their rounds and
+ * weights by node and thread, and calls. Shared by who writes and who reads it.
  */
 #pragma once
 
@@ -15,6 +15,7 @@
 #define SAMPLES_NONE UINT32_MAX
 #define SAMPLES_FIRST_NODE (CCT_INCOMPLETE + 1)
 #define SAMPLES_USUAL 64 /* a weight of one sample, in units; about */
+#define SAMPLES_USUAL_MAX 256
 
 enum { SAMPLES_HAVE_ROUNDS = 1, SAMPLES_HAVE_CALLS = 2, SAMPLES_FOLLOW = 4 };
 enum samples_column {
@@ -52,9 +53,10 @@ struct samples {
 	VEC(struct sample_round) rounds; /* by row and round */
 	VEC(struct cct_value) calls;     /* by node and thread */
 	VEC(struct sample_pair) pairs;
-	uint32_t *first;  /* by node: its pairs */
-	bool *has_below;  /* by node: has it children? */
-	uint64_t n_steps; /* that were made in lists of pairs */
+	uint64_t usual[CCT_ROUNDS]; /* weight of a sample in each round, in units */
+	uint32_t *first;            /* by node: its pairs */
+	bool *has_below;            /* by node: has it children? */
+	uint64_t n_steps;           /* that were made in lists of pairs */
 };
 
 void samples_init(struct samples *s, const struct cct *cct);

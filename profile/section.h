@@ -31,8 +31,9 @@ enum section_number {
 	SECTION_DURATIONS = 19,
 	SECTION_DOUBTS = 20,
 	SECTION_TREE = 21,
-	SECTION_SAMPLES = 22,
+	SECTION_SAMPLES_BEFORE = 22,
 	SECTION_CONTEXTS = 23,
+	SECTION_SAMPLES = 24,
 };
 
 struct section_type {
@@ -92,6 +93,9 @@ int contexts_decode(struct decoder *decoder, struct profile *profile);
 /* sections_samples.c: values, rounds and activations in another form, once profile_make_dense has made it. */
 void samples_encode(const struct profile *profile, struct writer *ret);
 int samples_decode(struct decoder *decoder, struct profile *profile);
+/* As files of version 1.4 have them; nobody writes them so any more. */
+void samples_before_encode(const struct profile *profile, struct writer *ret);
+int samples_before_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_function.c */
 void functions_encode(const struct profile *profile, struct writer *ret);

@@ -273,6 +273,7 @@ static const struct section_type types[] = {
 	CODED(ROUNDS, rounds, false),
 	CODED(SPREAD, spread, false),
 	CODED(ACTIVATIONS, activations, false),
+	CODED(SAMPLES_BEFORE, samples_before, true),
 	CODED(SAMPLES, samples, true),
 	CODED(DURATIONS, durations, false),
 	CODED(DOUBTS, doubts, false),

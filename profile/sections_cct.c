@@ -161,7 +161,7 @@ static void packed_encode(const struct profile *profile, enum value_table table,
 
 static void part_encode(const struct profile *profile, enum value_table table, struct writer *ret)
 {
-	if (profile->samples.len && table <= VALUES_ACTIVATIONS) /* they are in section 22 */
+	if (profile->samples.len && table <= VALUES_ACTIVATIONS) /* they are in section 24 */
 		return;
 	if (profile->tables) {
 		write_bytes(ret, writer_bytes(&profile->tables->of[table]));

@@ -17,7 +17,8 @@
 /* Nodes that the reader accepts: a few bytes may stand for very many. */
 #define NODES_FREE 65536
 #define NODES_PER_BYTE 64
-#define SOME_MAX 3 /* counts above are not distinguished */
+#define NODES_LIKELY 2 /* per byte: that many are allocated at once */
+#define SOME_MAX 3     /* counts above are not distinguished */
 #define MANY_MAX 7
 #define LOW_BITS 8      /* of addresses, shifted, about which nothing is assumed */
 #define PREFIXES_LOG 16 /* models of the bits above; two addresses may share one */
@@ -52,7 +53,6 @@ struct models {
 };
 
 struct contexts {
-	struct coder coder;
 	struct cct *cct;
 	size_t n, next; /* nodes: in all, and the one that is coded next */
 	unsigned shift;
@@ -109,124 +109,125 @@ static struct coder_model *contexts_prefix(struct contexts *c, size_t image, uns
 }
 
 /* Bit by bit, the highest first, by what is usual behind the bits so far; the lowest are all different. */
-static uint64_t contexts_anywhere(struct contexts *c, size_t image, unsigned is_return, uint64_t offset)
+CODER_INLINE uint64_t contexts_anywhere(struct contexts *c, struct coder *coder, size_t image,
+					unsigned is_return, uint64_t offset)
 {
 	uint64_t got = 1;
 
 	for (unsigned at = c->ranges[image].width; at > LOW_BITS; at--) {
 		struct coder_model *model = contexts_prefix(c, image, is_return, got);
-		got = got << 1 | coder_bit(&c->coder, model, offset >> (at - 1) & 1);
+		got = got << 1 | coder_bit(coder, model, offset >> (at - 1) & 1);
 	}
 	unsigned low = c->ranges[image].width < LOW_BITS ? c->ranges[image].width : LOW_BITS;
 	got ^= (uint64_t)1 << (c->ranges[image].width - low);
-	return got << low | coder_bits(&c->coder, low, offset);
+	return got << low | coder_bits(coder, low, offset);
 }
 
 /* The address of a frame that is not known here. base: the one that it is close to. */
-static uint64_t contexts_vaddr(struct contexts *c, size_t image, unsigned is_return, enum near near,
-			       uint64_t base, uint64_t vaddr)
+CODER_INLINE uint64_t contexts_vaddr(struct contexts *c, struct coder *coder, size_t image,
+				     unsigned is_return, enum near near, uint64_t base, uint64_t vaddr)
 {
 	struct coder_number *number = &c->models->step[near][is_return];
 	int64_t step = (int64_t)(vaddr - base) >> c->shift;
 
 	if (near == NEAR_NOTHING)
-		return c->ranges[image].low +
-		       (contexts_anywhere(c, image, is_return, (vaddr - c->ranges[image].low) >> c->shift)
-			<< c->shift);
+		return c->ranges[image].low + (contexts_anywhere(c, coder, image, is_return,
+								 (vaddr - c->ranges[image].low) >> c->shift)
+					       << c->shift);
 	if (near == NEAR_BEFORE) /* it is not less */
-		step = (int64_t)coder_number(&c->coder, number, (uint64_t)step);
+		step = (int64_t)coder_number(coder, number, (uint64_t)step);
 	else
-		step = coder_signed(&c->coder, number, step);
+		step = coder_signed(coder, number, step);
 	return base + ((uint64_t)step << c->shift);
 }
 
 /* A frame that was not called here before; node: NULL if it is read. False if there is no such image. */
-static bool contexts_frame(struct contexts *c, const struct level *top, const struct cct_node *node,
-			   uint32_t *ret)
+CODER_INLINE bool contexts_frame(struct contexts *c, struct coder *coder, const struct level *top,
+				 const struct cct_node *node, uint32_t *ret)
 {
 	const struct tree_frame *frames = c->model.frames.at, *above = &frames[top->frame];
 	const struct tree_frame *before = top->before != NO_FRAME ? &frames[top->before] : NULL;
-	const struct tree_frame *below = above->n_below ? &frames[above->below[0]] : NULL;
+	const struct tree_frame *below = above->n_below ? &frames[tree_below(&c->model, above)[0]] : NULL;
 	image_id image = before ? before->image : below ? below->image : above->image;
 	unsigned is_other = node && node->image != image;
 
-	if (coder_bit(&c->coder, &c->models->is_other_image[before ? 0 : below ? 1 : 2], is_other)) {
+	if (coder_bit(coder, &c->models->is_other_image[before ? 0 : below ? 1 : 2], is_other)) {
 		uint64_t said =
-			coder_number(&c->coder, &c->models->image, node ? (image_id)(node->image + 1) : 0);
+			coder_number(coder, &c->models->image, node ? (image_id)(node->image + 1) : 0);
 		if (said > c->n_images)
 			return false;
 		image = (image_id)said - 1;
 	}
 	uint32_t flags = node ? node->flags : 0;
-	unsigned is_return = coder_bit(&c->coder, &c->models->is_return[above->flags & 1], flags & 1);
-	unsigned is_kernel =
-		coder_bit(&c->coder, &c->models->is_kernel[above->flags >> 1 & 1], flags >> 1 & 1);
+	unsigned is_return = coder_bit(coder, &c->models->is_return[above->flags & 1], flags & 1);
+	unsigned is_kernel = coder_bit(coder, &c->models->is_kernel[above->flags >> 1 & 1], flags >> 1 & 1);
 	enum near near = before && before->image == image ? NEAR_BEFORE
 			 : below && below->image == image ? NEAR_BELOW
 							  : NEAR_NOTHING;
 	uint64_t base = near == NEAR_BEFORE ? before->vaddr : near == NEAR_BELOW ? below->vaddr : 0;
-	uint64_t vaddr =
-		contexts_vaddr(c, contexts_image(c, image), is_return, near, base, node ? node->vaddr : 0);
+	uint64_t vaddr = contexts_vaddr(c, coder, contexts_image(c, image), is_return, near, base,
+					node ? node->vaddr : 0);
 	*ret = tree_frame_of(&c->model, image, vaddr, is_return | is_kernel << 1);
 	return true;
 }
 
 /* Which of the frames that were called here before; those that do not come after the child before are left
  * out. */
-static bool contexts_known(struct contexts *c, const struct level *top, uint32_t wanted, uint32_t *ret,
-			   uint32_t *ret_at)
+CODER_INLINE bool contexts_known(struct contexts *c, struct coder *coder, const struct level *top,
+				 uint32_t wanted, uint32_t *ret, uint32_t *ret_at)
 {
 	const struct tree_frame *above = &c->model.frames.at[top->frame];
 	const struct tree_frame *before = top->before != NO_FRAME ? &c->model.frames.at[top->before] : NULL;
+	const uint32_t *list = above->n_below ? tree_below(&c->model, above) : NULL;
 	uint32_t places[BELOW_MAX], n = 0, which = BELOW_MAX;
 
 	for (uint32_t i = 0; i < above->n_below; i++) {
-		if (before && !contexts_rise(before, &c->model.frames.at[above->below[i]]))
+		if (before && !contexts_rise(before, &c->model.frames.at[list[i]]))
 			continue;
-		which = above->below[i] == wanted ? n : which;
+		which = list[i] == wanted ? n : which;
 		places[n++] = i;
 	}
 	uint32_t many = n < MANY_MAX ? n : MANY_MAX, some = top->n < SOME_MAX ? top->n : SOME_MAX;
 	*ret_at = above->n_below;
-	if (!n ||
-	    !coder_bit(&c->coder, &c->models->is_known[many][some][above->flags & 1], which < BELOW_MAX))
+	if (!n || !coder_bit(coder, &c->models->is_known[many][some][above->flags & 1], which < BELOW_MAX))
 		return false;
 	uint32_t i = 0;
-	while (i + 1 < n && !coder_bit(&c->coder, &c->models->which[i][many][some], i == which))
+	while (i + 1 < n && !coder_bit(coder, &c->models->which[i][many][some], i == which))
 		i++;
 	*ret_at = places[i];
-	*ret = above->below[places[i]];
+	*ret = list[places[i]];
 	return true;
 }
 
 /* ---- the walk ----------------------------------------------------------------------------------- */
 
 /* The next node, if it is written. */
-static const struct cct_node *contexts_next(const struct contexts *c)
+CODER_INLINE const struct cct_node *contexts_next(const struct contexts *c, const struct coder *coder)
 {
-	return c->coder.out ? &c->cct->nodes.at[c->next] : NULL;
+	return coder->out ? &c->cct->nodes.at[c->next] : NULL;
 }
 
-static bool contexts_more(struct contexts *c, const struct level *top)
+CODER_INLINE bool contexts_more(struct contexts *c, struct coder *coder, const struct level *top)
 {
-	const struct cct_node *next = contexts_next(c);
+	const struct cct_node *next = contexts_next(c, coder);
 	const struct tree_frame *frame = &c->model.frames.at[top->frame];
 	unsigned some = top->n < SOME_MAX ? top->n : SOME_MAX;
 	unsigned below = frame->n_below < SOME_MAX ? frame->n_below : SOME_MAX;
 
-	return coder_bit(&c->coder, &c->models->more[some][frame->flags & 1][below][top->kind],
+	return coder_bit(coder, &c->models->more[some][frame->flags & 1][below][top->kind],
 			 next && next->parent == top->node);
 }
 
 /* False if what is read cannot be. */
-static bool contexts_child(struct contexts *c)
+CODER_INLINE bool contexts_child(struct contexts *c, struct coder *coder)
 {
 	struct level *top = &c->levels.at[c->levels.n - 1];
-	const struct cct_node *node = contexts_next(c);
+	const struct cct_node *node = contexts_next(c, coder);
 	uint32_t frame = node ? tree_frame_of(&c->model, node->image, node->vaddr, node->flags) : NO_FRAME,
 		 at;
 
-	if (!contexts_known(c, top, frame, &frame, &at) && !contexts_frame(c, top, node, &frame))
+	if (!contexts_known(c, coder, top, frame, &frame, &at) &&
+	    !contexts_frame(c, coder, top, node, &frame))
 		return false;
 	const struct tree_frame *it = &c->model.frames.at[frame];
 	if (top->before != NO_FRAME && !contexts_rise(&c->model.frames.at[top->before], it))
@@ -234,7 +235,7 @@ static bool contexts_child(struct contexts *c)
 	if (!node)
 		vec_push(&c->cct->nodes,
 			 ((struct cct_node){ top->node, it->image, it->vaddr, it->flags, 0 }));
-	tree_move_up(&c->model.frames.at[top->frame], frame, at);
+	tree_move_up(&c->model, top->frame, frame, at);
 	top->n++;
 	top->before = frame;
 	top->kind = BEFORE_LEAF;
@@ -244,21 +245,26 @@ static bool contexts_child(struct contexts *c)
 	return true;
 }
 
-/* All nodes, in the order of a walk through the tree. */
-static bool contexts_walk(struct contexts *c)
+/* All nodes, in the order of a walk through the tree. The coder is a variable of this function, so that it is
+ * kept in registers. */
+CODER_INLINE bool contexts_walk(struct contexts *c, struct coder *begun)
 {
+	struct coder coder = *begun;
+	bool is_good = true;
+
 	c->next = FIRST_NODE;
-	for (uint32_t root = 0; root < FIRST_NODE; root++) {
+	for (uint32_t root = 0; root < FIRST_NODE && is_good; root++) {
 		vec_push(&c->levels, ((struct level){ root, root, NO_FRAME, 0, BEFORE_NONE }));
-		while (c->levels.n && c->next < c->n) {
-			if (!contexts_more(c, &c->levels.at[c->levels.n - 1]))
+		while (c->levels.n && c->next < c->n && is_good) {
+			if (!contexts_more(c, &coder, &c->levels.at[c->levels.n - 1]))
 				c->levels.n--;
-			else if (!contexts_child(c))
-				return false;
+			else
+				is_good = contexts_child(c, &coder);
 		}
 		vec_clear(&c->levels);
 	}
-	return c->next == c->n;
+	*begun = coder;
+	return is_good && c->next == c->n;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
@@ -328,9 +334,9 @@ bool contexts_make(const struct profile *profile, struct writer *ret)
 		write_uleb(ret, c.ranges[i].low >> c.shift);
 	}
 	size_t header = ret->len;
-	c.coder = coder_writer(ret);
-	contexts_walk(&c);
-	coder_finish(&c.coder);
+	struct coder coder = coder_writer(ret);
+	contexts_walk(&c, &coder);
+	coder_finish(&coder);
 	return c.n - FIRST_NODE <= NODES_FREE + NODES_PER_BYTE * (ret->len - header);
 }
 
@@ -372,10 +378,12 @@ int contexts_decode(struct decoder *decoder, struct profile *profile)
 	int error = contexts_read_header(decoder, &c, &r);
 	if (error)
 		return error;
-	c.coder = coder_reader(read_bytes(&r, reader_left(&r)));
-	if (!contexts_walk(&c))
+	vec_reserve(&c.cct->nodes,
+		    c.n < NODES_LIKELY * reader_left(&r) ? c.n : NODES_LIKELY * reader_left(&r));
+	struct coder coder = coder_reader(read_bytes(&r, reader_left(&r)));
+	if (!contexts_walk(&c, &coder))
 		return decoder_refuse(decoder, "node %zu is damaged", c.next);
-	if (!coder_is_at_end(&c.coder))
+	if (!coder_is_at_end(&coder))
 		return decoder_refuse(decoder, "it has the wrong length");
 	slots_done(&profile->cct.node_slots); /* nobody adds nodes to what was read */
 	decoder->limits[REF_NODE] = profile->cct.nodes.n;

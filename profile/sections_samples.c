@@ -2,7 +2,8 @@
 /*
  * The values of an epoch: samples, their rounds, their weights, and new calls, in one section. What one says
  * of the others is not written again: where there are samples there is a weight; weights are multiples of one
- * number; and nearly every call on the way to a sample is new, so only the others are written.
+ * number, and all samples of a round have the same; and nearly every call on the way to a sample is new, so
+ * only the others are written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -131,10 +132,40 @@ static uint64_t samples_unit(const struct samples *s)
 	return unit >= UNIT_LEAST ? unit : 1;
 }
 
+/* The weight that most samples of a round have. */
+static void samples_find_usual(struct samples *s, uint64_t unit)
+{
+	uint32_t often[CCT_ROUNDS][SAMPLES_USUAL_MAX] = { 0 };
+
+	for (size_t i = 0; i < s->rounds.n; i++) {
+		const struct sample_row *row = &s->rows.at[s->rounds.at[i].row];
+		if (row->samples == 1 && row->weight / unit < SAMPLES_USUAL_MAX)
+			often[s->rounds.at[i].round][row->weight / unit]++;
+	}
+	for (size_t round = 0; round < CCT_ROUNDS; round++) {
+		size_t best = SAMPLES_USUAL;
+		for (size_t i = 0; i < SAMPLES_USUAL_MAX; i++)
+			best = often[round][i] > often[round][best] ? i : best;
+		s->usual[round] = best;
+	}
+}
+
+/* What the weight of a row should be, in units. at: its first round, and then that of the next row. */
+static uint64_t samples_expected(const struct samples *s, size_t row, size_t *at)
+{
+	uint64_t expected = 0;
+
+	if (!s->rounds.n)
+		return SAMPLES_USUAL * s->rows.at[row].samples;
+	for (; *at < s->rounds.n && s->rounds.at[*at].row == row; ++*at)
+		expected += s->usual[s->rounds.at[*at].round] * s->rounds.at[*at].samples;
+	return expected;
+}
+
 static void samples_write_rows(const struct samples *s, uint64_t unit, struct writer *columns)
 {
 	uint32_t thread = 0;
-	size_t row = 0;
+	size_t row = 0, round = 0;
 
 	for (uint32_t node = 0; node < s->cct->nodes.n; node++) {
 		size_t first = row;
@@ -143,7 +174,7 @@ static void samples_write_rows(const struct samples *s, uint64_t unit, struct wr
 			write_sleb(&columns[ROW_THREAD], (int64_t)it->thread - thread);
 			write_uleb(&columns[ROW_SAMPLES], it->samples - 1);
 			write_sleb(&columns[WEIGHT],
-				   (int64_t)(it->weight / unit - SAMPLES_USUAL * it->samples));
+				   (int64_t)(it->weight / unit - samples_expected(s, row, &round)));
 			if (unit > 1)
 				write_uleb(&columns[REST], it->weight % unit);
 			thread = it->thread;
@@ -224,10 +255,13 @@ static bool samples_write(struct samples *s, struct writer *ret)
 		}
 	}
 	if (is_plain) {
+		samples_find_usual(s, unit);
 		samples_write_rows(s, unit, columns);
 		samples_write_rounds(s, columns);
 		write_uleb(ret, unit);
 		write_uleb(ret, flags);
+		for (size_t i = 0; s->rounds.n && i < CCT_ROUNDS; i++)
+			write_uleb(ret, s->usual[i]);
 	}
 	for (size_t i = 0; i < SAMPLES_COLUMNS; i++) {
 		if (is_plain) {
@@ -255,6 +289,13 @@ void profile_make_dense(struct profile *profile)
 	else
 		writer_done(&made);
 	samples_done(&s);
+}
+
+/* Nobody writes section 22 any more. */
+void samples_before_encode(const struct profile *profile, struct writer *ret)
+{
+	(void)profile;
+	(void)ret;
 }
 
 void samples_encode(const struct profile *profile, struct writer *ret)

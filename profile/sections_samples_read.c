@@ -11,6 +11,7 @@ struct samples_reader {
 	struct reader columns[SAMPLES_COLUMNS];
 	uint64_t unit, flags;
 	uint32_t thread; /* of the last row */
+	bool has_usual;  /* section 24: weights are relative to what is usual in their rounds */
 };
 
 static int samples_read_row(struct samples_reader *r, uint32_t node, bool is_first)
@@ -23,7 +24,7 @@ static int samples_read_row(struct samples_reader *r, uint32_t node, bool is_fir
 	    (!is_first && thread <= r->thread))
 		return decoder_refuse(r->decoder, "row %zu is of no thread, or of one before", r->s.rows.n);
 	row.thread = r->thread = (uint32_t)thread;
-	row.weight = (uint64_t)read_sleb(&columns[WEIGHT]) + SAMPLES_USUAL * row.samples;
+	row.weight = (uint64_t)read_sleb(&columns[WEIGHT]) + (r->has_usual ? 0 : SAMPLES_USUAL * row.samples);
 	row.weight = row.weight * r->unit + (r->unit > 1 ? read_uleb(&columns[REST]) : 0);
 	if (!row.samples || columns[ROW_SAMPLES].failed || columns[WEIGHT].failed || columns[REST].failed)
 		return decoder_refuse(r->decoder, "row %zu is not whole", r->s.rows.n);
@@ -50,7 +51,7 @@ static int samples_read_rows(struct samples_reader *r)
 static int samples_read_rounds(struct samples_reader *r)
 {
 	for (uint32_t row = 0; row < r->s.rows.n; row++) {
-		uint64_t left = r->s.rows.at[row].samples;
+		uint64_t left = r->s.rows.at[row].samples, expected = 0;
 		for (int64_t last = -1; left;) {
 			struct sample_round it = { .row = row, .samples = 1 };
 			uint64_t round = read_uleb(&r->columns[ROUND]);
@@ -62,8 +63,10 @@ static int samples_read_rounds(struct samples_reader *r)
 			it.round = (uint32_t)round;
 			last = (int64_t)round;
 			left -= it.samples;
+			expected += r->s.usual[round] * it.samples;
 			vec_push(&r->s.rounds, it);
 		}
+		r->s.rows.at[row].weight += expected * r->unit;
 	}
 	return 0;
 }
@@ -113,13 +116,16 @@ static void samples_give(const struct samples *s, struct cct *cct)
 		vec_push(&cct->values, s->calls.at[i]);
 }
 
-static int samples_read(struct samples_reader *r, struct profile *profile)
+static int samples_read(struct samples_reader *r, struct profile *profile, bool is_relative)
 {
 	struct reader all = reader_of(r->decoder->bytes);
 	int error;
 
 	r->unit = read_uleb(&all);
 	r->flags = read_uleb(&all);
+	r->has_usual = is_relative && r->flags & SAMPLES_HAVE_ROUNDS;
+	for (size_t i = 0; r->has_usual && i < CCT_ROUNDS; i++)
+		r->s.usual[i] = read_uleb(&all);
 	for (size_t i = 0; i < SAMPLES_COLUMNS; i++)
 		r->columns[i] = reader_of(read_bytes(&all, read_uleb(&all)));
 	if (all.failed || !r->unit || profile->metrics.n != 2)
@@ -137,16 +143,26 @@ static int samples_read(struct samples_reader *r, struct profile *profile)
 	return error;
 }
 
-int samples_decode(struct decoder *decoder, struct profile *profile)
+static int samples_decode_any(struct decoder *decoder, struct profile *profile, bool is_relative)
 {
 	struct samples_reader r = { .decoder = decoder };
 
 	if (profile->cct.values.n)
 		return decoder_refuse(decoder, "values are there in two forms");
 	samples_init(&r.s, &profile->cct);
-	int error = samples_read(&r, profile);
+	int error = samples_read(&r, profile, is_relative);
 	if (!error)
 		samples_give(&r.s, &profile->cct);
 	samples_done(&r.s);
 	return error;
+}
+
+int samples_decode(struct decoder *decoder, struct profile *profile)
+{
+	return samples_decode_any(decoder, profile, true);
+}
+
+int samples_before_decode(struct decoder *decoder, struct profile *profile)
+{
+	return samples_decode_any(decoder, profile, false);
 }

@@ -53,7 +53,7 @@ static void tree_meet(struct tree_state *state, uint32_t parent, uint32_t frame,
 	const struct tree_frame *it = &state->model.frames.at[frame];
 
 	*tree_last(state, it->image) = it->vaddr;
-	tree_move_up(tree_frame_at(state, parent), frame, at);
+	tree_move_up(&state->model, state->frame_of.at[parent], frame, at);
 	vec_push(&state->frame_of, frame);
 }
 
@@ -61,7 +61,8 @@ static void tree_meet(struct tree_state *state, uint32_t parent, uint32_t frame,
 static uint64_t tree_base(struct tree_state *state, uint32_t parent, image_id image, bool *ret_is_beside)
 {
 	const struct tree_frame *above = tree_frame_at(state, parent);
-	const struct tree_frame *first = above->n_below ? &state->model.frames.at[above->below[0]] : NULL;
+	const struct tree_frame *first =
+		above->n_below ? &state->model.frames.at[tree_below(&state->model, above)[0]] : NULL;
 
 	*ret_is_beside = first && first->image == image;
 	return *ret_is_beside ? first->vaddr : *tree_last(state, image);
@@ -108,7 +109,7 @@ static void tree_write_node(struct tree_state *state, const struct cct_node *nod
 	const struct tree_frame *above = tree_frame_at(state, node->parent);
 	bool is_beside;
 
-	while (at < above->n_below && above->below[at] != frame)
+	while (at < above->n_below && tree_below(&state->model, above)[at] != frame)
 		at++;
 	bool is_known = at < above->n_below;
 	write_uleb(&columns[TREE_WAY], is_known ? at + 1 : 0);
@@ -176,7 +177,8 @@ static bool tree_read_frame(const struct decoder *decoder, struct tree_state *st
 
 	if ((!said && !above->n_below) || said > decoder->limits[REF_IMAGE] + 1 || flags > UINT32_MAX)
 		return false;
-	image_id image = said ? (image_id)(said - 2) : state->model.frames.at[above->below[0]].image;
+	image_id image = said ? (image_id)(said - 2)
+			      : state->model.frames.at[tree_below(&state->model, above)[0]].image;
 	uint64_t vaddr = tree_base(state, parent, image, &is_beside) + step;
 	*ret = tree_frame_of(&state->model, image, vaddr, (uint32_t)flags ^ tree_usual_flags(is_leaf));
 	return true;
@@ -238,7 +240,7 @@ static int tree_read_nodes(struct decoder *decoder, struct cct *cct, struct tree
 		    (!way && !tree_read_frame(decoder, state, parent, next != 0, shift, columns, &frame)))
 			return decoder_refuse(decoder, "node %zu leads nowhere", cct->nodes.n);
 		if (way)
-			frame = above->below[way - 1];
+			frame = tree_below(&state->model, above)[way - 1];
 		tree_meet(state, parent, frame, way ? (uint32_t)way - 1 : n_below);
 		const struct tree_frame *it = &state->model.frames.at[frame];
 		vec_push(&cct->nodes, ((struct cct_node){ parent, it->image, it->vaddr, it->flags, 0 }));

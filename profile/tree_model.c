@@ -1,45 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/tree_model.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/hash.h"
+#include "base/slots.h"
 
 #define SHIFT_MAX 16
 
-static uint64_t tree_hash(const struct tree_frame *frame)
+#define SLOTS_LEAST 1024
+#define SLOTS_RESERVED_MAX (1 << 18) /* a file may lie about its size */
+
+static uint64_t tree_hash(image_id image, uint64_t vaddr, uint32_t flags)
 {
-	return hash_u64(frame->vaddr ^ hash_u64((uint64_t)frame->image << 32 | frame->flags));
+	return hash_u64(vaddr + (uint64_t)(image * 4 + flags) * 0x9e3779b97f4a7c15u);
 }
 
-static uint64_t tree_hash_at(const void *owner, uint32_t index)
+static void tree_clear_slots(struct tree_model *model, size_t n)
 {
-	return tree_hash(&((const struct tree_model *)owner)->frames.at[index]);
+	free(model->slots);
+	model->n_slots = n;
+	model->slots = alloc_resize(NULL, n, sizeof(*model->slots));
+	memset(model->slots, 0xff, n * sizeof(*model->slots));
 }
 
-static bool tree_same(const void *owner, uint32_t index, const void *key)
+/* The slot that holds the frame, or the free one where it belongs. */
+static struct tree_slot *tree_find(const struct tree_model *model, uint64_t hash, image_id image,
+				   uint64_t vaddr, uint32_t flags)
 {
-	const struct tree_frame *a = &((const struct tree_model *)owner)->frames.at[index], *b = key;
+	size_t mask = model->n_slots - 1, at = hash & mask;
+	uint32_t tag = (uint32_t)(hash >> 32);
 
-	return a->vaddr == b->vaddr && a->image == b->image && a->flags == b->flags;
+	for (; model->slots[at].frame != SLOT_FREE; at = (at + 1) & mask) {
+		if (model->slots[at].tag != tag)
+			continue;
+		const struct tree_frame *it = &model->frames.at[model->slots[at].frame];
+		if (it->vaddr == vaddr && it->image == image && it->flags == flags)
+			break;
+	}
+	return &model->slots[at];
+}
+
+static void tree_double_slots(struct tree_model *model)
+{
+	tree_clear_slots(model, model->n_slots * 2);
+	for (uint32_t i = 0; i < model->frames.n; i++) {
+		const struct tree_frame *it = &model->frames.at[i];
+		uint64_t hash = tree_hash(it->image, it->vaddr, it->flags);
+		*tree_find(model, hash, it->image, it->vaddr, it->flags) =
+			(struct tree_slot){ (uint32_t)(hash >> 32), i };
+	}
 }
 
 uint32_t tree_frame_of(struct tree_model *model, image_id image, uint64_t vaddr, uint32_t flags)
 {
-	struct tree_frame frame = { .vaddr = vaddr, .image = image, .flags = flags };
-	size_t slot = slots_find(&model->slots, tree_hash(&frame), tree_same, model, &frame);
+	uint64_t hash = tree_hash(image, vaddr, flags);
+	struct tree_slot *slot = tree_find(model, hash, image, vaddr, flags);
 
-	if (model->slots.at[slot] == SLOT_FREE) {
-		vec_push(&model->frames, frame);
-		slots_put(&model->slots, slot, (uint32_t)model->frames.n - 1, tree_hash_at, model);
-		return (uint32_t)model->frames.n - 1;
-	}
-	return model->slots.at[slot];
+	if (slot->frame != SLOT_FREE)
+		return slot->frame;
+	uint32_t frame = (uint32_t)model->frames.n;
+	*slot = (struct tree_slot){ (uint32_t)(hash >> 32), frame };
+	vec_push(&model->frames, ((struct tree_frame){ .vaddr = vaddr, .image = image, .flags = flags }));
+	if (model->frames.n * 2 > model->n_slots)
+		tree_double_slots(model);
+	return frame;
 }
 
 void tree_model_init(struct tree_model *model, size_t n_frames)
 {
+	size_t n = SLOTS_LEAST;
+
 	*model = (struct tree_model){ 0 };
-	slots_init(&model->slots);
-	slots_reserve(&model->slots, n_frames + FIRST_NODE);
+	while (n < SLOTS_RESERVED_MAX && n / 2 < n_frames + FIRST_NODE)
+		n *= 2;
+	tree_clear_slots(model, n);
 	for (uint32_t i = 0; i < FIRST_NODE; i++)
 		tree_frame_of(model, IMAGE_NONE, i, 0);
 }
@@ -47,17 +84,8 @@ void tree_model_init(struct tree_model *model, size_t n_frames)
 void tree_model_done(struct tree_model *model)
 {
 	vec_done(&model->frames);
-	slots_done(&model->slots);
-}
-
-void tree_move_up(struct tree_frame *above, uint32_t frame, uint32_t at)
-{
-	if (at == above->n_below && above->n_below < BELOW_MAX)
-		above->n_below++;
-	at = at < BELOW_MAX ? at : BELOW_MAX - 1;
-	for (; at > 0; at--)
-		above->below[at] = above->below[at - 1];
-	above->below[0] = frame;
+	vec_done(&model->lists);
+	free(model->slots);
 }
 
 unsigned tree_shift(const struct cct *cct)

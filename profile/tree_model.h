@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/slots.h"
 #include "unwinder/cct.h"
 
 #define BELOW_MAX 16 /* frames that are remembered below one, those that were met last */
@@ -16,21 +15,55 @@ struct tree_frame {
 	image_id image;
 	uint32_t flags;
 	uint32_t n_below;
-	uint32_t below[BELOW_MAX]; /* frames, the last met first */
+	uint32_t list; /* if n_below is not 0 */
+};
+
+/* Frames below one, the last met first. Most frames have none, so they are not part of the frame. */
+struct tree_list {
+	uint32_t at[BELOW_MAX];
+};
+
+/* Part of the hash of a frame, and its number: frames that are compared are nearly always the same. */
+struct tree_slot {
+	uint32_t tag, frame;
 };
 
 struct tree_model {
 	VEC(struct tree_frame) frames; /* the first two are those of the roots */
-	struct slots slots;
+	VEC(struct tree_list) lists;
+	struct tree_slot *slots;
+	size_t n_slots; /* a power of two, at least twice as many as frames */
 };
 
-/* n_frames: how many there will be, or 0. */
+/* n_frames: about how many there will be, or 0. */
 void tree_model_init(struct tree_model *model, size_t n_frames);
 void tree_model_done(struct tree_model *model);
 /* The number of a frame, which is added if it is new. */
 uint32_t tree_frame_of(struct tree_model *model, image_id image, uint64_t vaddr, uint32_t flags);
+/* Which ones are below a frame; there are n_below. */
+static inline const uint32_t *tree_below(const struct tree_model *model, const struct tree_frame *above)
+{
+	return model->lists.at[above->list].at;
+}
 /* The frame is now the last met below the other. at: its place there before, or how many there were. */
-void tree_move_up(struct tree_frame *above, uint32_t frame, uint32_t at);
+static inline void tree_move_up(struct tree_model *model, uint32_t above, uint32_t frame, uint32_t at)
+{
+	struct tree_frame *it = &model->frames.at[above];
+
+	if (!it->n_below) {
+		it->list = (uint32_t)model->lists.n;
+		vec_push(&model->lists, ((struct tree_list){ { frame } }));
+		it->n_below = 1;
+		return;
+	}
+	uint32_t *list = model->lists.at[it->list].at;
+	if (at == it->n_below && it->n_below < BELOW_MAX)
+		it->n_below++;
+	at = at < BELOW_MAX ? at : BELOW_MAX - 1;
+	for (; at > 0; at--)
+		list[at] = list[at - 1];
+	list[0] = frame;
+}
 
 /* How many bits at the end of all addresses are 0, at most 16. */
 unsigned tree_shift(const struct cct *cct);

@@ -4,7 +4,9 @@
  * of about that length no more often than two that are drawn by themselves, however long the run is; drawing
  * again only makes it rarer that many are. Few periods within the range do as well, unless the length of a
  * loop is just one of them: it is not that of any usual timer, because the factor below is no simple
- * fraction.
+ * fraction. They come in the same random order again and again, so that a profile need not say for each
+ * sample which one it had: its round tells. Samples are weighted by their period, so nothing depends on the
+ * order but which moments are sampled.
  */
 #include "collector/live/periods.h"
 
@@ -19,6 +21,8 @@
  * little, and one with fewer is not in step with anything.
  */
 #define SAMPLES_LEAST 16
+/* Of few periods: so that those of clocks on CPUs that are half idle are drawn in every round, too. */
+#define SAMPLES_LEAST_FEW 8
 #define DRAWS_MOST 64 /* per round: each takes some microseconds */
 
 /* The mean of 1 / (0.5 .. 1.5) is ln 3: with this factor, as many samples are taken as requested. */
@@ -50,6 +54,11 @@ static double periods_random(struct periods *periods)
 void periods_make_few(struct periods *periods)
 {
 	periods->are_few = true;
+	for (uint32_t i = 0; periods->random && i < PERIODS_FEW; i++) {
+		uint32_t at = (uint32_t)(periods_random(periods) * (i + 1));
+		periods->order[i] = periods->order[at];
+		periods->order[at] = (uint8_t)i;
+	}
 }
 
 /* 1 if periods are free. */
@@ -64,8 +73,10 @@ uint64_t periods_draw(struct periods *periods, uint64_t mean)
 {
 	uint64_t drawn = mean, unit = periods_unit(periods, mean);
 
-	if (unit > 1)
-		return unit * (UNITS / 2 + 1 + 2 * (uint64_t)(periods_random(periods) * PERIODS_FEW));
+	if (unit > 1) {
+		size_t round = periods->round + periods->rounds.n; /* the last one that has begun */
+		return unit * (UNITS / 2 + 1 + 2 * (uint64_t)periods->order[round % PERIODS_FEW]);
+	}
 	if (periods->random)
 		drawn = (uint64_t)((double)mean * SCALE * (0.5 + periods_random(periods)));
 	return drawn > PERIOD_LEAST ? drawn : PERIOD_LEAST;
@@ -101,9 +112,9 @@ uint64_t periods_due(const struct periods *periods)
 }
 
 /* Not while records from before the last draw are still to come: they need the previous period. */
-static bool periods_may_draw(const struct period *period)
+static bool periods_may_draw(const struct periods *periods, const struct period *period)
 {
-	return !period->next && period->n_samples >= SAMPLES_LEAST;
+	return !period->next && period->n_samples >= (periods->are_few ? SAMPLES_LEAST_FEW : SAMPLES_LEAST);
 }
 
 static void periods_draw_again(struct periods *periods, struct period *period, const struct periods_ops *ops)
@@ -129,7 +140,7 @@ void periods_begin_round(struct periods *periods, uint64_t now_ns, const struct 
 	for (size_t i = 0; periods->random && i < periods->all.n && n_drawn < DRAWS_MOST; i++) {
 		periods->next_drawn = (periods->next_drawn + 1) % periods->all.n;
 		struct period *period = &periods->all.at[periods->next_drawn];
-		if (!periods_may_draw(period))
+		if (!periods_may_draw(periods, period))
 			continue;
 		periods_draw_again(periods, period, ops);
 		n_drawn++;

@@ -28,6 +28,8 @@
 
 /* The shortest that the kernel accepts. */
 #define PERIOD_LEAST 10000
+/* As many as rounds that are told apart in profiles (unwinder/cct.h), so that the number of a round says
+ * which. */
 #define PERIODS_FEW 32
 
 struct period {
@@ -55,7 +57,8 @@ struct periods_ops {
 struct periods {
 	uint64_t random; /* state; 0 = periods are fixed */
 	bool are_few;
-	struct map by_id; /* event id -> all */
+	uint8_t order[PERIODS_FEW]; /* of few: by round, modulo their number, which one it is */
+	struct map by_id;           /* event id -> all */
 	VEC(struct period) all;
 	size_t next_drawn; /* the next one to be drawn */
 	uint64_t start_ns, due_ns;
@@ -67,7 +70,8 @@ struct periods {
 
 /* seed 0: the periods are always those requested. */
 void periods_init(struct periods *periods, uint64_t seed, uint64_t start_ns);
-/* From now on they are one of PERIODS_FEW. */
+/* From now on they are one of PERIODS_FEW: all clocks that get a new one in a round get the same, each of
+ * them every PERIODS_FEW rounds, in an order that is drawn now. */
 void periods_make_few(struct periods *periods);
 void periods_done(struct periods *periods);
 

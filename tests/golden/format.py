@@ -3,7 +3,7 @@
 """
 Checks profile/FORMAT.md against a profile: an independent reader, written from the text alone, must find what cpprof report
 prints. usage: format.py CPPROF FILE
-format.py --dense DENSE PLAIN: both have the same nodes, in section 23 and in section 8, and the same values, in section 22
+format.py --dense DENSE PLAIN: both have the same nodes, in section 23 and in section 8, and the same values, in section 24
 and in sections 9, 16 and 18.
 """
 import json
@@ -298,7 +298,7 @@ CALLS = ["node delta", "thread delta", "kind plain", "calls plain"]
 
 
 def whole_rows(columns, nodes):
-    """The rows of section 22: node, thread, samples, and the weight as stored."""
+    """The rows of section 24: node, thread, samples, and the weight as stored."""
     rows, thread, is_parent = [], 0, {node["parent"] for node in nodes[2:]}
     for i in range(len(nodes)):
         for k in range(columns[0].sleb() + (i not in is_parent)):
@@ -325,19 +325,22 @@ def new_calls(rows, nodes, column, follows):
 
 
 def samples(data, nodes):
-    """Section 22: values, rounds and new calls, as {(node, thread, ...): value}."""
+    """Section 24: values, rounds and new calls, as {(node, thread, ...): value}."""
     r = Reader(data)
     unit, flags = r.uleb(), r.uleb()
+    usual = [r.uleb() for _ in range(32)] if flags & 1 else []
     columns = [Reader(r.take_sized()) for _ in range(8)]
-    assert r.at == len(data), "section 22 has bytes left"
+    assert r.at == len(data), "section 24 has bytes left"
     rows, values, rounds = whole_rows(columns, nodes), {}, {}
     for node, thread, n, weight in rows:
         values[node, thread, 0] = n
-        values[node, thread, 1] = (weight + 64 * n) * unit + (columns[6].uleb() if unit > 1 else 0)
+        weight += 0 if flags & 1 else 64 * n
         while flags & 1 and n:
             number = columns[3].uleb()
             rounds[node, thread, number] = columns[4].uleb() + 1 if n > 1 else 1
+            weight += usual[number] * rounds[node, thread, number]
             n -= rounds[node, thread, number]
+        values[node, thread, 1] = weight * unit + (columns[6].uleb() if unit > 1 else 0)
     calls = new_calls(rows, nodes, columns[7], flags & 4) if flags & 2 else {}
     assert all(column.at == len(column.data) for column in columns), "a column has bytes left"
     return values, rounds, calls
@@ -348,12 +351,12 @@ def compare_values(dense, plain, nodes):
         key = columns[3].split()[0]
         return {tuple(row[k] for k in keys): row[key] for row in table(plain[number], columns)} if number in plain else {}
 
-    assert 22 in dense and not {9, 16, 18} & dense.keys(), "values are in separate sections"
-    values, rounds, calls = samples(dense[22], nodes)
+    assert 24 in dense and not {9, 16, 18} & dense.keys(), "values are in separate sections"
+    values, rounds, calls = samples(dense[24], nodes)
     assert values == rows(9, VALUES, "node", "thread", "metric"), "other values"
     assert rounds == rows(16, ROUNDS, "node", "thread", "round"), "other rounds"
     assert calls == rows(18, CALLS, "node", "thread"), "other calls"
-    print(f"{len(values)} values, {len(rounds)} in rounds, {len(calls)} of calls in {len(dense[22])} bytes")
+    print(f"{len(values)} values, {len(rounds)} in rounds, {len(calls)} of calls in {len(dense[24])} bytes")
 
 
 def compare_dense(dense, plain):

@@ -290,3 +290,29 @@ TEST(an_event_that_was_closed_again_is_forgotten)
 	CHECK_EQ(periods_weigh(&periods, &(struct period_sample){ ID, ID, MS, 5 }), 5);
 	periods_done(&periods);
 }
+
+/* Whoever knows the round knows the period: each of them comes once in PERIODS_FEW rounds, in the same order.
+ */
+TEST(few_periods_follow_from_the_round)
+{
+	struct periods periods;
+	uint64_t of_round[PERIODS_FEW] = { 0 };
+
+	periods_init(&periods, 7, 0);
+	periods_make_few(&periods);
+	for (uint32_t i = 0; i < 5 * PERIODS_FEW; i++) {
+		uint64_t now = periods_due(&periods), drawn;
+		periods_begin_round(&periods, now, &(struct periods_ops){ 0 });
+		drawn = periods_draw(&periods, MEAN);
+		uint32_t round = periods_round(&periods, i % 3 ? now : now - 1) % PERIODS_FEW;
+		if (i % 3 == 0) /* a record from before the round began; the next is behind it */
+			round = (round + 1) % PERIODS_FEW;
+		if (!of_round[round])
+			for (size_t k = 0; k < PERIODS_FEW; k++)
+				CHECK(of_round[k] != drawn);
+		else
+			CHECK_EQ(of_round[round], drawn);
+		of_round[round] = drawn;
+	}
+	periods_done(&periods);
+}

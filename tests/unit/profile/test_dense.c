@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 22: the values of an epoch are restored exactly, however compactly they are encoded.
+ * Section 24: the values of an epoch are restored exactly, however compactly they are encoded.
  */
 #include <stdlib.h>
 
 #include "profile/container.h"
 #include "profile/merge.h"
+#include "profile/samples.h"
 #include "profile/section.h"
 #include "tests/support/profiles.h"
 #include "tests/support/reseal.h"
@@ -39,14 +40,16 @@ static void dense_add_sample(struct cct *cct, enum dense_kind kind, uint32_t *se
 {
 	uint32_t node = 2 + dense_next(seed) % ((uint32_t)cct->nodes.n - 2), thread = dense_next(seed) % 2;
 	uint32_t n_old = dense_next(seed) % 4;
-	uint64_t weight = (33 + 2 * (dense_next(seed) % 32)) * (uint64_t)UNIT;
+	uint32_t round = dense_next(seed) % CCT_ROUNDS;
+	/* Nearly all samples of a round have the same. */
+	uint64_t weight = (33 + 2 * (dense_next(seed) % 8 ? round : dense_next(seed) % 32)) * (uint64_t)UNIT;
 
 	weight += kind == DENSE_ODD_WEIGHTS ? dense_next(seed) : dense_next(seed) % 50 == 0 ? 12345 : 0;
 	cct_add_value(cct, node, thread, 0, 1);
 	if (kind != DENSE_LACKS_WEIGHT)
 		cct_add_value(cct, node, thread, 1, weight);
 	if (kind != DENSE_WITHOUT_ROUNDS && (kind != DENSE_LACKS_ROUND || dense_next(seed) % 4))
-		cct_add_value(cct, node, thread, CCT_ROUND + dense_next(seed) % CCT_ROUNDS, 1);
+		cct_add_value(cct, node, thread, CCT_ROUND + round, 1);
 	uint32_t depth = 0;
 	for (uint32_t i = node; i > CCT_INCOMPLETE; i = cct->nodes.at[i].parent)
 		depth++;
@@ -127,6 +130,30 @@ TEST(dense_values_come_back_as_they_were_written)
 			CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 			dense_check_values(before, after);
 		}
+}
+
+/* Section 22, as version 1.4 wrote it: what is usual is 64 in every round, and is not said. */
+TEST(dense_values_of_an_earlier_version_are_read)
+{
+	OWNED struct profile *before = dense_profile(DENSE_ODD_WEIGHTS, 3, 200), *after = NULL;
+	WRITER struct writer file = { 0 }, section = { 0 };
+	struct diag diag = { 0 };
+	struct bytes made = writer_bytes(&before->samples);
+	struct reader r = reader_of(made);
+
+	CHECK_EQ(read_uleb(&r), 1u); /* weights are multiples of nothing */
+	CHECK_EQ(read_uleb(&r) & SAMPLES_HAVE_ROUNDS, SAMPLES_HAVE_ROUNDS);
+	write_bytes(&section, (struct bytes){ made.at, reader_offset(&r) });
+	for (size_t i = 0; i < CCT_ROUNDS; i++)
+		CHECK_EQ(read_uleb(&r), SAMPLES_USUAL);
+	write_bytes(&section, bytes_from(made, reader_offset(&r)));
+	profile_pack(before, &file);
+	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
+	vec_clear(&after->cct.values);
+	struct decoder decoder = { .bytes = writer_bytes(&section), .diag = &diag };
+	decoder.limits[REF_THREAD] = after->threads.n;
+	CHECK_EQ(samples_before_decode(&decoder, after), 0);
+	dense_check_values(before, after);
 }
 
 TEST(damage_of_dense_values_is_refused_or_harmless)

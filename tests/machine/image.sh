@@ -17,9 +17,10 @@ packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip 
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
 	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static
 	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d musl-tools erlang-base guile-3.0 sbcl
-	r-base-core qemu-user)
-# What stands between the kernel and its disk. What a kernel has built in is not looked for.
-modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
+	r-base-core qemu-user zstd)
+# What stands between the kernel and its disk, in the order it is loaded (virtio needs virtio_ring since Linux 6.1.192). What a
+# kernel has built in is not looked for.
+modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)
 
 # An apt of our own: its lists, its cache, and no package installed.

@@ -124,11 +124,15 @@ static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recip
 	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
 }
 
-/* Unwind entries are valid at calls: there, no number of requests makes an analysis worth its cost. */
-static bool place_can_wait(const struct knowledge *knowledge, struct table_span *entry, bool is_return)
+#define INNER_MIN 1024 /* bytes; entries that cover several subroutines are larger */
+
+/* Unwind entries are valid at calls: there, no number of requests makes an analysis worth its cost. Not so
+ * in handwritten code whose entry also covers its subroutines: see place_doubt_entry. */
+static bool place_can_wait(const struct knowledge *knowledge, const struct code *code,
+			   struct table_span *entry, bool is_return)
 {
 	if (is_return)
-		return knowledge->patience > 1;
+		return knowledge->patience > 1 && (entry->size < INNER_MIN || !code_has_inner(code, entry));
 	return entry->n_looks < knowledge->patience && ++entry->n_looks < knowledge->patience;
 }
 
@@ -141,7 +145,7 @@ static bool place_take_entry(struct knowledge *knowledge, struct code *code, str
 {
 	struct answer known;
 
-	if (knowledge->mode != UNWIND_AUTO || !place_can_wait(knowledge, entry, is_return) ||
+	if (knowledge->mode != UNWIND_AUTO || !place_can_wait(knowledge, code, entry, is_return) ||
 	    knowledge_find_answer(knowledge, ASK_RECIPE_BESIDE, code, vaddr, 0, &known))
 		return false;
 	ret->recipes = recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, RECIPE_NONE, cfi);

@@ -12,6 +12,8 @@ mount -t tmpfs none /run
 mkdir -p /dev/shm /dev/pts
 mount -t tmpfs none /dev/shm
 mount -t devpts none /dev/pts
+mount -t cgroup2 none /sys/fs/cgroup
+echo +pids >/sys/fs/cgroup/cgroup.subtree_control # until any is enabled, new groups lack the controller of perf events, too
 ln -sf /proc/self/fd /dev/fd
 ldconfig
 echo 2 >/proc/sys/kernel/perf_event_paranoid # the upstream default; Debian's is 3: only root may record
@@ -106,6 +108,8 @@ case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
 case_of e2e.waits "$e2e/waits.sh"
 case_of e2e.waits_before "$e2e/waits_before.sh"
 case_of e2e.waits_kinds "$e2e/waits_kinds.sh"
+case_of e2e.daemon "$e2e/daemon.sh"
+case_of e2e.daemon_bad "$e2e/daemon_bad.sh"
 case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
 case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php

@@ -17,9 +17,10 @@ packages=(base-files bash bsdutils coreutils dash diffutils findutils grep gzip 
 	tar util-linux xz-utils ncurses-base python3 perl gcc g++ libc6-dev binutils linux-perf jq git sqlite3 openssl
 	libgmp10 libbpf-dev libcjson-dev libelf-dev libpfm4-dev libzydis-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev busybox-static
 	openjdk-17-jdk-headless nodejs luajit ruby php-cli ocaml-nox x264 dav1d musl-tools erlang-base guile-3.0 sbcl
-	r-base-core qemu-user)
-# Kernel modules needed to mount the disk, in load order; those built into the kernel are absent from the package.
-modules=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
+	r-base-core qemu-user zstd)
+# Kernel modules needed to mount the disk, in load order (virtio needs virtio_ring since Linux 6.1.192); those built into the
+# kernel are absent from the package.
+modules=(virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_mmio virtio_blk crc16
 	crc32c_generic libcrc32c mbcache jbd2 ext4)
 
 # apt with a private state directory and cache, as if no package were installed.

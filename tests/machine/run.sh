@@ -10,7 +10,7 @@ SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
 limit=${MACHINE_SECONDS:-7200} # time limit for the whole run
 targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts waits waits_fp waits_bare idle mixed kinds
-	recall_agrees same_profile fault_target)
+	recall_agrees same_profile fault_target jitter asleep visitor)
 
 skip() {
 	echo "skipped: $*"
@@ -108,7 +108,7 @@ make_disk() {
 	mkdir -p "$tree/source" "$tree/build"
 	cp -a "$SOURCE/tests" "$tree/source/"
 	rm -rf "$tree"/source/tests/{fuzz,golden,unit}
-	(cd "$SOURCE" && cp --parents -t "$tree/source" docs/faults.md)
+	(cd "$SOURCE" && cp --parents -t "$tree/source" docs/faults.md tests/golden/format.py)
 	(cd "$programs" && find cmd examples tests -type f -executable ! -path '*/CMakeFiles/*' ! -path '*/fuzz/*' \
 		-exec cp --parents -t "$tree/build" {} +)
 	[ ! -x "$BUILD/packages/unpacked_cross/usr/bin/cpprof" ] || [ "$arch" = "$(uname -m)" ] ||

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/writer.h"
 
-#define CODER_SEEN_MAX 30 /* bits after which a model adapts no more slowly */
+#define CODER_SEEN_MAX 30 /* bits after which a model's rate of adaptation stays the same */
 
 struct coder_model {
 	uint16_t one;  /* the probability of a 1, of 65536 */
@@ -23,7 +23,7 @@ struct coder_model {
 };
 #define CODER_MODEL ((struct coder_model){ 32768, 0 })
 
-/* Numbers of any size: how many bits they have, and the first ones of these. */
+/* Numbers of any size: models of their number of bits, and of the highest ones. */
 #define CODER_LENGTHS 65
 #define CODER_TOP_BITS 3
 struct coder_number {
@@ -32,18 +32,18 @@ struct coder_number {
 };
 
 struct coder {
-	struct writer *out;         /* NULL: it reads */
-	const uint8_t *next, *last; /* of a reader: what it has not taken yet */
-	uint32_t low, high;         /* the interval of all that may follow */
-	uint32_t code;              /* where in it the rest of the input is */
-	uint32_t n_beyond;          /* bytes that were taken from beyond the end, which are 0 */
+	struct writer *out;         /* NULL for a reader */
+	const uint8_t *next, *last; /* reader: the input that is left */
+	uint32_t low, high;         /* the current interval */
+	uint32_t code;              /* reader: the input's position in it */
+	uint32_t n_beyond;          /* bytes read beyond the end, as 0 */
 };
 
 struct coder coder_writer(struct writer *out);
 struct coder coder_reader(struct bytes bytes);
-/* Writes what is still to be written. */
+/* Writes what is pending. */
 void coder_finish(struct coder *coder);
-/* Of a reader: it has used every byte, and needed no more. */
+/* For a reader: all bytes were used, and no more were needed. */
 bool coder_is_at_end(const struct coder *coder);
 
 void coder_models_init(struct coder_model *models, size_t n);
@@ -55,11 +55,11 @@ void coder_number_init(struct coder_number *number);
  */
 #define CODER_INLINE __attribute__((always_inline)) static inline
 #define CODER_NARROW 65536
-#define CODER_ONE_MIN 64 /* no bit is so certain that the other one takes more than ten bits */
+#define CODER_ONE_MIN 64 /* the improbable value of a bit takes at most ten bits */
 /* 2^17 / (2 n + 3): the next estimate is the mean of all bits so far, beginning with one of 1/2. */
 extern const uint16_t coder_share[CODER_SEEN_MAX + 1];
 
-/* The bit was like that, though it was not coded. */
+/* Adapts the model to a bit that was not coded. */
 CODER_INLINE void coder_learn(struct coder_model *model, unsigned bit)
 {
 	int32_t one = model->one, goal = bit ? 65536 : 0;
@@ -79,7 +79,7 @@ CODER_INLINE void coder_take_byte(struct coder *coder)
 	coder->n_beyond += !is_there;
 }
 
-/* Bytes in which both ends agree are settled. */
+/* Bytes that are equal in both ends of the interval are final. */
 CODER_INLINE void coder_settle(struct coder *coder)
 {
 	while ((coder->low ^ coder->high) >> 24 == 0) {
@@ -92,7 +92,7 @@ CODER_INLINE void coder_settle(struct coder *coder)
 	}
 }
 
-/* A 1 has the lower part of the interval. */
+/* A 1 is the lower part of the interval. */
 CODER_INLINE unsigned coder_bit(struct coder *coder, struct coder_model *model, unsigned bit)
 {
 	uint32_t middle = coder->low + (uint32_t)((uint64_t)(coder->high - coder->low) * model->one >> 16);
@@ -106,8 +106,8 @@ CODER_INLINE unsigned coder_bit(struct coder *coder, struct coder_model *model, 
 	return bit;
 }
 
-/* Bits that nothing is known about, at most 64: eight at a time, all of them equally likely; unless the
- * interval has not that many parts. */
+/* Bits without a model, at most 64: eight at a time, all values equally likely; fewer if the interval is
+ * too small. */
 CODER_INLINE uint64_t coder_bits(struct coder *coder, unsigned n, uint64_t bits)
 {
 	uint64_t value = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * samples: the values of an epoch as sections 22 and 24 have them (FORMAT.md): samples with their rounds and
- * weights by node and thread, and calls. Shared by who writes and who reads it.
+ * weights by node and thread, and calls. Shared by writer and reader.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 
 #include "unwinder/cct.h"
 
-/* What both who writes and who reads do not exceed: a few bytes may stand for very many pairs. */
+/* A limit for writer and reader: a few bytes may encode very many pairs. */
 #define SAMPLES_PAIRS_MAX (1u << 22)
 #define SAMPLES_STEPS_MAX (1u << 26)
 #define SAMPLES_NONE UINT32_MAX
 #define SAMPLES_FIRST_NODE (CCT_INCOMPLETE + 1)
-#define SAMPLES_USUAL 64 /* a weight of one sample, in units; about */
+#define SAMPLES_USUAL 64 /* approximate weight of one sample, in units */
 #define SAMPLES_USUAL_MAX 256
 
 enum { SAMPLES_HAVE_ROUNDS = 1, SAMPLES_HAVE_CALLS = 2, SAMPLES_FOLLOW = 4 };
@@ -40,10 +40,10 @@ struct sample_round {
 	uint64_t samples;
 };
 
-/* What a thread has in a node and below it. */
+/* The samples of a thread in a node and below it. */
 struct sample_pair {
 	uint32_t thread, next; /* of the same node, by thread */
-	uint64_t samples;      /* below the roots these are never more than there are in all */
+	uint64_t samples;      /* below the roots, never more than all samples */
 	uint64_t old;          /* of them, those whose call is not new */
 };
 
@@ -56,15 +56,16 @@ struct samples {
 	uint64_t usual[CCT_ROUNDS]; /* weight of a sample in each round, in units */
 	uint32_t *first;            /* by node: its pairs */
 	bool *has_below;            /* by node: has it children? */
-	uint64_t n_steps;           /* that were made in lists of pairs */
+	uint64_t n_steps;           /* taken in lists of pairs */
 };
 
 void samples_init(struct samples *s, const struct cct *cct);
 void samples_done(struct samples *s);
-/* Makes the pairs of the rows: sums from the leaves up; not those of the two roots, which nobody asks for.
- * False: that is too much. */
+/* Computes the pairs from the rows: sums from the leaves up, except for the two roots, where they are not
+ * needed. False if there are too many. */
 bool samples_sum(struct samples *s);
-/* Where a thread is in a list of pairs, from a link on, which moves; or SAMPLES_NONE. */
+/* Finds a thread in a list of pairs, starting at a link, which is moved there; or SAMPLES_NONE. */
 uint32_t samples_find(struct samples *s, uint32_t **link, uint32_t thread);
-/* Are all calls of this thread on the way to the node's parent new? above: NULL at a node's first thread. */
+/* Are all calls of this thread on the path to the node's parent new? above: NULL for a node's first thread.
+ */
 bool samples_follows(struct samples *s, uint32_t node, uint32_t **above, uint32_t thread);

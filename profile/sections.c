@@ -150,7 +150,7 @@ static int run_decode(struct decoder *decoder, struct profile *profile)
 	return 0;
 }
 
-/* The timeline's section is its table behind the width of a bin. */
+/* The timeline's section is the width of a bin, followed by its table. */
 static void timeline_encode(const struct profile *profile, struct writer *ret)
 {
 	write_uleb(ret, profile->bin_ns);
@@ -175,7 +175,7 @@ static int timeline_decode(struct decoder *decoder, struct profile *profile)
 	return 0;
 }
 
-/* Quality is a list of (counter, value), so that counters can come and go. */
+/* Quality is a list of (counter, value), so that counters can be added and removed between versions. */
 struct tally {
 	uint32_t counter;
 	uint64_t value;
@@ -189,7 +189,7 @@ static const struct table tally_table = TABLE(struct tally, tally_columns);
 #define COUNTER_BY_END 0x100     /* + enum stack_end */
 #define COUNTER_BY_WITNESS 0x200 /* + enum witness */
 
-/* The field of a counter; NULL for one that we do not know. */
+/* The field of a counter; NULL if the counter is not known. */
 static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter)
 {
 	uint64_t *const fields[] = {

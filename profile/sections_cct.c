@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calling context tree in the file: nodes in tree order (a parent is named by how far back it
- * is, nearly always one row; addresses as steps from the last one in the same image), values
- * sorted by node. Both pack to a few bytes a node.
+ * The calling context tree in the file: nodes in tree order (a parent is stored as its distance in rows,
+ * which is nearly always one; an address as the difference to the previous one in the same image), values
+ * sorted by node. Both take a few bytes per node.
  */
 #include <stdlib.h>
 
@@ -26,8 +26,8 @@ static const struct column value_columns[] = {
 };
 static const struct table value_table = TABLE(struct cct_value, value_columns);
 
-/* Samples by round, new calls, and how long calls took: values like the others, of which `metric` is the
- * round, 0, or the class. */
+/* Samples by round, new calls, and durations of calls are stored like other values; `metric` is then the
+ * round, 0, or the class of durations. */
 static const struct column round_columns[] = {
 	COLUMN(struct cct_value, node, CODE_DELTA, TO(NODE)),
 	COLUMN(struct cct_value, thread, CODE_DELTA, TO(THREAD)),
@@ -42,7 +42,7 @@ void nodes_encode(const struct profile *profile, struct writer *ret)
 		table_encode(&node_table, profile->cct.nodes.at, profile->cct.nodes.n, ret);
 }
 
-/* The two roots are there already; every other node is added again, which also rebuilds the hash. */
+/* The two roots exist already; every other node is added again, which also rebuilds the hash. */
 static int add_nodes(const struct decoder *decoder, const struct cct_node *nodes, size_t n, struct cct *cct)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -109,7 +109,7 @@ static struct cct_value *sorted_values(const struct cct *cct, enum value_table t
 	return sorted;
 }
 
-/* All rows of a table; with nothing kept, only how long the columns are and how many there are. */
+/* All rows of a table; if nothing is kept, only the lengths of the columns and the number of rows. */
 static void packed_encode_rows(const struct profile *profile, enum value_table table, bool keeps,
 			       struct value_columns *columns, size_t *ret_sizes)
 {
@@ -127,11 +127,11 @@ static void packed_encode_rows(const struct profile *profile, enum value_table t
 	vec_done(&rows);
 }
 
-#define ONE_PASS_MAX 2000000 /* values whose columns may be in memory twice for a moment */
+#define ONE_PASS_MAX 2000000 /* values; the columns of so many may be in memory twice for a moment */
 
 /*
  * The same tables from values that are packed by node. There may be many millions of them: then the columns
- * are measured first, and written where they belong.
+ * are measured first, and written directly to their final place.
  */
 static void packed_encode(const struct profile *profile, enum value_table table, struct writer *ret)
 {
@@ -154,7 +154,7 @@ static void packed_encode(const struct profile *profile, enum value_table table,
 		write_space(ret, sizes[i]);
 	}
 	struct value_columns inside = { 0 };
-	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each has exactly its room */
+	for (size_t i = 0; i < VALUE_COLUMNS; i++) /* each was measured exactly */
 		inside.of[i] = (struct writer){ .at = ret->at + at[i], .cap = sizes[i] };
 	packed_encode_rows(profile, table, true, &inside, sizes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nodes of an epoch, in as few bytes as possible: every decision on the way through the tree is a few
- * bits, each coded by how likely it is. The same functions write and read.
+ * The nodes of an epoch, in as few bytes as possible: every decision while walking the tree is a few bits,
+ * each coded according to its probability. The same functions write and read.
  */
 #include <stdlib.h>
 
@@ -14,32 +14,32 @@
 #define SHIFT_MAX 16
 #define FLAGS_MAX (CCT_IS_RETURN | CCT_IS_KERNEL)
 #define NO_FRAME UINT32_MAX
-/* Nodes that the reader accepts: a few bytes may stand for very many. */
+/* The reader's limit on nodes: a few bytes may encode very many. */
 #define NODES_FREE 65536
 #define NODES_PER_BYTE 64
-#define NODES_LIKELY 2 /* per byte: that many are allocated at once */
-#define SOME_MAX 3     /* counts above are not distinguished */
+#define NODES_LIKELY 2 /* nodes per byte, to allocate memory for at once */
+#define SOME_MAX 3     /* larger counts are not distinguished */
 #define MANY_MAX 7
-#define LOW_BITS 8      /* of addresses, shifted, about which nothing is assumed */
-#define PREFIXES_LOG 16 /* models of the bits above; two addresses may share one */
+#define LOW_BITS 8      /* of shifted addresses, coded without a model */
+#define PREFIXES_LOG 16 /* models of the higher bits; two addresses may share one */
 
-/* What an address is close to: nothing that is known, the child before, or the frame that was last called
+/* What an address is close to: nothing known, the previous child, or the frame that was last called
  * here. */
 enum near { NEAR_NOTHING, NEAR_BEFORE, NEAR_BELOW, NEAR_N };
-/* Had the child before children itself? */
+/* Did the previous child have children itself? */
 enum before { BEFORE_INNER, BEFORE_LEAF, BEFORE_NONE, BEFORE_N };
 
 /* A node whose children are being coded. */
 struct level {
 	uint32_t node, frame;
-	uint32_t before; /* frame of the child before, or NO_FRAME */
+	uint32_t before; /* frame of the previous child, or NO_FRAME */
 	uint32_t n;      /* children so far */
 	enum before kind;
 };
 
 struct range {
-	uint64_t low;   /* the least address */
-	unsigned width; /* bits of all others, as offsets from it, shifted */
+	uint64_t low;   /* the lowest address */
+	unsigned width; /* of all others, as shifted offsets from it, in bits */
 };
 
 struct models {
@@ -54,10 +54,10 @@ struct models {
 
 struct contexts {
 	struct cct *cct;
-	size_t n, next; /* nodes: in all, and the one that is coded next */
+	size_t n, next; /* nodes: their number, and the one to code next */
 	unsigned shift;
 	size_t n_images;
-	struct range *ranges; /* by image, none being the last */
+	struct range *ranges; /* by image; the last: without an image */
 	struct tree_model model;
 	struct models *models;
 	VEC(struct level) levels;
@@ -90,7 +90,7 @@ static size_t contexts_image(const struct contexts *c, image_id image)
 	return image < c->n_images ? image : c->n_images;
 }
 
-/* Children of a node rise. */
+/* Children of a node are in ascending order. */
 static bool contexts_rise(const struct tree_frame *before, const struct tree_frame *frame)
 {
 	if (before->image != frame->image)
@@ -108,7 +108,7 @@ static struct coder_model *contexts_prefix(struct contexts *c, size_t image, uns
 	return &c->models->prefixes[(hash * 0x9e3779b97f4a7c15u) >> (64 - PREFIXES_LOG)];
 }
 
-/* Bit by bit, the highest first, by what is usual behind the bits so far; the lowest are all different. */
+/* Bit by bit, the highest first, each predicted from the bits so far; the lowest are not predicted. */
 CODER_INLINE uint64_t contexts_anywhere(struct contexts *c, struct coder *coder, size_t image,
 					unsigned is_return, uint64_t offset)
 {
@@ -123,7 +123,7 @@ CODER_INLINE uint64_t contexts_anywhere(struct contexts *c, struct coder *coder,
 	return got << low | coder_bits(coder, low, offset);
 }
 
-/* The address of a frame that is not known here. base: the one that it is close to. */
+/* The address of a frame that was not called here before. base: the address that it is close to. */
 CODER_INLINE uint64_t contexts_vaddr(struct contexts *c, struct coder *coder, size_t image,
 				     unsigned is_return, enum near near, uint64_t base, uint64_t vaddr)
 {
@@ -141,7 +141,7 @@ CODER_INLINE uint64_t contexts_vaddr(struct contexts *c, struct coder *coder, si
 	return base + ((uint64_t)step << c->shift);
 }
 
-/* A frame that was not called here before; node: NULL if it is read. False if there is no such image. */
+/* A frame that was not called here before; node: NULL when reading. False if there is no such image. */
 CODER_INLINE bool contexts_frame(struct contexts *c, struct coder *coder, const struct level *top,
 				 const struct cct_node *node, uint32_t *ret)
 {
@@ -171,7 +171,7 @@ CODER_INLINE bool contexts_frame(struct contexts *c, struct coder *coder, const 
 	return true;
 }
 
-/* Which of the frames that were called here before; those that do not come after the child before are left
+/* Which of the frames that were called here before; those that cannot follow the previous child are left
  * out. */
 CODER_INLINE bool contexts_known(struct contexts *c, struct coder *coder, const struct level *top,
 				 uint32_t wanted, uint32_t *ret, uint32_t *ret_at)
@@ -201,7 +201,7 @@ CODER_INLINE bool contexts_known(struct contexts *c, struct coder *coder, const 
 
 /* ---- the walk ----------------------------------------------------------------------------------- */
 
-/* The next node, if it is written. */
+/* The next node when writing. */
 CODER_INLINE const struct cct_node *contexts_next(const struct contexts *c, const struct coder *coder)
 {
 	return coder->out ? &c->cct->nodes.at[c->next] : NULL;
@@ -218,7 +218,7 @@ CODER_INLINE bool contexts_more(struct contexts *c, struct coder *coder, const s
 			 next && next->parent == top->node);
 }
 
-/* False if what is read cannot be. */
+/* False if what was read is invalid. */
 CODER_INLINE bool contexts_child(struct contexts *c, struct coder *coder)
 {
 	struct level *top = &c->levels.at[c->levels.n - 1];
@@ -269,11 +269,11 @@ CODER_INLINE bool contexts_walk(struct contexts *c, struct coder *begun)
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-/* Is this the order of a walk, in which children rise? */
+/* Is this the order of a walk, with children in ascending order? */
 static bool contexts_are_walked(const struct cct *cct)
 {
 	CLEANUP(freep) uint32_t *last = alloc_zero(cct->nodes.n, sizeof(*last)); /* by node: its last child */
-	uint32_t above = CCT_ROOT;                                               /* the node before */
+	uint32_t above = CCT_ROOT;                                               /* the previous node */
 
 	for (uint32_t i = FIRST_NODE; i < cct->nodes.n; above = i++) {
 		const struct cct_node *node = &cct->nodes.at[i];
@@ -318,7 +318,7 @@ static void contexts_measure(struct contexts *c)
 
 bool contexts_make(const struct profile *profile, struct writer *ret)
 {
-	struct cct cct = profile->cct; /* which is not changed */
+	struct cct cct = profile->cct; /* it is not changed */
 	CLEANUP(contexts_done) struct contexts c;
 
 	contexts_init(&c, &cct, profile->images.n);
@@ -385,7 +385,7 @@ int contexts_decode(struct decoder *decoder, struct profile *profile)
 		return decoder_refuse(decoder, "node %zu is damaged", c.next);
 	if (!coder_is_at_end(&coder))
 		return decoder_refuse(decoder, "it has the wrong length");
-	slots_done(&profile->cct.node_slots); /* nobody adds nodes to what was read */
+	slots_done(&profile->cct.node_slots); /* no nodes are added after reading */
 	decoder->limits[REF_NODE] = profile->cct.nodes.n;
 	return 0;
 }

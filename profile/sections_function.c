@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Function maps in the file: one table of functions that states how many lines, inlined calls and
- * ranges each has, then one table of each of these for all functions together; each table behind
- * its length.
+ * Function maps in the file: a table of functions with the numbers of lines, inlined calls and ranges that
+ * each has, then one table of each of these for all functions together; each table is preceded by its
+ * length.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,8 @@ int section_read_table(const struct decoder *decoder, struct reader *r, const st
 	return table_decode(table, &part, ret_rows, ret_n);
 }
 
-/* Deals the rows out. The counts came with the functions; until now each VEC is only a count. */
+/* Distributes the rows to their functions. The counts were read with them; until now each VEC has only a
+ * count. */
 static int read_parts(const struct decoder *decoder, struct reader *r, struct profile *profile, size_t offset,
 		      const struct table *table)
 {
@@ -165,7 +166,7 @@ static bool function_section_ranges_are_sound(const struct function_map *map)
 	return true;
 }
 
-/* What function_map.h promises, so that later code can rely on it. */
+/* Checks what function_map.h guarantees, so that later code can rely on it. */
 static int function_section_check_functions(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->functions.n; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values of an epoch: samples, their rounds, their weights, and new calls, in one section. What one says
- * of the others is not written again: where there are samples there is a weight; weights are multiples of one
- * number, and all samples of a round have the same; and nearly every call on the way to a sample is new, so
- * only the others are written.
+ * The values of an epoch: samples, their rounds, their weights, and new calls, in one section. What can be
+ * derived is not stored: where there are samples there is a weight; weights are multiples of one number, and
+ * all samples of a round have the same; and nearly every call on the path of a sample is new, so only the
+ * exceptions are stored.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "profile/value_tables.h"
 
 #define UNIT_LEAST 1000
-#define OFTEN 8 /* weights by which the unit is found */
+#define OFTEN 8 /* most frequent weights, from which the unit is determined */
 
 static bool samples_add_round(struct samples *s, const struct cct_value *value)
 {
@@ -24,7 +24,7 @@ static bool samples_add_round(struct samples *s, const struct cct_value *value)
 	return value->value > 0;
 }
 
-/* One thread's values in a node. False if there is among them what this section cannot say. */
+/* One thread's values in a node. False if this section cannot represent one of them. */
 static bool samples_take(struct samples *s, const struct cct_value *values, size_t n)
 {
 	struct sample_row row = { .node = values->node, .thread = values->thread };
@@ -69,7 +69,7 @@ static bool samples_gather(struct samples *s, const struct profile *profile)
 	return is_plain;
 }
 
-/* Has every row as many samples in its rounds as it has? */
+/* Do the samples of each row's rounds add up to those of the row? */
 static bool samples_rounds_add_up(const struct samples *s)
 {
 	size_t at = 0;
@@ -102,7 +102,7 @@ static uint64_t samples_gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* What the weights that are met most often are multiples of. */
+/* The unit of which the most frequent weights are multiples. */
 static uint64_t samples_unit(const struct samples *s)
 {
 	struct {
@@ -150,7 +150,7 @@ static void samples_find_usual(struct samples *s, uint64_t unit)
 	}
 }
 
-/* What the weight of a row should be, in units. at: its first round, and then that of the next row. */
+/* The expected weight of a row, in units. at: index of its first round; is moved to that of the next row. */
 static uint64_t samples_expected(const struct samples *s, size_t row, size_t *at)
 {
 	uint64_t expected = 0;
@@ -197,7 +197,7 @@ static void samples_write_rounds(const struct samples *s, struct writer *columns
 	}
 }
 
-/* Of every pair, how many calls are not new. False: calls are counted where there are no samples. */
+/* For every pair, how many calls are not new. False if there are calls without samples. */
 static bool samples_take_calls(struct samples *s)
 {
 	size_t at = 0;
@@ -217,7 +217,7 @@ static bool samples_take_calls(struct samples *s)
 	return at == s->calls.n;
 }
 
-/* follows: what follows from the parent's is left out. False if one does not follow. */
+/* follows: values that can be derived from the parent's are left out. False if one cannot be derived. */
 static bool samples_write_calls(struct samples *s, bool follows, struct writer *ret)
 {
 	for (uint32_t node = SAMPLES_FIRST_NODE; node < s->cct->nodes.n; node++) {
@@ -236,7 +236,7 @@ static bool samples_write_calls(struct samples *s, bool follows, struct writer *
 	return true;
 }
 
-/* False if they cannot be written so. */
+/* False if the values cannot be represented in this section. */
 static bool samples_write(struct samples *s, struct writer *ret)
 {
 	struct writer columns[SAMPLES_COLUMNS] = { 0 };
@@ -291,7 +291,7 @@ void profile_make_dense(struct profile *profile)
 	samples_done(&s);
 }
 
-/* Nobody writes section 22 any more. */
+/* Section 22 is only read; it is no longer written. */
 void samples_before_encode(const struct profile *profile, struct writer *ret)
 {
 	(void)profile;

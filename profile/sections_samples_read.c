@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values of an epoch, read again: sections_samples.c writes them.
+ * Reads the values of an epoch, which sections_samples.c writes.
  */
 #include "profile/samples.h"
 #include "profile/section.h"
@@ -10,8 +10,8 @@ struct samples_reader {
 	struct samples s;
 	struct reader columns[SAMPLES_COLUMNS];
 	uint64_t unit, flags;
-	uint32_t thread; /* of the last row */
-	bool has_usual;  /* section 24: weights are relative to what is usual in their rounds */
+	uint32_t thread; /* of the previous row */
+	bool has_usual;  /* section 24: weights are relative to the usual weight of their round */
 };
 
 static int samples_read_row(struct samples_reader *r, uint32_t node, bool is_first)

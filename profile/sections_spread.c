@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How values are spread over ranks, in the file: how many ranks there are, then a row for each node and
- * metric.
+ * The spread of values over ranks, in the file: the number of ranks, then a row for each node and metric.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static maps in the file: one table of structures that states how many scopes, ranges and pieces each
- * has, then one table of each of these for all structures together; each table behind its length.
- * Addresses inside a structure are kept as distances from its function.
+ * Static maps in the file: a table of structures with the numbers of scopes, ranges and pieces that each
+ * has, then one table of each of these for all structures together; each table is preceded by its length.
+ * Addresses inside a structure are stored relative to its function.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static const struct column piece_columns[] = {
 };
 static const struct table piece_table = TABLE(struct loop_piece, piece_columns);
 
-/* Which VEC of a structure a table holds. */
+/* Which VEC of a structure a table contains. */
 struct part {
 	const struct table *table;
 	size_t offset;
@@ -84,7 +84,7 @@ void structures_encode(const struct profile *profile, struct writer *ret)
 	}
 }
 
-/* Deals the rows of one part out; until then each VEC is only a count. */
+/* Distributes the rows of one table; until then each VEC has only a count. */
 static int read_part(const struct decoder *decoder, struct reader *r, struct profile *profile,
 		     const struct part *part)
 {
@@ -137,7 +137,7 @@ static bool structure_section_ranges_are_sound(const struct structure *s)
 	return true;
 }
 
-/* What structure.h promises, so that later code can rely on it. */
+/* Checks what structure.h guarantees, so that later code can rely on it. */
 static int check_structures(const struct decoder *decoder, const struct profile *profile)
 {
 	for (size_t i = 0; i < profile->structures.n; i++) {

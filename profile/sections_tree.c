@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nodes of an epoch. One call leads to the same places wherever it stands in the tree: a node is told by
- * which of the frames that have been seen below such a frame it is, and by its address only the first time.
+ * The nodes of an epoch. A call leads to the same functions wherever it occurs in the tree: a node is stored
+ * as an index into the frames already seen below such a frame, and by its address only the first time.
  */
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@
 
 enum tree_column { TREE_UP, TREE_WAY, TREE_IMAGE, TREE_FLAGS, TREE_VADDR, TREE_COLUMNS };
 
-/* What a writer and a reader both know at a node. */
+/* The state that writer and reader share at a node. */
 struct tree_state {
 	struct tree_model model;
 	VEC(uint32_t) frame_of; /* by node */
-	uint64_t *last;         /* by image, none being the last: the address of its last node */
+	uint64_t *last;         /* by image (the last: without an image): the address of its last node */
 	size_t n_images;
 };
 
@@ -47,7 +47,7 @@ static uint64_t *tree_last(struct tree_state *state, image_id image)
 	return &state->last[image < state->n_images ? image : state->n_images];
 }
 
-/* One more node, at the place of `at` below its parent's frame. */
+/* Adds a node; at: its index below its parent's frame. */
 static void tree_meet(struct tree_state *state, uint32_t parent, uint32_t frame, uint32_t at)
 {
 	const struct tree_frame *it = &state->model.frames.at[frame];
@@ -57,7 +57,7 @@ static void tree_meet(struct tree_state *state, uint32_t parent, uint32_t frame,
 	vec_push(&state->frame_of, frame);
 }
 
-/* What a new address counts from. */
+/* The address that a new address is relative to. */
 static uint64_t tree_base(struct tree_state *state, uint32_t parent, image_id image, bool *ret_is_beside)
 {
 	const struct tree_frame *above = tree_frame_at(state, parent);
@@ -70,8 +70,8 @@ static uint64_t tree_base(struct tree_state *state, uint32_t parent, image_id im
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-/* How far up from the node before; one above the root is the root of incomplete stacks. UINT32_MAX: not so.
- */
+/* How many levels up from the previous node; one above the root is the root of incomplete stacks.
+ * UINT32_MAX: the parent is not above it. */
 static uint32_t tree_up(const struct cct *cct, uint32_t node)
 {
 	uint32_t up = 0, at = node - 1;
@@ -96,7 +96,7 @@ bool tree_is_written(const struct profile *profile)
 	return true;
 }
 
-/* Inner frames are calls, and leaves are not: mostly. */
+/* Inner frames usually are calls; leaves are not. */
 static uint32_t tree_usual_flags(bool is_leaf)
 {
 	return is_leaf ? 0 : CCT_IS_RETURN;
@@ -149,7 +149,7 @@ void tree_encode(const struct profile *profile, struct writer *ret)
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* The parent of the next node; false if it is above everything. */
+/* The parent of the next node; false if the level is above the roots. */
 static bool tree_read_parent(const struct cct *cct, uint64_t up, uint32_t *ret)
 {
 	uint32_t at = (uint32_t)cct->nodes.n - 1;
@@ -166,7 +166,7 @@ static bool tree_read_parent(const struct cct *cct, uint64_t up, uint32_t *ret)
 	return true;
 }
 
-/* A frame that is new below its parent's. */
+/* A frame that was not yet seen below its parent's. */
 static bool tree_read_frame(const struct decoder *decoder, struct tree_state *state, uint32_t parent,
 			    bool is_leaf, unsigned shift, struct reader *columns, uint32_t *ret)
 {
@@ -184,7 +184,7 @@ static bool tree_read_frame(const struct decoder *decoder, struct tree_state *st
 	return true;
 }
 
-/* Nodes of one parent that rise are all different: then no hash is needed to find out. */
+/* If the children of a node are in ascending order, they are distinct: no hash is needed to check it. */
 static bool tree_rises(const struct cct_node *before, const struct cct_node *node)
 {
 	if (before->image != node->image)
@@ -192,7 +192,7 @@ static bool tree_rises(const struct cct_node *before, const struct cct_node *nod
 	return before->vaddr != node->vaddr ? before->vaddr < node->vaddr : before->flags < node->flags;
 }
 
-/* Of a tree in another order: no two nodes agree. */
+/* For a tree in another order: checks that all nodes are distinct. */
 static int tree_check_once(const struct decoder *decoder, struct cct *cct)
 {
 	struct cct all = *cct;
@@ -208,7 +208,7 @@ static int tree_check_once(const struct decoder *decoder, struct cct *cct)
 	return error;
 }
 
-/* Nobody adds nodes to what was read, so their hash is not made. */
+/* No nodes are added after reading, so no hash is built. */
 static int tree_finish(const struct decoder *decoder, struct cct *cct)
 {
 	CLEANUP(freep) uint32_t *last = alloc_zero(cct->nodes.n, sizeof(*last)); /* by node: its last child */

@@ -11,7 +11,7 @@
 #define SHIFT_MAX 16
 
 #define SLOTS_LEAST 1024
-#define SLOTS_RESERVED_MAX (1 << 18) /* a file may lie about its size */
+#define SLOTS_RESERVED_MAX (1 << 18) /* the size that a file states is not trusted */
 
 static uint64_t tree_hash(image_id image, uint64_t vaddr, uint32_t flags)
 {
@@ -26,7 +26,7 @@ static void tree_clear_slots(struct tree_model *model, size_t n)
 	memset(model->slots, 0xff, n * sizeof(*model->slots));
 }
 
-/* The slot that holds the frame, or the free one where it belongs. */
+/* The slot of the frame, or the free slot where it would be inserted. */
 static struct tree_slot *tree_find(const struct tree_model *model, uint64_t hash, image_id image,
 				   uint64_t vaddr, uint32_t flags)
 {

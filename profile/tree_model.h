@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree_model: the frames of a call tree, and what was called from each. Sections 21 and 23 (FORMAT.md)
- * describe a node by it; writer and reader keep the same one.
+ * encode nodes with it; writer and reader build the same model.
  */
 #pragma once
 
 #include "unwinder/cct.h"
 
-#define BELOW_MAX 16 /* frames that are remembered below one, those that were met last */
+#define BELOW_MAX 16 /* most recently seen frames that are remembered below a frame */
 #define FIRST_NODE (CCT_INCOMPLETE + 1)
 
 struct tree_frame {
@@ -18,12 +18,12 @@ struct tree_frame {
 	uint32_t list; /* if n_below is not 0 */
 };
 
-/* Frames below one, the last met first. Most frames have none, so they are not part of the frame. */
+/* Frames below a frame, the most recent first. Most frames have none, so they are stored separately. */
 struct tree_list {
 	uint32_t at[BELOW_MAX];
 };
 
-/* Part of the hash of a frame, and its number: frames that are compared are nearly always the same. */
+/* Part of a frame's hash, and its index: if the hash matches, the frames are nearly always equal. */
 struct tree_slot {
 	uint32_t tag, frame;
 };
@@ -38,14 +38,14 @@ struct tree_model {
 /* n_frames: about how many there will be, or 0. */
 void tree_model_init(struct tree_model *model, size_t n_frames);
 void tree_model_done(struct tree_model *model);
-/* The number of a frame, which is added if it is new. */
+/* The index of a frame, which is added if it is new. */
 uint32_t tree_frame_of(struct tree_model *model, image_id image, uint64_t vaddr, uint32_t flags);
-/* Which ones are below a frame; there are n_below. */
+/* The frames below a frame; there are n_below. */
 static inline const uint32_t *tree_below(const struct tree_model *model, const struct tree_frame *above)
 {
 	return model->lists.at[above->list].at;
 }
-/* The frame is now the last met below the other. at: its place there before, or how many there were. */
+/* Makes a frame the most recent one below the other. at: its index there, or their number if it is new. */
 static inline void tree_move_up(struct tree_model *model, uint32_t above, uint32_t frame, uint32_t at)
 {
 	struct tree_frame *it = &model->frames.at[above];
@@ -65,5 +65,5 @@ static inline void tree_move_up(struct tree_model *model, uint32_t above, uint32
 	list[0] = frame;
 }
 
-/* How many bits at the end of all addresses are 0, at most 16. */
+/* The number of low bits that are 0 in all addresses, at most 16. */
 unsigned tree_shift(const struct cct *cct);

@@ -22,6 +22,11 @@ static int machine_refused(const struct perf_source_options *options, int error,
 		diag_why(diag, "it is not a cgroup that perf events support");
 		diag_hint(diag,
 			  "it must be in the hierarchy of cgroup version 2 or of the perf_event controller");
+	} else if (options->cgroup && error == -ENOENT) {
+		/* Without systemd, no group may have asked for any controller. */
+		diag_why(diag, "the kernel has not enabled perf events for this cgroup");
+		diag_hint(diag, "enable a controller in the directory above it: echo +pids "
+				">.../cgroup.subtree_control");
 	}
 	if (error == -EACCES && geteuid() != 0)
 		diag_hint(diag,

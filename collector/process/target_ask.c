@@ -92,7 +92,7 @@ struct target_range target_map_at(pid_t pid, uint64_t addr)
 		return search.found;
 	if (ioctl(fd, ASK_MAP, &map) == 0)
 		return (struct target_range){ map.start, map.end };
-	if (errno == ENOTTY) /* the kernel does not know this question */
+	if (errno != ENOENT) /* that would be the answer; otherwise the kernel, or an emulator, cannot tell */
 		target_maps(pid, ask_match, &search);
 	return search.found;
 }

@@ -161,12 +161,14 @@ struct epochs_kept epochs_keep(struct epochs *epochs, const struct epochs_limits
 		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days, DAY_BYTES);
 	if (age && now_ms > age)
 		kept.n_dropped += keep_drop_old(epochs, now_ms - age);
-	bool is_over = limits->bytes && epochs_bytes(epochs) > limits->bytes;
-	if (kept.n_dropped || is_over) /* symbols may have been stored after their epoch was deleted */
+	if (kept.n_dropped)
 		kept.n_names += keep_drop_names(epochs);
 	while (limits->bytes && epochs_bytes(epochs) > limits->bytes && epochs_drop_oldest(epochs)) {
 		kept.n_dropped++;
 		kept.n_names += keep_drop_names(epochs);
 	}
+	/* Symbols may have been stored after the last epoch was deleted. */
+	if (limits->bytes && epochs_bytes(epochs) > limits->bytes)
+		kept.n_names += keep_drop_names(epochs);
 	return kept;
 }

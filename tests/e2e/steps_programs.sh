@@ -11,6 +11,7 @@ skip() { echo "skipped: $1"; exit 77; }
 cc=$(command -v cc || command -v gcc || command -v clang) || skip "no C compiler"
 "$cpprof" verify steps -n 1 -i 1 -o "$work/probe" -- true || skip "single-stepping is not allowed here"
 failed=0
+: >"$work/found" # empty where only copies are run: those are judged by their stacks alone
 
 # wants NAME...: is one of them to be run? Inputs that only other programs need are not created.
 wants() {

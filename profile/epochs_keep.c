@@ -117,7 +117,7 @@ static bool keep_note_images(struct epochs *epochs, struct map *ret)
 		CLEANUP(profile_freep) struct profile *one = NULL;
 		struct diag diag = { 0 };
 		char key[128];
-		if (profile_read(path, &one, &diag) < 0)
+		if (profile_read_images(path, &one, &diag) < 0)
 			return false;
 		for (size_t j = 0; j < one->images.n; j++)
 			if (epochs_image_key(one, &one->images.at[j], key))

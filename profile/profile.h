@@ -193,6 +193,8 @@ int profile_rotate(const char *path, struct diag *diag);
  * start like a profile is not read any further.
  */
 int profile_read(const char *path, struct profile **ret, struct diag *diag);
+/* Only the tables up to that of the images: neither processes nor call paths. */
+int profile_read_images(const char *path, struct profile **ret, struct diag *diag);
 /* The same from and to memory; parsing is fuzzed. name is only for messages. */
 int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag);
 void profile_pack(const struct profile *profile, struct writer *ret);

@@ -173,15 +173,16 @@ static bool container_has_instead(const struct container_entry *entries, size_t 
 	       (is_of_nodes && is_there);
 }
 
-/* In our order, not the file's: sections that are referred to come before those that refer to them. */
-static int decode_sections(struct bytes file, const struct container_entry *entries, size_t n,
+/* In our order, not the file's: sections that are referred to come before those that refer to them. Stops
+ * after the section `last`; 0 = none. */
+static int decode_sections(struct bytes file, const struct container_entry *entries, size_t n, uint32_t last,
 			   const char *name, struct profile *profile, struct diag *diag)
 {
 	struct decoder decoder = { .path = name, .diag = diag };
 	size_t n_types;
 	const struct section_type *types = section_types(&n_types);
 
-	for (size_t i = 0; i < n_types; i++) {
+	for (size_t i = 0; i < n_types && !(i > 0 && last && types[i - 1].number == last); i++) {
 		const struct container_entry *entry = container_entry_of(entries, n, types[i].number);
 		struct buffer unpacked = { 0 };
 		decoder.section = types[i].name;
@@ -213,7 +214,8 @@ static void find_jit_pids(struct profile *profile)
 	}
 }
 
-int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag)
+static int parse_until(struct bytes bytes, const char *name, uint32_t last, struct profile **ret,
+		       struct diag *diag)
 {
 	int n = check_header(bytes, name, diag);
 
@@ -229,12 +231,17 @@ int profile_parse(struct bytes bytes, const char *name, struct profile **ret, st
 		return error;
 
 	CLEANUP(profile_freep) struct profile *profile = profile_new();
-	error = decode_sections(bytes, entries, (size_t)n, name, profile, diag);
+	error = decode_sections(bytes, entries, (size_t)n, last, name, profile, diag);
 	if (error < 0)
 		return error;
 	find_jit_pids(profile);
 	*ret = TAKE(profile);
 	return 0;
+}
+
+int profile_parse(struct bytes bytes, const char *name, struct profile **ret, struct diag *diag)
+{
+	return parse_until(bytes, name, 0, ret, diag);
 }
 
 /* A stream of something else may be endless. */
@@ -273,7 +280,7 @@ static int container_read_all(int fd, struct writer *ret)
 	return 0;
 }
 
-int profile_read(const char *path, struct profile **ret, struct diag *diag)
+static int read_until(const char *path, uint32_t last, struct profile **ret, struct diag *diag)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	const char *name = is_stdin ? standard_input : path;
@@ -291,7 +298,17 @@ int profile_read(const char *path, struct profile **ret, struct diag *diag)
 	if (error < 0)
 		diag_set(diag, error, "cannot read profile '%s'", name);
 	else
-		error = profile_parse(writer_bytes(&file), name, ret, diag);
+		error = parse_until(writer_bytes(&file), name, last, ret, diag);
 	writer_done(&file);
 	return error;
+}
+
+int profile_read(const char *path, struct profile **ret, struct diag *diag)
+{
+	return read_until(path, 0, ret, diag);
+}
+
+int profile_read_images(const char *path, struct profile **ret, struct diag *diag)
+{
+	return read_until(path, SECTION_IMAGES, ret, diag);
 }

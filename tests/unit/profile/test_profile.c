@@ -399,6 +399,28 @@ TEST(write_replaces_the_file_and_rotate_keeps_the_last_one)
 	CHECK_EQ(rmdir(folder), 0); /* and nothing else is left in it */
 }
 
+TEST(images_are_read_without_the_call_paths)
+{
+	OWNED struct profile *before = sample_profile(), *images = NULL, *none = NULL;
+	char path[] = "/tmp/cpprof-test-XXXXXX";
+	WRITER struct writer file = { 0 };
+	struct diag diag = { 0 };
+	int fd = mkstemp(path);
+
+	profile_pack(before, &file);
+	file.at[file.len - 1] ^= 0x55; /* damages the last section */
+	CHECK_EQ(write(fd, file.at, file.len), file.len);
+	close(fd);
+	CHECK_EQ(profile_read(path, &none, &diag), -EBADMSG);
+	CHECK_EQ(profile_read_images(path, &images, &diag), 0);
+	CHECK_EQ(images->images.n, before->images.n);
+	for (size_t i = 0; i < before->images.n; i++)
+		CHECK_STR(intern_text(&images->strings, images->images.at[i].path),
+			  intern_text(&before->strings, before->images.at[i].path));
+	CHECK_EQ(images->processes.n, 0);
+	CHECK_EQ(unlink(path), 0);
+}
+
 TEST(write_goes_through_a_device_and_does_not_replace_it)
 {
 	OWNED struct profile *profile = sample_profile();

@@ -32,7 +32,8 @@ struct place {
 	bool has_wants;  /* `wants` is not 0; here because everything that each step reads is in the first 64
 			    bytes of a pc_entry */
 	uint64_t wants;  /* registers read by its recipes that a callee need not preserve */
-	bool loses_regs; /* its function is left by an exception: registers of its callers may be lost */
+	bool loses_regs; /* its function is left by an exception, or overwrites registers that it should keep:
+			    those of its callers may be lost */
 	/* Its code was not analysed, because it is a call or was rarely interrupted here: the answer may
 	 * change later. */
 	bool is_early;

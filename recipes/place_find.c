@@ -124,6 +124,20 @@ static bool place_is_eh_return(const struct knowledge *knowledge, uint32_t recip
 	       recipe_saved(&knowledge->recipes, &knowledge->recipes.recipes.at[recipe]) & ~kept;
 }
 
+/*
+ * Handwritten code may overwrite a callee-saved register that its unwind entry says it keeps (swapcontext
+ * saves r12 only in the context that it leaves): the entry is right about the caller, not about its
+ * registers.
+ */
+static bool place_overwrites(const struct knowledge *knowledge, uint32_t analysis, uint32_t cfi)
+{
+	const struct recipes *recipes = &knowledge->recipes;
+
+	return analysis != RECIPE_NONE && cfi != RECIPE_NONE &&
+	       recipe_lost(recipes, &recipes->recipes.at[analysis]) &
+		       ~recipe_lost(recipes, &recipes->recipes.at[cfi]) & knowledge->isa->callee_saved;
+}
+
 #define INNER_MIN 1024 /* bytes; entries that cover several subroutines are larger */
 
 /* Unwind entries are valid at calls: there, no number of requests makes an analysis worth its cost. Not so
@@ -179,7 +193,8 @@ static void place_find_recipes(struct knowledge *knowledge, struct code *code, u
 		ret->recipes =
 			recipe_choose(&knowledge->recipes, knowledge->isa, knowledge->mode, analysis, cfi);
 	}
-	ret->loses_regs = place_is_eh_return(knowledge, analysis) || place_is_eh_return(knowledge, cfi);
+	ret->loses_regs = place_is_eh_return(knowledge, analysis) || place_is_eh_return(knowledge, cfi) ||
+			  place_overwrites(knowledge, analysis, cfi);
 	place_find_wants(knowledge, ret);
 }
 

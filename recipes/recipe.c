@@ -153,6 +153,17 @@ uint64_t recipe_saved(const struct recipes *recipes, const struct recipe *recipe
 	return mask;
 }
 
+uint64_t recipe_lost(const struct recipes *recipes, const struct recipe *recipe)
+{
+	const struct rule *rules = recipes->rules.at + recipe->rules;
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < recipe->n_rules; i++)
+		if (rules[i].kind == RULE_UNDEFINED)
+			mask |= 1ull << rules[i].reg;
+	return mask;
+}
+
 /* ---- rows --------------------------------------------------------------------------------------- */
 
 uint32_t recipe_rows_find(const struct recipe_row *rows, size_t n, uint64_t offset)

@@ -59,6 +59,8 @@ uint64_t recipe_reads(const struct recipes *recipes, const struct recipe *recipe
 
 /* Mask of the registers that it restores from memory. */
 uint64_t recipe_saved(const struct recipes *recipes, const struct recipe *recipe);
+/* Mask of the registers whose values in the caller are lost: overwritten, and not saved anywhere. */
+uint64_t recipe_lost(const struct recipes *recipes, const struct recipe *recipe);
 
 /* One line, as `cpprof inspect recipes` prints it: "cfa=rsp+16 ra=c-8 rbp=c-16". */
 size_t recipe_format(const struct recipes *recipes, uint32_t index, const struct isa *isa, char *text,

@@ -421,50 +421,6 @@ TEST(unwind_entries_are_trusted_at_calls_until_the_walk_needs_more)
 	scene_done(&s);
 }
 
-/*
- * Two functions of more than 1 KB with one unwind entry each, as handwritten code has them: the first calls a
- * subroutine inside its own entry, the second another function.
- */
-#if defined(__x86_64__)
-#define ENTER "sub $8, %rsp\n.cfi_def_cfa_offset 16\n"
-#define CALL "call "
-#define LEAVE "add $8, %rsp\n.cfi_def_cfa_offset 8\nret\n"
-#else
-#define ENTER "stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset x29, -16\n.cfi_offset x30, -8\n"
-#define CALL "bl "
-#define LEAVE "ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\nret\n"
-#endif
-#define BIG_FUNCTION(name, callee)                                                                       \
-	__asm__(".text\n.balign 16\n.type " #name ", %function\n" #name                                  \
-		":\n.cfi_startproc\n" ENTER CALL callee "\n.globl after_" #name "\n.hidden after_" #name \
-		"\nafter_" #name ":\n" LEAVE "2: nop\nret\n"                                             \
-		".rept 1100\nnop\n.endr\n.cfi_endproc\n.size " #name ", .-" #name)
-BIG_FUNCTION(calls_inside, "2f");
-BIG_FUNCTION(calls_outside, "calls_inside");
-extern const char after_calls_inside[], after_calls_outside[];
-
-TEST(unwind_entries_that_cover_subroutines_are_not_trusted_at_calls)
-{
-	struct scene s;
-	struct place place;
-	Dl_info self;
-
-	scene_make(&s);
-	CHECK(dladdr(after_calls_inside, &self) != 0);
-	uint64_t base = (uintptr_t)self.dli_fbase;
-	struct knowledge *knowledge =
-		knowledge_new(s.images, isa_for_machine(s.image->elf_machine), UNWIND_AUTO, s.store);
-	knowledge_set_patience(knowledge, 3);
-	knowledge_place(knowledge, s.id, (uintptr_t)after_calls_outside - base, true, &place);
-	CHECK(place.is_early && place.recipes.recipe[0] != RECIPE_NONE);
-	CHECK_EQ(knowledge_analysed(knowledge), 0);
-	knowledge_place(knowledge, s.id, (uintptr_t)after_calls_inside - base, true, &place);
-	CHECK(!place.is_early && place.recipes.recipe[0] != RECIPE_NONE);
-	CHECK(knowledge_analysed(knowledge) > 0);
-	knowledge_free(knowledge);
-	scene_done(&s);
-}
-
 TEST(nothing_is_known_of_an_image_without_code)
 {
 	struct images *images = images_new();

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handwritten code whose unwind entries are not the whole truth: this program contains it, and is the image.
+ */
+#include <dlfcn.h>
+
+#include "binary/isa/isa.h"
+#include "recipes/knowledge.h"
+#include "tests/test.h"
+
+struct scene {
+	struct images *images;
+	image_id id;
+	uint64_t base;
+	struct knowledge *knowledge;
+};
+
+static struct scene scene_of(const void *code)
+{
+	struct scene s = { .images = images_new() };
+	Dl_info self;
+
+	CHECK_EQ(images_open(s.images, "/proc/self/exe", &s.id, NULL), 0);
+	CHECK(dladdr(code, &self) != 0);
+	s.base = (uintptr_t)self.dli_fbase;
+	s.knowledge = knowledge_new(s.images, isa_for_machine(images_get(s.images, s.id)->elf_machine),
+				    UNWIND_AUTO, NULL);
+	return s;
+}
+
+static struct place scene_place(const struct scene *s, const void *code, bool is_return)
+{
+	struct place place;
+
+	knowledge_place(s->knowledge, s->id, (uintptr_t)code - s->base, is_return, &place);
+	return place;
+}
+
+static void scene_done(struct scene *s)
+{
+	knowledge_free(s->knowledge);
+	images_free(s->images);
+}
+
+/*
+ * Two functions of more than 1 KB with one unwind entry each, as handwritten code has them: the first calls a
+ * subroutine inside its own entry, the second another function.
+ */
+#if defined(__x86_64__)
+#define ENTER "sub $8, %rsp\n.cfi_def_cfa_offset 16\n"
+#define CALL "call "
+#define LEAVE "add $8, %rsp\n.cfi_def_cfa_offset 8\nret\n"
+#else
+#define ENTER "stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset x29, -16\n.cfi_offset x30, -8\n"
+#define CALL "bl "
+#define LEAVE "ldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\nret\n"
+#endif
+#define BIG_FUNCTION(name, callee)                                                                       \
+	__asm__(".text\n.balign 16\n.type " #name ", %function\n" #name                                  \
+		":\n.cfi_startproc\n" ENTER CALL callee "\n.globl after_" #name "\n.hidden after_" #name \
+		"\nafter_" #name ":\n" LEAVE "2: nop\nret\n"                                             \
+		".rept 1100\nnop\n.endr\n.cfi_endproc\n.size " #name ", .-" #name)
+BIG_FUNCTION(calls_inside, "2f");
+BIG_FUNCTION(calls_outside, "calls_inside");
+extern const char after_calls_inside[], after_calls_outside[];
+
+TEST(unwind_entries_that_cover_subroutines_are_not_trusted_at_calls)
+{
+	struct scene s = scene_of(after_calls_inside);
+
+	knowledge_set_patience(s.knowledge, 3);
+	struct place place = scene_place(&s, after_calls_outside, true);
+	CHECK(place.is_early && place.recipes.recipe[0] != RECIPE_NONE);
+	CHECK_EQ(knowledge_analysed(s.knowledge), 0);
+	place = scene_place(&s, after_calls_inside, true);
+	CHECK(!place.is_early && place.recipes.recipe[0] != RECIPE_NONE);
+	CHECK(knowledge_analysed(s.knowledge) > 0);
+	scene_done(&s);
+}
+
+/* A function that overwrites a callee-saved register which its unwind entry says it keeps. It is never run.
+ */
+#if defined(__x86_64__)
+#define OVERWRITE "mov %rdi, %r12\n"
+#else
+#define OVERWRITE "mov x19, x0\n"
+#endif
+__asm__(".text\n.balign 16\n.type overwrites, %function\n.globl overwrites\n.hidden overwrites\noverwrites:\n"
+	".cfi_startproc\n" OVERWRITE ".globl overwritten\n.hidden overwritten\noverwritten: nop\nret\n"
+	".cfi_endproc\n.size overwrites, .-overwrites");
+extern const char overwrites[], overwritten[];
+
+TEST(registers_are_lost_in_code_that_overwrites_them_whatever_its_unwind_entry_says)
+{
+	struct scene s = scene_of(overwrites);
+	struct place place = scene_place(&s, overwrites, false);
+
+	CHECK(place.recipes.recipe[0] != RECIPE_NONE && !place.loses_regs);
+	place = scene_place(&s, overwritten, false);
+	CHECK(place.recipes.recipe[0] != RECIPE_NONE && place.loses_regs);
+	scene_done(&s);
+}

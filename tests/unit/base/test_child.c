@@ -53,7 +53,7 @@ TEST(child_ends_with_a_status)
 	CHECK(!child_is_busy(&child));
 	CHECK_EQ(child_start(&child, &options), 0);
 	CHECK_EQ(child_wait(&child), 7);
-	CHECK_EQ(child_wait(&child), 7); /* and stays so */
+	CHECK_EQ(child_wait(&child), 7); /* waiting again gives the same status */
 	CHECK(!child_is_busy(&child));
 	status = 0;
 	CHECK_EQ(child_start(&child, &options), 0);
@@ -99,7 +99,7 @@ TEST(child_is_one_at_a_time)
 	child_kill(&child);
 	CHECK(!child_is_busy(&child));
 	CHECK_EQ(child_wait(&child), -ECANCELED);
-	child_kill(&child); /* of none */
+	child_kill(&child); /* no child: no effect */
 	child_done(&child);
 }
 
@@ -284,7 +284,7 @@ TEST(child_without_privileges_reads_and_no_more)
 	char path[] = "/tmp/cpprof-child-XXXXXX";
 	struct child child = { 0 };
 	struct child_options options = { .run = child_tries_all, .context = path, .is_unprivileged = true };
-	bool has_landlock = syscall(444, NULL, 0, 1) > 0; /* landlock_create_ruleset: its version */
+	bool has_landlock = syscall(444, NULL, 0, 1) > 0; /* landlock_create_ruleset: the ABI version */
 	int fd = mkstemp(path);
 
 	CHECK(fd >= 0);
@@ -309,7 +309,7 @@ TEST(child_without_privileges_speaks_to_a_server_if_it_shall)
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
 	int server = socket(AF_INET, SOCK_STREAM, 0);
-	bool can_refuse = syscall(444, NULL, 0, 1) >= 4; /* landlock_create_ruleset: its version */
+	bool can_refuse = syscall(444, NULL, 0, 1) >= 4; /* landlock_create_ruleset: the ABI version */
 
 	CHECK_EQ(bind(server, (struct sockaddr *)&at, sizeof(at)), 0);
 	CHECK_EQ(listen(server, 2), 0);
@@ -342,7 +342,7 @@ static int child_tells_late(void *context, int result)
 	char byte;
 
 	(void)result;
-	close(ends[3]); /* so that the other end's being gone can be seen */
+	close(ends[3]); /* our copy of the write end: otherwise read() never sees EOF */
 	if (write(ends[1], "x", 1) != 1)
 		return 1;
 	return read(ends[2], &byte, 1) == 0 && write(ends[1], "y", 1) == 1 ? 0 : 1;
@@ -371,12 +371,12 @@ static char orphan_says(bool outlives)
 	}
 	close(ends[1]);
 	close(ends[2]);
-	CHECK_EQ(read(ends[0], &byte, 1), 1); /* the grandchild runs */
+	CHECK_EQ(read(ends[0], &byte, 1), 1); /* the grandchild is running */
 	kill(middle, SIGKILL);
 	CHECK_EQ(waitpid(middle, NULL, 0), middle);
 	close(ends[3]);
 	byte = 0;
-	CHECK(read(ends[0], &byte, 1) >= 0); /* returns when the last writer has gone */
+	CHECK(read(ends[0], &byte, 1) >= 0); /* returns after the last writer has closed the pipe */
 	close(ends[0]);
 	return byte;
 }

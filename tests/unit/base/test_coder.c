@@ -83,7 +83,7 @@ TEST(what_is_likely_takes_few_bits)
 	for (size_t i = 0; i < N; i++)
 		coder_bit(&coder, &model, next_random(&seed) % 64 == 0);
 	coder_finish(&coder);
-	CHECK(bytes.len < N / 8 / 7); /* the least would be 0.116 bits each */
+	CHECK(bytes.len < N / 8 / 7); /* the entropy is 0.116 bits per symbol */
 }
 
 TEST(input_that_ends_early_or_late_is_noticed)

@@ -91,7 +91,7 @@ static int child_tries_the_fence(void *context, int result)
 		return 5;
 	if (getrlimit(RLIMIT_CORE, &limit) != 0)
 		return 6;
-	void *memory = malloc(1 << 24); /* what it needs, it has */
+	void *memory = malloc(1 << 24); /* allocating memory is allowed */
 	if (!memory)
 		return 4;
 	free(memory);
@@ -155,7 +155,7 @@ TEST(what_is_asked_for_is_opened_with_the_rights_of_the_user)
 	write_u32(&request, 0);
 	write_bytes(&request, (struct bytes){ (const uint8_t *)path, sizeof(path) });
 	CHECK_EQ(file_open_serve(writer_bytes(&request), &nobody), -EACCES);
-	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* a program's contents are no secret but its names */
+	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* an ELF file is opened with our permissions */
 	int elf = file_open_serve(writer_bytes(&request), &nobody);
 	CHECK(elf >= 0);
 	close(elf);
@@ -241,7 +241,7 @@ TEST(a_child_in_a_realm_changes_nothing_outside_of_it)
 	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
 	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 0);
 	CHECK_EQ(fenced_run(&second, child_in_a_realm, serve_store), 0);
-	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 1); /* that is its own, from before */
+	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 1); /* it finds its own entry */
 	struct bytes got = store_get(served, &fence_key);
 	CHECK(got.len == 3 && memcmp(got.at, "old", 3) == 0);
 	store_release(got);
@@ -255,7 +255,7 @@ TEST(a_child_in_a_realm_changes_nothing_outside_of_it)
 static int child_talks_nonsense(void *context, int result)
 {
 	struct fenced *fenced = context;
-	const uint64_t header[2] = { 77, UINT64_MAX }; /* a kind that there is not */
+	const uint64_t header[2] = { 77, UINT64_MAX }; /* an unknown kind of message */
 
 	(void)result;
 	return write(fenced->ends[1], header, sizeof(header)) == sizeof(header) ? 0 : 1;

@@ -62,7 +62,7 @@ TEST(slots_are_used_again_and_their_number_is_limited)
 	int fd = file_of(1), error = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < 5000; i++) { /* more than there are: none may be left behind */
+	for (size_t i = 0; i < 5000; i++) { /* more than there are slots: each must be freed */
 		CHECK_EQ(file_map(fd, LEN, &is_changed, &at[0]), 0);
 		file_unmap(at[0], LEN);
 	}

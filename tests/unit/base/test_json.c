@@ -113,7 +113,7 @@ TEST(json_has_reached_the_stream_when_nothing_is_open)
 	struct json json = start();
 	char *text = alloc_zero(1, 10001);
 
-	memset(text, 'a', 10000); /* more than is held back at any time */
+	memset(text, 'a', 10000); /* larger than the buffer */
 	json_array(&json);
 	json_text(&json, text);
 	json_text(&json, text);

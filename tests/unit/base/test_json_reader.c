@@ -46,7 +46,7 @@ TEST(json_reader_reads_streams_of_any_length)
 
 	fputs("[\"", to);
 	for (int i = 0; i < 300000; i++)
-		fputs("\xe2\x82\xac", to); /* longer than the window at first */
+		fputs("\xe2\x82\xac", to); /* longer than the initial window */
 	fputs("\"", to);
 	for (int i = 0; i < 200000; i++)
 		fputs(i % 3 == 0 ? ",false" : i % 3 == 1 ? ",\"\\u00e4\xc3\xa4\"" : ", -12345", to);

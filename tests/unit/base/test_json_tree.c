@@ -72,7 +72,7 @@ TEST(json_tree_gives_only_exact_integers)
 		{ "1e3", true, 1000 },
 		{ "9007199254740991", true, 9007199254740991 },
 		{ "-9007199254740991", true, -9007199254740991 },
-		{ "9007199254740992", false, 0 }, /* what 9007199254740993 is read as, too */
+		{ "9007199254740992", false, 0 }, /* 2^53: 2^53 + 1 is rounded to the same double */
 		{ "9007199254740993", false, 0 },
 		{ "-9007199254740992", false, 0 },
 		{ "18446744073709551616", false, 0 },
@@ -137,7 +137,7 @@ TEST(json_tree_is_bounded_in_size_and_depth)
 	memset(text, '[', JSON_TREE_DEPTH + 1);
 	memset(text + JSON_TREE_DEPTH + 1, ']', JSON_TREE_DEPTH + 1);
 	check_refused(text, -E2BIG, "too deeply");
-	memset(text, '[', JSON_TREE_SIZE); /* no end, and far too deep: stopped by the first */
+	memset(text, '[', JSON_TREE_SIZE); /* unterminated and too deep: the depth is checked first */
 	check_refused(text, -E2BIG, "too deeply");
 	free(text);
 }

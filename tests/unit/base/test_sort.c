@@ -11,7 +11,7 @@
 
 struct record {
 	uint64_t key;
-	uint32_t number; /* the place it had */
+	uint32_t number; /* index before sorting */
 	uint8_t rank;
 };
 
@@ -72,7 +72,7 @@ TEST(sort_by_u64_moves_whole_records)
 
 TEST(sort_by_u64_then_orders_those_of_one_number)
 {
-	struct record *records = records_of(5000, 0x3ff, 3); /* some alone, most with a few */
+	struct record *records = records_of(5000, 0x3ff, 3); /* most keys occur several times, some once */
 
 	sort_by_u64_then(records, 5000, sizeof(*records), by_rank);
 	for (size_t i = 1; i < 5000; i++)

@@ -219,8 +219,7 @@ static bool use_at_once(const struct place *place, unsigned who)
 
 	memset(block, (int)who, 1000u * who);
 	for (uint64_t i = 0; i < 100; i++) {
-		struct store *store =
-			store_open(place->path, 16 * 1024); /* so small that others' entries go */
+		struct store *store = store_open(place->path, 16 * 1024); /* entries of others are evicted */
 		struct store_key at = { "block", 1, { i % 3, 0 } };
 		store_put(store, &at, (struct bytes){ block, 1000u * who });
 		struct bytes bytes = store_get(store, &at);
@@ -251,7 +250,7 @@ TEST(store_drops_what_killed_processes_were_writing)
 	struct store *store = store_open(place.path, 0);
 
 	leave_unfinished(&place, "lines-3-old.1.new", 1000);
-	leave_unfinished(&place, "lines-3-young.2.new", time(NULL)); /* somebody may be at it */
+	leave_unfinished(&place, "lines-3-young.2.new", time(NULL)); /* recent: may still be being written */
 	store_put(store, &key, text_bytes("text"));
 	CHECK_EQ(each_file(&place, NULL), 3);
 	store_close(store);
@@ -275,7 +274,7 @@ TEST(store_is_used_by_many_processes_at_once)
 		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
 		CHECK_EQ(status, 0);
 	}
-	CHECK(each_file(&place, NULL) <= 3); /* and nothing half-written is left */
+	CHECK(each_file(&place, NULL) <= 3); /* no partially written files remain */
 	remove_place(&place);
 }
 

@@ -46,7 +46,7 @@ TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
 	struct bytes code = { (const uint8_t *)words, sizeof(words) };
 
 	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 0, 20 }), 12);
-	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8);       /* the branch leaves */
+	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8);       /* branches too far */
 	CHECK_EQ(isa_aarch64.idle_len(code, 1u << 2, (struct isa_room){ 0, 20 }), 4); /* x2 is read */
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
@@ -178,14 +178,14 @@ TEST(a64_a_glance_is_enough_for_what_is_common)
 		{ 0xf8627820, 1u << 1 | 1u << 2, 1u << 0 }, /* ldr x0, [x1, x2, lsl #3] */
 	};
 	static const uint32_t others[] = {
-		0xd503201f,
-		/* nop */ 0x910003fd,
-		/* mov x29, sp */ 0xf9400fe0,
-		/* ldr x0, [sp, #24] */ 0xaa0003fe, /* mov x30, x0 */
-		0xf100003f,
-		/* cmp x1, #0 */ 0x54000040,
-		/* b.eq */ 0x90000000,
-		/* adrp */ 0x2a208000, /* a shift that is none */
+		0xd503201f, /* nop */
+		0x910003fd, /* mov x29, sp */
+		0xf9400fe0, /* ldr x0, [sp, #24] */
+		0xaa0003fe, /* mov x30, x0 */
+		0xf100003f, /* cmp x1, #0 */
+		0x54000040, /* b.eq */
+		0x90000000, /* adrp */
+		0x2a208000, /* unallocated: a 32-bit shift by 32 */
 	};
 	struct isa_use glance;
 

@@ -229,8 +229,8 @@ TEST(frames_got_one_after_the_other_have_each_their_own_cie)
 	three_functions(&eh);
 	size_t cie = frame_cie(&eh, "zRS", 1, -8, 16, PROGRAM(0x0c, 7, 8));
 	frame_fde(&eh, EH, cie, TEXT + 0x180, 0x10, 0, PROGRAM(0));
-	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE is nowhere */
-	debug_frame(&debug, false); /* and that of this one at offset 0, as the first */
+	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE does not exist */
+	debug_frame(&debug, false);                                     /* here the CIE is at offset 0, too */
 	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0),
 			     writer_bytes(&debug));
 

@@ -76,7 +76,7 @@ TEST(functions_keep_the_names_of_those_that_never_come_back)
 		CHECK_STR(again->at[i].name, s.functions->at[i].name);
 		n++;
 	}
-	CHECK(n > 0); /* abort, at least, has a stub */
+	CHECK(n > 0); /* at least the stub of abort */
 	functions_free(again);
 	scene_done(&s);
 }

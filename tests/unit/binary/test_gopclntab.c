@@ -158,5 +158,5 @@ TEST(gopclntab_knows_what_is_written_in_assembly)
 	CHECK_EQ(kind_in(0xfffffff0, 9, 11, 4), GO_KIND_SPECIAL);
 	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 4), GO_KIND_ASSEMBLY);
 	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 3), GO_KIND_COMPILED);
-	CHECK_EQ(kind_in(0xfffffff1, 9, 0, 4), GO_KIND_UNKNOWN); /* the record is cut off */
+	CHECK_EQ(kind_in(0xfffffff1, 9, 0, 4), GO_KIND_UNKNOWN); /* the record is truncated */
 }

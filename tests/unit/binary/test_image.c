@@ -79,7 +79,7 @@ TEST(symbols_find_exported_variables)
 	symbols_find_exports(images_get(images, id), names, 3, vaddrs);
 	CHECK_EQ(vaddrs[0], 0);
 	CHECK_EQ(vaddrs[1], (uint64_t)((const char *)variable - (const char *)info.dli_fbase));
-	CHECK_EQ(vaddrs[2], 0); /* a function */
+	CHECK_EQ(vaddrs[2], 0); /* a function, not a variable */
 	images_free(images);
 	dlclose(library);
 }
@@ -273,8 +273,7 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 	CHECK_EQ(all.len, sizeof(plain));
 	CHECK(memcmp(all.at, plain, all.len) == 0);
 	CHECK_EQ(image_section_start(image, section, 5).len, sizeof(plain));
-	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len,
-		 0); /* no stream of that length unpacks to so much */
+	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len, 0); /* too large for a stream of that length */
 	writer_done(&good);
 	writer_done(&vast);
 	images_free(images);
@@ -305,7 +304,7 @@ TEST(a_section_that_somebody_has_unpacked_is_not_unpacked_again)
 	CHECK(image_section_bytes(image, info).at == other.at);
 	CHECK(!image_section_lend(image, info, plain, count_release));
 	CHECK(memcmp(image_section_bytes(image, str).at, "plain", 5) == 0);
-	CHECK(!image_section_lend(image, str, other, count_release)); /* somebody may be reading it */
+	CHECK(!image_section_lend(image, str, other, count_release)); /* already in use */
 	n_released = 0;
 	images_free(images);
 	CHECK_EQ(n_released, 1);

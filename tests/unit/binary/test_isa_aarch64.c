@@ -359,7 +359,7 @@ TEST(a64_marks_say_what_a_hint_is_for)
 	CHECK(insn.is_syscall);
 	CHECK_EQ(decode(0x10000060, AT, &insn), 0); /* adr x0, .+12 */
 	CHECK(insn.is_address);
-	CHECK_EQ(decode(0xd281e000, AT, &insn), 0); /* mov x0, #0xf00: a number */
+	CHECK_EQ(decode(0xd281e000, AT, &insn), 0); /* mov x0, #0xf00: not an address */
 	CHECK(!insn.is_address);
 }
 

@@ -116,10 +116,10 @@ TEST(state_notes_that_slots_changed_only_if_they_did)
 	state_store(&state, value_cfa(-16), 8, value_entry(RBP));
 	CHECK(state.slots_changed);
 	state.slots_changed = false;
-	state_store(&state, value_cfa(-16), 8, value_entry(RBP)); /* is there already */
-	state_store(&state, value_cfa(-32), 8, VALUE_UNKNOWN);    /* nothing is there */
+	state_store(&state, value_cfa(-16), 8, value_entry(RBP)); /* the same value again */
+	state_store(&state, value_cfa(-32), 8, VALUE_UNKNOWN);    /* the slot has no value */
 	CHECK(!state.slots_changed);
-	state_store(&state, value_cfa(-12), 4, VALUE_UNKNOWN); /* half of it */
+	state_store(&state, value_cfa(-12), 4, VALUE_UNKNOWN); /* overwrites half of the slot */
 	CHECK(state.slots_changed);
 	CHECK_EQ(state_load(&state, value_cfa(-16)), VALUE_UNKNOWN);
 }
@@ -130,11 +130,11 @@ TEST(state_contradicts_when_a_register_is_saved_in_two_places)
 
 	CHECK(!state_contradicts(&a, &b, &isa_x86_64));
 	state_store(&a, value_cfa(-16), 8, value_entry(RBX));
-	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* it is live in both */
+	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* rbx is live in both */
 	state_set(&a, RBX, VALUE_UNKNOWN);
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
 	state_set(&b, RBX, VALUE_UNKNOWN);
-	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* b has lost it: nothing to contradict */
+	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* rbx is unknown in b: no contradiction */
 	state_set(&b, RSP, value_cfa(-24));
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
 }

@@ -137,7 +137,7 @@ TEST(helper_of_the_compiler_is_known_anywhere_in_it)
 		0x885ffc40, /* 101c ldaxr w0, [x2] */
 		0xd65f03c0, /* 1020 ret */
 		0xd503201f, /* 1024 nop */
-		0xaa0003e0, /* 1028 mov x0, x0: another function */
+		0xaa0003e0, /* 1028 another function: mov x0, x0 */
 		0xd65f03c0, /* 102c ret */
 	};
 	struct images *images = images_new();

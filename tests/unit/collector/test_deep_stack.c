@@ -23,7 +23,7 @@ static struct writer page_record(uint64_t addr, const uint8_t *page)
 	write_u64(&w, addr);
 	write_u64(&w, deep_hash(page));
 	write_bytes(&w, (struct bytes){ page, DEEP_PAGE });
-	write_u32(&w, 0); /* as the kernel pads */
+	write_u32(&w, 0); /* padding by the kernel */
 	return w;
 }
 
@@ -45,7 +45,7 @@ static void take_outline(struct deep_stacks *stacks, pid_t tid, uint64_t sp, uin
 	write_u64(&w, FIRST);
 	write_u64(&w, FIRST + n * DEEP_PAGE);
 	write_u64(&w, n);
-	write_u64(&w, 77); /* the kernel's name for the thread */
+	write_u64(&w, 77); /* the kernel's identifier of the thread */
 	for (uint64_t i = 0; i < n; i++)
 		write_u64(&w, deep_hash(page));
 	deep_stacks_take(stacks, tid, writer_bytes(&w));
@@ -114,7 +114,7 @@ TEST(deep_stack_of_another_thread_or_moment_is_not_joined)
 	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
 	take_outline(stacks, 7, SP, 1, page_of_fives);
 	CHECK_EQ(join(stacks, 7, SP + 16).n_deep, 0);
-	take_outline(stacks, 8, SP, 1, page_of_fives); /* whose pages nobody wrote */
+	take_outline(stacks, 8, SP, 1, page_of_fives); /* no pages of thread 8 were recorded */
 	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
 	deep_stacks_free(stacks);
 }
@@ -168,7 +168,7 @@ TEST(deep_stack_pages_of_a_thread_that_has_ended_are_freed)
 			CHECK_EQ(join(stacks, tid, SP).n_deep, tid == 2 ? 0 : 3);
 		}
 	}
-	for (pid_t tid = 10; tid < 40; tid++) /* others take their place, and end */
+	for (pid_t tid = 10; tid < 40; tid++) /* other threads reuse the freed slots, then end */
 		take_page(stacks, tid, FIRST, page_of_fives);
 	for (pid_t tid = 1; tid < 40; tid++)
 		deep_stacks_forget(stacks, tid);
@@ -236,7 +236,7 @@ TEST(deep_stack_survives_nonsense)
 	struct deep_stacks *stacks = deep_stacks_new();
 	struct writer w = page_record(FIRST, page_of_fives);
 
-	for (size_t len = 0; len < DEEP_PAGE_RECORD; len += 5) /* cut off */
+	for (size_t len = 0; len < DEEP_PAGE_RECORD; len += 5) /* truncated */
 		deep_stacks_take(stacks, 7, (struct bytes){ w.at, len });
 	take_outline(stacks, 7, SP, 1, page_of_fives);
 	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
@@ -331,7 +331,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 	CHECK_EQ(last_key, THREAD);
 	CHECK_EQ(limit_after(needs, 1, 0, 0, true), 32);
 	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
-	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were under way */
+	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were already in flight */
 	CHECK_EQ(limit_after(needs, 1, 32, 32, true), 8 * 32);
 	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
 	CHECK_EQ(limit_after(needs, 100, 40, 20, false), -1);

@@ -41,7 +41,7 @@ TEST(a_sample_stands_for_what_was_counted_since_the_last_one_of_its_thread)
 	sample = read_two(&reads, 1, 1500, 5);
 	CHECK_EQ(sample.weight, 500);
 	CHECK_EQ(sample.more[0], 0);
-	sample = read_two(&reads, 1, 100, 1); /* gone back: it has begun anew */
+	sample = read_two(&reads, 1, 100, 1); /* lower than before: the counter restarted */
 	CHECK_EQ(sample.weight, 100);
 	CHECK_EQ(sample.more[0], 1);
 	group_reads_done(&reads);

@@ -48,7 +48,7 @@ TEST(lists_of_cpus_are_read_whatever_they_hold)
 	CHECK(list.at.n <= 65536);
 	write_list(path, "what\n");
 	cpu_list_read(path, &list);
-	CHECK(list.at.n >= 1); /* those that there are */
+	CHECK(list.at.n >= 1); /* falls back to the existing CPUs */
 	vec_done(&list.at);
 	unlink(path);
 }
@@ -107,7 +107,7 @@ TEST(cpus_that_come_later_are_taken_up)
 	write_list(path, "0-1\n");
 	bool has_come = is_sampled(source, 1, 20000000000);
 	write_list(path, "0\n");
-	is_sampled(source, UINT32_MAX, 2500000000); /* it is given up */
+	is_sampled(source, UINT32_MAX, 2500000000); /* until its removal is noticed */
 	bool is_there = is_sampled(source, 1, 300000000);
 	write_list(path, "0-1\n");
 	bool is_back = is_sampled(source, 1, 20000000000);

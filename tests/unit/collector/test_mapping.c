@@ -28,7 +28,7 @@ TEST(mapping_bias_of_code_that_shares_a_page_with_data)
 	CHECK_EQ(bias, 0x7f0000000000);
 	CHECK(mapping_bias(&lld_image, 0x7f0000000000, 0, false, &bias));
 	CHECK_EQ(bias, 0x7f0000000000);
-	CHECK(mapping_bias(&lld_image, 0x7f0000013000, 0x3000, true, &bias)); /* a piece, split by mprotect */
+	CHECK(mapping_bias(&lld_image, 0x7f0000013000, 0x3000, true, &bias)); /* split by mprotect */
 	CHECK_EQ(bias, 0x7f0000000000);
 }
 
@@ -100,7 +100,7 @@ TEST(mapper_never_takes_another_file_of_the_same_name)
 	CHECK_EQ(target_maps(getpid(), find_self, &map), 0);
 	struct mapping mapping = mapping_of(&map);
 	struct mapping_file file = { .inode = map.inode + 1 };
-	mapping.start += 0x1000; /* so that map_files cannot prove it either */
+	mapping.start += 0x1000; /* has no entry in map_files */
 	mapper_resolve(mapper, getpid(), &file, &mapping);
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
 
@@ -164,7 +164,7 @@ TEST(mapper_reads_the_vdso_from_memory)
 	struct mapping_file file = { 0 };
 	struct mapping mapping = { .start = 0x5000, .len = 0x2000, .is_executable = true, .path = "[vdso]" };
 
-	mapper_resolve(mapper, -2, &file, &mapping); /* nobody there: our own */
+	mapper_resolve(mapper, -2, &file, &mapping); /* no such process: our own vdso is used */
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_VDSO);
 	mapper_free(mapper);
 	images_free(images);

@@ -71,7 +71,7 @@ TEST(events_are_named_by_their_description_without_precision_modifiers)
 	write_u32(w, 0);
 	file_string(&f, 12, "cycles:uppp");
 	CHECK_EQ(open_build(&f), 0);
-	CHECK_STR(source->info.events.at[0].name, "cycles:uppp"); /* u says what was counted */
+	CHECK_STR(source->info.events.at[0].name, "cycles:uppp"); /* u is kept: it says what was counted */
 	done();
 
 	f = simple();
@@ -134,7 +134,7 @@ TEST(records_come_in_time_order_within_rounds)
 	put_comm(&f, "10", 10);
 	put_bare(&f, 68);
 	put_comm(&f, "40", 40);
-	put_comm(&f, "15", 15); /* of another CPU, held back until this round */
+	put_comm(&f, "15", 15); /* from another CPU's buffer, read one round later */
 	put_bare(&f, 68);
 	put_comm(&f, "30", 30);
 	CHECK_EQ(open_build(&f), 0);
@@ -203,7 +203,7 @@ TEST(losses_that_both_the_ring_and_perf_report_count_once)
 	file_record(&f, &b);
 	put_bare(&f, 68);
 	put_bare(&f, 68);
-	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0); /* what perf asked the counters at the end */
+	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0); /* perf reads the counters at the end */
 	put64(&b, 120), put32(&b, 0), put32(&b, 0), put64(&b, 0);
 	file_record(&f, &b);
 	CHECK_EQ(open_build(&f), 0);
@@ -222,7 +222,7 @@ static void put_identified(struct file_build *f, uint64_t id, uint64_t time)
 	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	put64(&b, id), put64(&b, 0x1000), put32(&b, 10), put32(&b, 11), put64(&b, time);
 	if (id == 12)
-		put64(&b, 777); /* that event's samples carry a period */
+		put64(&b, 777); /* samples of that event have a period */
 	file_record(f, &b);
 }
 
@@ -442,7 +442,7 @@ TEST(a_damaged_record_is_left_out_and_counted)
 
 	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	put64(&b, 1);
-	file_record(&f, &b); /* neither who nor when */
+	file_record(&f, &b); /* neither process nor time */
 	put_comm(&f, "a", 1);
 	CHECK_EQ(open_build(&f), 0);
 	check_next_comm("a");

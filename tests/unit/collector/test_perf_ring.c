@@ -78,7 +78,7 @@ TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
 	struct bytes record;
 
 	fake_init(&fake);
-	put_record(&fake, 0, 1); /* would loop for ever */
+	put_record(&fake, 0, 1); /* size 0: would never advance */
 	put_record(&fake, 16, 2);
 	CHECK(!ring_view_next(&fake.view, &record));
 	CHECK(fake.view.is_damaged);
@@ -86,7 +86,7 @@ TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
 
 	fake_init(&fake);
 	put_record(&fake, 16, 1);
-	fake.view.head -= 8; /* claims more than was written */
+	fake.view.head -= 8; /* the record is longer than what was written */
 	CHECK(!ring_view_next(&fake.view, &record));
 	CHECK(fake.view.is_damaged);
 }
@@ -142,7 +142,7 @@ TEST(ring_keeps_the_room_of_records_that_are_lent)
 	CHECK(first && second && first != second);
 	CHECK_EQ(lender.page.data_tail, 0);
 
-	--*second; /* the later one is done with first: nothing is handed back yet */
+	--*second; /* released out of order: the tail does not move yet */
 	lender_read(&lender);
 	CHECK_EQ(lender.page.data_tail, 0);
 	--*first;
@@ -196,14 +196,14 @@ TEST(ring_lends_nothing_when_three_quarters_full_nor_what_wraps)
 	lender_init(&lender);
 	for (int i = 0; i < 12; i++)
 		lender_put(&lender, 1);
-	CHECK(lender_read(&lender) != NULL); /* the 192nd byte of 256 */
+	CHECK(lender_read(&lender) != NULL); /* ends at byte 192 of 256 */
 	lender_put(&lender, 2);
 	CHECK(lender_read(&lender) == NULL);
 
 	lender_init(&lender);
 	lender.ring.view.at = lender.ring.tail = lender.fake.view.head = SIZE - 8;
 	lender.ring.rounds[0].end = SIZE - 8;
-	lender_put(&lender, 3); /* half of it at the end, half at the beginning */
+	lender_put(&lender, 3); /* wraps around the end of the ring */
 	CHECK(lender_read(&lender) == NULL);
 	CHECK_EQ(lender.page.data_tail, SIZE + 8);
 }

@@ -126,7 +126,7 @@ TEST(parse_splits_a_callchain_at_its_context_markers)
 	put64(&b, (uint64_t)PERF_CONTEXT_KERNEL), put64(&b, 0xffff0002);
 	put64(&b, (uint64_t)PERF_CONTEXT_GUEST), put64(&b, 0xbad);
 	put64(&b, (uint64_t)PERF_CONTEXT_USER), put64(&b, 0x10), put64(&b, 0x20);
-	put64(&b, (uint64_t)-640); /* a cookie would follow */
+	put64(&b, (uint64_t)-640); /* PERF_CONTEXT_USER_DEFERRED, without its cookie */
 	CHECK_EQ(parse(&layout), 0);
 	CHECK_EQ(sample->n_kernel_pc, 2);
 	CHECK_EQ(sample->kernel_pc[0], 0xffff0001);

@@ -61,7 +61,7 @@ static unsigned read_samples(unsigned last)
 TEST(a_recording_truncated_while_it_is_read_ends_there_with_a_note)
 {
 	static const off_t cut[] = { 100000, 98304,
-				     98304 + SAMPLE_SIZE / 2 }; /* within a page, where one ends, ... */
+				     98304 + SAMPLE_SIZE / 2 }; /* in a page, at its end, in a sample */
 
 	for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
 		struct file_build f = samples(100);
@@ -79,7 +79,7 @@ TEST(a_recording_truncated_while_it_is_read_ends_there_with_a_note)
 
 TEST(records_that_wait_where_they_lie_are_left_out_once_the_file_has_lost_them)
 {
-	struct file_build f = samples(0); /* nothing goes out before everything was read */
+	struct file_build f = samples(0); /* no rounds: sorted only after everything was read */
 	int fd = open_twice(&f);
 
 	CHECK_EQ(next(), 1);
@@ -132,7 +132,7 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	struct file_build packed = simple(), f = simple();
 	struct buffer out;
 
-	put_sample(&packed, 1, 0); /* time 0: at once */
+	put_sample(&packed, 1, 0); /* without a time: handed out at once */
 	CHECK_EQ(compress_zstd(writer_bytes(&packed.data), 1, &out), 0);
 	close(file_built(&packed));
 	put_sample(&f, 1, 0);
@@ -143,7 +143,7 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	CHECK_EQ(open_fd(fd, "/nonexistent"), 0);
 	CHECK_EQ(next(), 1);
 	CHECK_EQ(ftruncate(again, size - (16 + 4 + 64) - (off_t)out.len / 2),
-		 0); /* the architecture's name lies behind it */
+		 0); /* the feature section with the architecture follows it */
 	check_end();
 	CHECK(has_note("is truncated"));
 	free(out.at);

@@ -19,7 +19,7 @@
 
 static struct build b;
 static struct diag diag;
-static int file; /* the test's own descriptor of what is written */
+static int file; /* the test's own descriptor of the file */
 
 static struct perf_writer *start(size_t n_events)
 {
@@ -117,7 +117,7 @@ static void check_info(const struct source_info *info)
 	uname(&system);
 	CHECK_STR(info->host, system.nodename);
 	CHECK_STR(info->kernel, system.release);
-	CHECK_STR(info->command, "x"); /* what was recorded, not who did it */
+	CHECK_STR(info->command, "x"); /* the recorded command, not the recorder's */
 	CHECK_STR(info->events.at[0].name, "cpu-clock");
 	CHECK_STR(info->events.at[1].name, "faults");
 	CHECK_EQ(info->events.at[1].period, 1000);
@@ -198,7 +198,7 @@ TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
 	perf_writer_add_id(writer, 1, 42);
 	for (size_t i = 0; i < n_written; i++)
 		write_sample(writer, 41 + i % 2, i, i + 1);
-	perf_writer_free(writer); /* as if we had been killed */
+	perf_writer_free(writer); /* as if the recorder had been killed */
 
 	struct source *source = reread(images);
 	while (source_next(source, &event, -1, &diag) > 0) {

@@ -76,7 +76,7 @@ static void check_beats(bool are_few)
 		/* Weights add up to the elapsed time, except for the last interval. */
 		CHECK(outcome.all <= length + MEAN && outcome.all >= length - 2 * MEAN);
 	}
-	CHECK(n_within >= 175); /* rounds that differ widen the interval further: test_spread.c */
+	CHECK(n_within >= 175); /* differing rounds widen the interval: test_spread.c */
 }
 
 TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
@@ -250,7 +250,7 @@ TEST(samples_from_before_a_reading_are_counted_before_it_is_settled)
 	uint64_t ran = 14 * MS;
 	periods_throttle(&periods, &(struct throttle_change){ ID, ID + 3, 12 * MS, false }, 30 * MS,
 			 &(struct periods_ops){ .read = read_ran, .context = &ran });
-	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is owed, not 14 */
+	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is still missing, not 14 */
 	CHECK_EQ(weigh_all(&periods, 31 * MS, 40), 40 * MS + 1 * MS);
 	periods_done(&periods);
 }
@@ -305,7 +305,7 @@ TEST(few_periods_follow_from_the_round)
 		periods_begin_round(&periods, now, &(struct periods_ops){ 0 });
 		drawn = periods_draw(&periods, MEAN);
 		uint32_t round = periods_round(&periods, i % 3 ? now : now - 1) % PERIODS_FEW;
-		if (i % 3 == 0) /* a record from before the round began; the next is behind it */
+		if (i % 3 == 0) /* recorded before the round began: still the previous round */
 			round = (round + 1) % PERIODS_FEW;
 		if (!of_round[round])
 			for (size_t k = 0; k < PERIODS_FEW; k++)

@@ -46,7 +46,7 @@ TEST(stack_top_looks_again_after_a_pause_only)
 
 	lookups = 0;
 	CHECK_EQ(stack_tops_clip(tops, 1, SECOND, 0x10f00, 0x400), 0x100);
-	for (uint64_t i = 1; i < 50; i++) /* a coroutine elsewhere */
+	for (uint64_t i = 1; i < 50; i++) /* on a coroutine's stack */
 		CHECK_EQ(stack_tops_clip(tops, 1, SECOND + i, 0x20f00, 0x400), 0x400);
 	CHECK_EQ(lookups, 1);
 	CHECK_EQ(stack_tops_clip(tops, 1, 2 * SECOND, 0x20f00, 0x400), 0x100);

@@ -27,14 +27,14 @@ TEST(an_end_that_is_missing_makes_no_wait)
 	struct waits waits = { 0 };
 	struct wait wait;
 
-	CHECK(!waits_in(&waits, 11, 50, &wait)); /* it was away before we came */
+	CHECK(!waits_in(&waits, 11, 50, &wait)); /* already off the CPU when recording began */
 	CHECK_EQ(waits.n_before, 1);
 	waits_out(&waits, 1, 11, 100);
-	waits_out(&waits, 1, 11, 200); /* the in between was lost */
+	waits_out(&waits, 1, 11, 200); /* the switch-in record between was lost */
 	CHECK_EQ(waits.n_lost, 1);
 	CHECK(waits_in(&waits, 11, 300, &wait));
 	CHECK_EQ(wait.sum.ns, 100);
-	CHECK(!waits_in(&waits, 11, 400, &wait)); /* so was an out */
+	CHECK(!waits_in(&waits, 11, 400, &wait)); /* a switch-out record was lost, too */
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
 }
@@ -60,7 +60,7 @@ TEST(a_thread_that_ends_waits_no_more)
 	waits_out(&waits, 1, 13, 100);
 	CHECK(!waits_forget(&waits, 11, &wait));
 	CHECK(!waits_forget(&waits, 99, &wait));
-	CHECK(waits_in(&waits, 13, 130, &wait)); /* which took its place */
+	CHECK(waits_in(&waits, 13, 130, &wait)); /* was moved to the slot of 11 */
 	CHECK_EQ(wait.sum.ns, 30);
 	CHECK(waits_cut(&waits, 150, &wait));
 	CHECK_EQ(wait.tid, 12);
@@ -90,7 +90,7 @@ TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
 	CHECK(!waits_saw(&waits, 11, 100));
 	waits_see(&waits, 1, 11, 1000000);
 	CHECK(waits_saw(&waits, 11, 999000));
-	CHECK(!waits_saw(&waits, 11, 5000000)); /* a later one */
+	CHECK(!waits_saw(&waits, 11, 5000000)); /* a later switch, without a sample */
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
 }
@@ -107,12 +107,12 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(wait.is_before && !wait.is_placed);
 	CHECK(!waits_runs(&waits, 11, 500, &wait));
-	waits_out(&waits, 1, 11, 600); /* from now on as any other */
+	waits_out(&waits, 1, 11, 600); /* from now on like any other thread */
 	CHECK(!waits_runs(&waits, 11, 700, &wait));
 	CHECK(waits_in(&waits, 11, 800, &wait));
 	CHECK(!wait.is_before);
 	CHECK_EQ(wait.sum.ns, 200);
-	CHECK(waits_cut(&waits, 1100, &wait)); /* was never seen */
+	CHECK(waits_cut(&waits, 1100, &wait)); /* never seen running */
 	CHECK_EQ(wait.tid, 12);
 	CHECK(wait.is_before && wait.is_placed);
 	CHECK_EQ(wait.sum.ns, 1000);
@@ -167,7 +167,7 @@ TEST(a_wait_that_began_before_is_told_once)
 	waits_before(&waits, 1, 11, 100, false);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
 	CHECK_EQ(wait.sum.ns, 300);
-	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the record that said so */
+	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the switch-in record of the same run */
 	CHECK_EQ(waits.n_lost, 0);
 	CHECK(!waits_in(&waits, 11, 500, &wait));
 	CHECK_EQ(waits.n_lost, 1);
@@ -185,7 +185,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 		CHECK(!waits_in(&waits, 11, 110 + 100 * i, &wait));
 	}
 	waits_out(&waits, 1, 11, 400);
-	waits_leave(&waits, 1, 11, 401, false); /* the same */
+	waits_leave(&waits, 1, 11, 401, false); /* the record of the same switch */
 	CHECK(waits_in(&waits, 11, 450, &wait));
 	CHECK_EQ(wait.sum.n, 4);
 	CHECK_EQ(wait.sum.ns, 80);
@@ -193,7 +193,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 	CHECK(wait.is_sampled);
 	waits_leave(&waits, 1, 11, 500, false);
 	CHECK(!waits_in(&waits, 11, 520, &wait));
-	CHECK(waits_forget(&waits, 11, &wait)); /* none stands for it */
+	CHECK(waits_forget(&waits, 11, &wait)); /* no sample represents it */
 	CHECK_EQ(wait.sum.n, 1);
 	CHECK_EQ(wait.sum.ns, 20);
 	CHECK(!wait.is_sampled);
@@ -265,7 +265,7 @@ TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 		waits_leave(&waits, 1, 11, now += 1000000, false);
 		CHECK(!waits_in(&waits, 11, now += 10, &wait));
 	}
-	waits_out(&waits, 1, 11, now += 1000000); /* it stands for three */
+	waits_out(&waits, 1, 11, now += 1000000); /* represents three waits */
 	CHECK(waits_in(&waits, 11, now += 10, &wait));
 	CHECK_EQ(wait.sum.n, 3);
 	for (int i = 0; i < 6; i++) {
@@ -292,7 +292,7 @@ TEST(a_sample_stands_for_waits_of_its_own_sort)
 	CHECK(!waits_in(&waits, 11, 400, &wait));
 	waits_leave(&waits, 1, 11, 500, true); /* 10, not sampled */
 	CHECK(!waits_in(&waits, 11, 510, &wait));
-	waits_out(&waits, 1, 11, 600); /* 20, sampled; the record tells its sort */
+	waits_out(&waits, 1, 11, 600); /* 20, sampled; the record has its sort */
 	waits_leave(&waits, 1, 11, 600, true);
 	CHECK(waits_in(&waits, 11, 620, &wait));
 	CHECK_EQ(wait.sum.ns, 30);
@@ -300,7 +300,7 @@ TEST(a_sample_stands_for_waits_of_its_own_sort)
 	CHECK_EQ(wait.sum.longest_ns, 20);
 	CHECK(wait.is_sampled);
 	uint32_t preempted = wait.sort;
-	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, nor any later */
+	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, and no later one is */
 	CHECK(!waits_in(&waits, 11, 705, &wait));
 	CHECK(waits_forget(&waits, 11, &wait));
 	CHECK_EQ(wait.sum.ns, 5);

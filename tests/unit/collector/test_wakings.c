@@ -28,7 +28,7 @@ TEST(record_and_sample_become_a_waker)
 	CHECK_EQ(sample.sample.woken.pid, 2);
 	CHECK_EQ(sample.sample.woken.tid, 9);
 	CHECK_EQ(sample.sample.n_kernel_pc, 0);
-	CHECK(!wakings_join(&wakings, &next)); /* one record, one sample */
+	CHECK(!wakings_join(&wakings, &next)); /* a record belongs to one sample only */
 	CHECK_EQ(next.sample.n_kernel_pc, 5);
 	wakings_done(&wakings);
 }
@@ -53,7 +53,7 @@ TEST(other_records_are_left_alone)
 
 	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, sizeof(words) }));
 	words[0] = WAITS_MAGIC_WAKING;
-	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, 24 })); /* cut off */
+	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, 24 })); /* truncated */
 	CHECK(!wakings_take(&wakings, (struct bytes){ 0 }));
 	CHECK_EQ(wakings.waiting.n, 0);
 	wakings_done(&wakings);

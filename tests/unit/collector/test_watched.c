@@ -33,7 +33,7 @@ TEST(children_are_followed_and_numbers_used_again)
 	CHECK(watched_sees(&watched, EVENT_COMM, 20, 0));
 	CHECK(watched_sees(&watched, EVENT_FORK, 30, 20));
 	CHECK(watched_sees(&watched, EVENT_EXIT, 20, 0));
-	CHECK(!watched_sees(&watched, EVENT_FORK, 20, 7)); /* another one's child has its number now */
+	CHECK(!watched_sees(&watched, EVENT_FORK, 20, 7)); /* the pid was reused elsewhere */
 	CHECK(!watched_sees(&watched, EVENT_EXEC, 20, 0));
 	CHECK(watched_sees(&watched, EVENT_EXEC, 30, 0));
 	watched.inherits = false;

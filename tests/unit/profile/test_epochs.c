@@ -18,7 +18,7 @@
 
 #define SECOND 1000000000ull
 #define HOUR_S 3600ull
-#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* a full hour */
+#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* on the hour */
 
 static char folder[64];
 
@@ -108,7 +108,7 @@ TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
 	CHECK_EQ(n_bad, 0);
 	CHECK_EQ(both->quality.samples, 2 * one->quality.samples);
 	CHECK_EQ(profile_sum(both, 1), 2 * profile_sum(one, 1));
-	CHECK_EQ(both->threads.n, one->threads.n); /* they are the same ones */
+	CHECK_EQ(both->threads.n, one->threads.n); /* both have the same threads */
 	CHECK_EQ(both->cct.nodes.n, one->cct.nodes.n);
 	CHECK(both->functions.n > 0);
 	CHECK(both->run.is_resolved && !both->run.n_runs);
@@ -150,7 +150,7 @@ TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
 	for (int i = 0; i < 300; i++) {
 		brief.tid = 5000 + i;
 		brief.start_ns = SECOND + (uint64_t)i * 1000;
-		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one stays */
+		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one is still alive */
 		vec_push(&profile->threads, brief);
 		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 0, 1);
 		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 1, 1003009);
@@ -163,7 +163,7 @@ TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
 		if (all->cct.values.at[i].metric == 0 &&
 		    all->threads.at[all->cct.values.at[i].thread].tid == 0)
 			n_joined += all->cct.values.at[i].value;
-	CHECK_EQ(n_joined, 299 + 70); /* and those of `worker`, which is brief as well */
+	CHECK_EQ(n_joined, 299 + 70); /* and the samples of `worker`, which is short-lived as well */
 	CHECK_EQ(profile_sum(all, 0), profile_sum(profile, 0));
 	database_done(epochs);
 }
@@ -207,7 +207,7 @@ TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
 			CHECK_EQ(utimensat(dirfd(dir), entry->d_name, past, 0), 0);
 	closedir(dir);
 	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 1);
-	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0); /* nothing new */
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0); /* no new names */
 	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 0);
 	database_done(epochs);
 }
@@ -240,7 +240,7 @@ TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 	CHECK_EQ(n_found[0], 1);
 	CHECK_EQ(n_found[1], 1);
 	size_t n, n_images = 0;
-	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* they were not counted twice */
+	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* samples are not counted twice */
 
 	/* It is still code of one process. */
 	struct scope_tree tree;
@@ -329,7 +329,7 @@ TEST(hours_and_days_become_one_and_sums_stay)
 	OWNED struct profile *before = read_all(epochs, NULL, &n_bad);
 	uint64_t now_ms = START / 1000000 + 26 * HOUR_S * 1000;
 	CHECK_EQ(epochs_keep(epochs, &limits, now_ms - HOUR_S * 1000).n_merged,
-		 6); /* the first hour is old */
+		 6); /* only the first hour is old enough */
 	CHECK_EQ(epochs_keep(epochs, &limits, now_ms).n_merged, 6);
 	epochs_list(epochs, &n);
 	CHECK_EQ(n, 2);
@@ -385,7 +385,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 		CHECK_EQ(epochs_put(epochs, many, &diag), 0);
 		OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
 		CHECK_EQ(profile_sum(all, 0), profile_sum(many, 0));
-		size_t n_more = i ? 1 : counts[i]; /* few keep their numbers */
+		size_t n_more = i ? 1 : counts[i]; /* if there are few, they keep their pids */
 		CHECK_EQ(all->processes.n, before->processes.n + n_more);
 		CHECK_EQ(all->threads.n, before->threads.n + n_more);
 		size_t n_unnumbered = 0;
@@ -409,7 +409,7 @@ TEST(what_was_merged_into_another_counts_once)
 	for (uint64_t i = 0; i < 6; i++)
 		put_at(epochs, i * 600);
 	epochs_keep(epochs, &limits, START / 1000000 + 48 * HOUR_S * 1000);
-	put_at(epochs, 600); /* one of them is back */
+	put_at(epochs, 600); /* one of the inputs still exists */
 	OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
 	CHECK_EQ(all->quality.samples, 600);
 	database_done(epochs);
@@ -445,7 +445,7 @@ TEST(what_a_killed_daemon_has_left_is_kept)
 	profile->run.is_checkpoint = 1;
 	CHECK_EQ(profile_write(profile, path, &diag), 0);
 	CHECK(epochs_list(epochs, &n)[0].is_open);
-	OWNED struct profile *open = read_all(epochs, NULL, &n_bad); /* readable at any moment */
+	OWNED struct profile *open = read_all(epochs, NULL, &n_bad); /* an open epoch can be read */
 	CHECK_EQ(open->quality.samples, 100);
 	epochs_recover(epochs);
 	const struct epoch *list = epochs_list(epochs, &n);

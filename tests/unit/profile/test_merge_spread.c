@@ -27,7 +27,7 @@ static struct profile *spread_merge(struct profile *const *profiles, size_t n)
 static void spread_make(struct profile **ret)
 {
 	for (uint32_t i = 0; i < N; i++) {
-		ret[i] = random_profile(1 + i / 2, 80); /* some twice: the same tree */
+		ret[i] = random_profile(1 + i / 2, 80); /* some trees occur twice */
 		for (size_t j = 0; j < ret[i]->processes.n; j++)
 			ret[i]->processes.at[j].rank = 1 + i;
 	}
@@ -103,7 +103,7 @@ static void check_spread(const struct profile *all, struct profile *const *p, ui
 		want.min = value < want.min ? value : want.min;
 	}
 	const struct profile_spread *got = spread_find(all, node, 1, kind);
-	if (kind == SPREAD_INCLUSIVE && !got) /* a leaf: it is the same as what it spent itself */
+	if (kind == SPREAD_INCLUSIVE && !got) /* a leaf: inclusive and self values are equal */
 		got = spread_find(all, node, 1, SPREAD_SELF);
 	CHECK_EQ(got != NULL, want.n != 0);
 	if (!got)
@@ -148,7 +148,7 @@ TEST(what_is_reduced_in_steps_is_the_same_byte_by_byte)
 	OWNED struct profile *some = spread_merge(p + 3, 4);
 	struct profile *rest[] = { some, p[1], p[0], p[2] };
 	OWNED struct profile *steps = spread_merge(rest, 4);
-	CHECK_EQ(all->threads.n, 2); /* those whose start is not known */
+	CHECK_EQ(all->threads.n, 2); /* one for the profiles with a known start, one for the others */
 	profile_pack(all, &x);
 	profile_pack(steps, &y);
 	CHECK(bytes_equal(writer_bytes(&x), writer_bytes(&y)));

@@ -396,7 +396,7 @@ TEST(write_replaces_the_file_and_rotate_keeps_the_last_one)
 	CHECK_STR(profile_difference(before, after), "none");
 	CHECK_EQ(unlink(path), 0);
 	CHECK_EQ(unlink(old), 0);
-	CHECK_EQ(rmdir(folder), 0); /* and nothing else is left in it */
+	CHECK_EQ(rmdir(folder), 0); /* no other file is left in it */
 }
 
 TEST(write_goes_through_a_device_and_does_not_replace_it)

@@ -52,7 +52,7 @@ TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 	CHECK_EQ(p->run.is_resolved, 1);
 
 	size_t n = p->functions.n;
-	CHECK_EQ(resolve(p, images, NULL, &diag), 0); /* once more changes nothing */
+	CHECK_EQ(resolve(p, images, NULL, &diag), 0); /* a second time changes nothing */
 	CHECK_EQ(p->functions.n, n);
 	images_free(images);
 }

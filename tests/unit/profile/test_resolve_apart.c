@@ -21,7 +21,7 @@ struct apart_case {
 	struct images *images;
 	image_id self, libc, gone, kernel;
 	uint64_t in_self, in_libc;
-	char copy[64]; /* of this program, that anybody can write; "" if there is none */
+	char copy[64]; /* path of a world-writable copy of this program; "" = none */
 };
 
 static uint64_t address_in_libc(const struct apart_case *c)
@@ -136,7 +136,7 @@ TEST(a_fenced_child_finds_what_we_find)
 	CHECK_EQ(apart.profile->structures.n, here.profile->structures.n);
 	CHECK_EQ(apart.profile->codes.n, here.profile->codes.n);
 	CHECK_EQ(apart.profile->quality.unsymbolized, here.profile->quality.unsymbolized);
-	CHECK_EQ(apart.profile->cct.values.n, here.profile->cct.values.n); /* the tree is as it was */
+	CHECK_EQ(apart.profile->cct.values.n, here.profile->cct.values.n); /* the tree is unchanged */
 	CHECK_EQ(apart.profile->notes.n, 0);
 	apart_end(&apart);
 	apart_end(&here);
@@ -145,9 +145,9 @@ TEST(a_fenced_child_finds_what_we_find)
 /* ---- in pieces ---------------------------------------------------------------------------------- */
 
 struct pieces_seen {
-	const struct apart_case *whole; /* with names */
+	const struct apart_case *whole; /* with all names */
 	size_t n_pieces, n_functions, n_structures, n_codes;
-	image_id known; /* of which everything is known; IMAGE_NONE: of none */
+	image_id known; /* the image that is already completely resolved; IMAGE_NONE: none */
 };
 
 static void pieces_take(void *context, struct profile *names)
@@ -321,7 +321,7 @@ TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
 	CHECK(entry.len == 4 && memcmp(entry.at, "true", 4) == 0);
 	store_release(entry);
 	CHECK_STR(apart_name(&c, c.libc, c.in_libc), "qsort");
-	CHECK_EQ(c.profile->notes.n, 1); /* the one who read the copy ended early */
+	CHECK_EQ(c.profile->notes.n, 1); /* the child that read the copy ended early */
 	store_close(store);
 	snprintf(command, sizeof(command), "rm -r %s", path);
 	CHECK_EQ(system(command), 0);

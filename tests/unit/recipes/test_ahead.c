@@ -121,7 +121,7 @@ TEST(ahead_remembers_the_branches_that_lead_furthest)
 	uint32_t words[1200] = { 0 };
 
 	for (uint32_t i = 0; i < 1000; i++)
-		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf */
+		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf instructions */
 	words[1000] = 0xb4000040;                                 /* cbz x0, .+8 */
 	words[1001] = 0x14000000;                                 /* b . */
 	words[1002] = POP_PAIR;

@@ -79,7 +79,7 @@ TEST(behind_says_nothing_where_the_frame_pointer_is_another)
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xa8c27bfd, NOP), "none"); /* ldp x29, x30, [sp], #32 */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xaa0003fd, NOP), "none"); /* mov x29, x0 */
 	CHECK_STR(BEHIND(UDF, NOP, SET_FP, NOP), "none");                   /* nothing is saved */
-	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* something else is */
+	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* other registers are saved */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, 0x910043fd, NOP), "none");         /* add x29, sp, #16 */
 }
 
@@ -103,8 +103,8 @@ static bool points_to_frame(const uint32_t *words, size_t n)
 TEST(behind_tells_whether_the_frame_pointer_points_to_the_frame)
 {
 	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, LOWER, CALL));
-	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another way out */
-	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PACIASP, NOP, CALL)); /* another function's */
+	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another exit */
+	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PACIASP, NOP, CALL)); /* the prologue of another function */
 	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PUSH_PAIR, NOP, CALL));
 	CHECK(!POINTS(NOP, NOP, CALL));
 }
@@ -149,7 +149,7 @@ TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
 	CHECK_STR(in_prologue(code, sizeof(code), 9), framed);
 	CHECK_STR(in_prologue(code, sizeof(code), 11), framed);
 	CHECK_STR(in_prologue(code, sizeof(code), 19), framed);
-	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* behind a return */
+	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* after a return */
 	CHECK_STR(in_prologue(code, sizeof(code), 8), "none");  /* inside an instruction */
 	CHECK_STR(in_prologue(code, sizeof(code), 12), "none");
 	/* After a call, it may be another function. */

@@ -20,7 +20,7 @@ struct program {
 	uint16_t machine;
 	uint8_t ra, sp;
 	uint32_t wrap, entry_size; /* the unwind entry covers both _start and __wrap_main */
-	uint32_t others[3];        /* functions behind */
+	uint32_t others[3];        /* functions after it */
 	struct bytes code;
 };
 

@@ -24,7 +24,7 @@ struct scene {
 	struct image *image;
 	image_id id;
 	struct frames *frames;
-	uint64_t places[N_PLACES]; /* in functions of the image */
+	uint64_t places[N_PLACES]; /* addresses in functions of the image */
 	size_t n_places;
 };
 
@@ -81,7 +81,7 @@ static void scene_done(struct scene *s)
 	rmdir(s->directory);
 }
 
-static size_t forget_every; /* 0 = nothing is forgotten */
+static size_t forget_every; /* 0 = never */
 
 /* All results for addresses [first, end), as text. Returns how many functions had to be analysed for
  * them. */
@@ -152,12 +152,12 @@ TEST(knowledge_that_was_forgotten_meanwhile_is_the_same)
 	scene_make(&s);
 	uint64_t n = ask(&s, NULL, 0, s.n_places, true, plain, sizeof(plain));
 	forget_every = 7;
-	CHECK_EQ(ask(&s, NULL, 0, s.n_places, true, text, sizeof(text)), n); /* there is no store: it stays */
+	CHECK_EQ(ask(&s, NULL, 0, s.n_places, true, text, sizeof(text)), n); /* no store: nothing dropped */
 	CHECK_STR(text, plain);
-	CHECK(ask(&s, s.store, 0, s.n_places, true, text, sizeof(text)) < n); /* the last ones are known */
+	CHECK(ask(&s, s.store, 0, s.n_places, true, text, sizeof(text)) < n); /* the last are in the store */
 	CHECK_STR(text, plain);
 	forget_every = 0;
-	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0); /* all was kept */
+	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0); /* all were stored */
 	CHECK_STR(text, plain);
 	scene_done(&s);
 }
@@ -253,7 +253,7 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 			describe(&s, analysis[k], &recipes[k], s.places[i], text[k]);
 		CHECK_STR(text[1], text[0]);
 	}
-	CHECK_EQ(analysis_index(analysis[1]).len, 0); /* it was taken, not made */
+	CHECK_EQ(analysis_index(analysis[1]).len, 0); /* the given index was used, none was made */
 	for (unsigned i = 0; i < 2; i++) {
 		analysis_free(analysis[i]);
 		recipes_done(&recipes[i]);
@@ -295,7 +295,7 @@ TEST(places_are_stored_but_for_those_with_expressions)
 	kept_add_place(&kept, 0x108, true, &place);
 	place.recipes = (struct recipe_pair){ { a, b } };
 	kept_add_place(&kept, 0x118, true, &place);
-	CHECK(kept_place(&kept, 0x118, true, &got)); /* in memory it is */
+	CHECK(kept_place(&kept, 0x118, true, &got)); /* already found in memory */
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == b && got.wants == 12);
 	kept_save(&kept, NULL);
 	CHECK(kept_place(&kept, 0x118, true, &got));
@@ -330,7 +330,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 		CHECK_EQ(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer), run == 1);
 		kept_add_fact(&kept, ASK_HOLDS, 1, 2, &no);
 		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &yes);
-		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &no); /* the first answer stays */
+		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &no); /* the first answer is kept */
 		CHECK(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer) && !answer.number);
 		CHECK(kept_fact(&kept, ASK_MAY_LEAVE, 1, 2, &answer) && answer.number == 1);
 		CHECK(!kept_fact(&kept, ASK_MAY_LEAVE, 1, 3, &answer));
@@ -407,10 +407,10 @@ TEST(unwind_entries_are_trusted_at_calls_until_the_walk_needs_more)
 	}
 	CHECK_EQ(knowledge_analysed(knowledge), 0);
 	knowledge_save(knowledge);
-	struct knowledge *other = knowledge_new(s.images, isa, UNWIND_AUTO, s.store); /* without patience */
+	struct knowledge *other = knowledge_new(s.images, isa, UNWIND_AUTO, s.store); /* analyses at once */
 	knowledge_place(other, s.id, vaddr, true, &place);
 	CHECK(!place.is_early);
-	CHECK(knowledge_analysed(other) > 0); /* the store has no answer */
+	CHECK(knowledge_analysed(other) > 0); /* the store has no result */
 	knowledge_free(other);
 	knowledge_place_now(knowledge, s.id, vaddr, true, &place);
 	CHECK(!place.is_early);
@@ -427,7 +427,7 @@ TEST(nothing_is_known_of_an_image_without_code)
 	image_id id = images_add_pseudo(images, IMAGE_UNKNOWN, "[unknown]", NULL);
 	struct knowledge *knowledge = knowledge_new(images, isa_for_machine(EM_X86_64), UNWIND_AUTO, NULL);
 
-	CHECK(knowledge_ask(knowledge, ASK_MAY_LEAVE, id, 1, 0).number); /* that cannot be told */
+	CHECK(knowledge_ask(knowledge, ASK_MAY_LEAVE, id, 1, 0).number); /* unknown: must be assumed */
 	CHECK(!knowledge_ask(knowledge, ASK_HOLDS, id, 1, 2).number);
 	CHECK(!knowledge_ask(knowledge, ASK_KEPT, id, 1, 0).number);
 	CHECK_EQ(knowledge_ask(knowledge, ASK_RECIPE_ALONE, id, 1, 0).recipe, RECIPE_NONE);

@@ -87,7 +87,7 @@ TEST(packed_rules_hold_leaves)
 
 	CHECK(fits(plain, rules, 3));
 	CHECK(fits(plain, rules + 2, 1));
-	rules[1].kind = RULE_SAME; /* only the last one can be */
+	rules[1].kind = RULE_SAME; /* only the last rule may be RULE_SAME */
 	rules[1].offset = 0;
 	CHECK(fits(plain, rules, 2));
 	CHECK(!fits(plain, rules, 3));
@@ -114,7 +114,7 @@ TEST(packed_rules_leave_the_rest_whole)
 	CHECK(!fits(plain, many, 13));
 	for (uint8_t kind = 0; kind <= RULE_IS_EXPR; kind++) {
 		other.kind = kind;
-		CHECK_EQ(fits(plain, &other, 1), kind == RULE_AT_CFA); /* what is the same has no offset */
+		CHECK_EQ(fits(plain, &other, 1), kind == RULE_AT_CFA); /* RULE_SAME must have offset 0 */
 	}
 	for (uint8_t kind = 0; kind <= CFA_EXPR; kind++) {
 		recipe.cfa_kind = kind;

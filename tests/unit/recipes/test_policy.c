@@ -81,7 +81,7 @@ TEST(policy_does_not_believe_cfi_about_the_frame_that_a_jump_goes_to)
 
 	CHECK_CHOICE(UNWIND_AUTO, w.guess, ahead, w.guess, RECIPE_NONE);
 	CHECK_CHOICE(UNWIND_AUTO, RECIPE_NONE, ahead, RECIPE_NONE, RECIPE_NONE);
-	recipe.cfa_reg = 7; /* vfork's return address is in a register, too */
+	recipe.cfa_reg = 7; /* vfork keeps its return address in a register, too */
 	uint32_t beside = recipes_add(&w.recipes, &recipe, &ra);
 	CHECK_CHOICE(UNWIND_AUTO, w.guess, beside, beside, w.guess);
 	recipes_done(&w.recipes);

@@ -198,9 +198,9 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
-	fill(&recipes, 5);                                    /* other numbers for other recipes */
-	add_span(&finds, SPANS_BESIDE, 0x1f8, 16, OTHER_ROW); /* overlaps one */
-	add_span(&finds, SPANS_BESIDE, 0x10f, 4, OTHER_ROW);  /* and this another */
+	fill(&recipes, 5);                                    /* different recipes with different numbers */
+	add_span(&finds, SPANS_BESIDE, 0x1f8, 16, OTHER_ROW); /* overlaps an existing span */
+	add_span(&finds, SPANS_BESIDE, 0x10f, 4, OTHER_ROW);  /* overlaps another one */
 	add_span(&finds, SPANS_BESIDE, 0x110, 4, OTHER_ROW);
 	add_span(&finds, SPANS_BESIDE, 0x80, 4, OTHER_ROW);
 	vec_push(&finds.facts,
@@ -288,7 +288,7 @@ TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
 
 	CHECK_EQ(offset_with(0, "\x03", 1), 16);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &none, 1), -1);
-	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &whole, 1), -1); /* there are none */
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &whole, 1), -1); /* no full recipe */
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &wide, 1), -1);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, cfa_reg), &many, 1), -1);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, first_reg), &many, 1), -1);

@@ -57,8 +57,7 @@ TEST(template_knows_where_programs_go_on_to_others)
 	CHECK(is_known(template_is_exec, &isa_aarch64, arm, TEXT + 12));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 20));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 8));
-	CHECK(!is_known(template_is_exec, &isa_aarch64, arm,
-			TEXT + 4)); /* before the code there is nothing */
+	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 4)); /* no code before it */
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 8));
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 15));
 	CHECK(!is_known(template_is_exec, &isa_x86_64, x86, TEXT + 22));
@@ -74,7 +73,7 @@ TEST(template_knows_calls_made_by_hand)
 
 	CHECK(template_is_made_call(&isa_aarch64, code, TEXT + 12));
 	CHECK(!template_is_made_call(&isa_aarch64, bytes_slice(code, 0, 8), TEXT + 8)); /* does not jump */
-	CHECK(!template_is_made_call(&isa_aarch64, bytes_from(code, 4), TEXT + 12));    /* no address */
+	CHECK(!template_is_made_call(&isa_aarch64, bytes_from(code, 4), TEXT + 12));    /* no adr */
 	CHECK(!template_is_made_call(&isa_aarch64, other, TEXT + 12));
 	CHECK(!template_is_made_call(&isa_x86_64, code, TEXT + 12));
 }

@@ -86,7 +86,7 @@ static void interpreter_make(struct interpreter *it, uint8_t frame, uint8_t rele
 	     frame);                   /* push rbp, rbx, r15, r14; sub rsp */
 	CODE(w, 0x85, 0xc0, 0x74, 10); /* test %eax, %eax; je 1f */
 	CODE(w, NEXT);
-	CODE(w, 0x48, 0x83, 0xc4, release, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d); /* 1: add rsp; pop them */
+	CODE(w, 0x48, 0x83, 0xc4, release, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d); /* 1: add rsp; pop all */
 	it->ret = TEXT + w->len;
 	CODE(w, 0xc3);
 	it->leaf = TEXT + w->len;

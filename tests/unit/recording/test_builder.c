@@ -128,7 +128,7 @@ TEST(a_number_used_again_is_another_process)
 	bench_init(&b);
 	sample(&b, 10, 7, 7, 1, STACK_COMPLETE);
 	happen(&b, (struct event){ .kind = EVENT_EXIT, .time_ns = 20, .pid = 7, .tid = 7 });
-	sample(&b, 21, 7, 7, 1, STACK_COMPLETE); /* late: still the old one */
+	sample(&b, 21, 7, 7, 1, STACK_COMPLETE); /* late: still of the old process */
 	happen(&b, (struct event){ .kind = EVENT_FORK, .time_ns = 30, .pid = 7, .tid = 7, .fork = { 1, 1 } });
 	sample(&b, 40, 7, 7, 1, STACK_COMPLETE);
 	struct profile *p = builder_profile(b.builder, NULL);

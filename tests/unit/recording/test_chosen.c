@@ -59,7 +59,7 @@ TEST(chosen_x86_a_probe_goes_behind_endbr64_where_the_kernel_emulates_what_follo
 	CHECK(f->is_start && f->exits.n > 0);
 	for (size_t i = 0; i < f->exits.n; i++)
 		CHECK_EQ(byte_at(&s, f->exits.at[i]), 0xc3);
-	CHECK_EQ(f->n_stepped, 1); /* the return */
+	CHECK_EQ(f->n_stepped, 1); /* the return is single-stepped */
 	CHECK(f->is_exit_stepped);
 	search_done(&s);
 }
@@ -229,7 +229,7 @@ TEST(chosen_two_patterns_that_name_one_function_have_both_found_it)
 	CHECK_EQ(s.chosen.found.at[0].n, 1);
 	CHECK_EQ(s.chosen.found.at[1].n, 1);
 	CHECK_EQ(s.chosen.found.at[2].n, 0);
-	CHECK_STR(s.chosen.found.at[2].nearest, "fill"); /* also if another pattern names it */
+	CHECK_STR(s.chosen.found.at[2].nearest, "fill"); /* even if another pattern matches it */
 	search_done(&s);
 }
 

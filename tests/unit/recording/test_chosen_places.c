@@ -24,7 +24,7 @@ struct search {
 	struct images *images;
 	struct chosen chosen;
 	struct image *image;
-	uint64_t base; /* from offsets of code to its addresses */
+	uint64_t base; /* address minus file offset */
 };
 
 static struct search look_through(const char *file)
@@ -87,7 +87,7 @@ static void check_exits(const struct search *s, const struct isa *isa, const str
 
 	for (uint64_t at = f->vaddr; at < f->end; at += insn.len) {
 		if (isa->decode(image_bytes(s->image, at), at, &insn) < 0)
-			return; /* data between code */
+			return; /* data within code */
 		bool is_exit = count_exits(f, at - s->base, at - s->base + 1) > 0;
 		n_met += is_exit;
 		CHECK(!is_exit || leaves(f, &insn));
@@ -233,7 +233,7 @@ static pid_t start_child(bool is_filtered)
 		return -1;
 	pid_t pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed check leaves the test at once */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* for when a failed check ends the test */
 		word = !is_filtered || (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 					prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 		if (write(ready[1], &word, 1) == 1)
@@ -263,7 +263,7 @@ TEST(trace_returns_are_not_probed_behind_a_filter_of_system_calls)
 {
 	pid_t filtered = start_child(true);
 
-	if (filtered < 0) /* the other child would outlive the test, with its output open */
+	if (filtered < 0) /* before the other child starts: it would outlive the test */
 		SKIP("system calls cannot be filtered here");
 	pid_t plain = start_child(false);
 	CHECK(plain > 0);

@@ -6,7 +6,7 @@
 /* A process with 4096 equal bytes, and the stored copies of them. */
 struct code_scene {
 	uint8_t byte;
-	pid_t asked; /* by this thread's id */
+	pid_t asked; /* the thread id used to read */
 	unsigned n;
 	pid_t pid, tid;
 	uint64_t time_ns, addr;
@@ -79,7 +79,7 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 	scene.byte = 2;
 	struct code_wanted later = { 100, 100, 30 };
 	code_log_read(log, &later, 0, to, sizeof(to));
-	CHECK_EQ(code_log_read(log, &later, 8192, to, sizeof(to)), -1); /* nothing there */
+	CHECK_EQ(code_log_read(log, &later, 8192, to, sizeof(to)), -1); /* no memory there */
 	code_log_write(log);
 	CHECK_EQ(scene.n, 3);
 	CHECK_EQ(scene.first, 2);

@@ -7,7 +7,7 @@
 #include "recording/tasks.h"
 #include "tests/test.h"
 
-#define HANDLER 0x1000u /* handle_softirqs, in what the test says of the kernel */
+#define HANDLER 0x1000u /* handle_softirqs, in `kallsyms` below */
 #define KSOFTIRQD 0x2000u
 #define OTHER 0x3000u
 
@@ -125,7 +125,7 @@ TEST(rules_by_command_follow_the_name)
 
 	scene_open(&scene,
 		   (struct machine_options){ .splits = true, .rules = { .deny = deny, .n_deny = 1 } });
-	CHECK(machine_event(scene.machine, &sshd, &room) != NULL); /* its mappings may be needed later */
+	CHECK(machine_event(scene.machine, &sshd, &room) != NULL); /* kept for its later mappings */
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) == NULL);
 	machine_event(scene.machine, &other, &room);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) != NULL);
@@ -147,7 +147,7 @@ TEST(descendants_of_a_command_are_told_from_others)
 	CHECK(take_sample(&scene, 12, NULL, 0, &room) != NULL);
 	CHECK(take_sample(&scene, 13, NULL, 0, &room) == NULL);
 	machine_event(scene.machine, &thread, &room);
-	machine_event(scene.machine, &gone, &room); /* the first thread, not the last */
+	machine_event(scene.machine, &gone, &room); /* the main thread, not the last one */
 	CHECK(take_sample(&scene, 11, NULL, 0, &room) != NULL);
 	scene_close(&scene);
 }
@@ -179,7 +179,7 @@ TEST(a_process_that_was_never_sampled_has_no_row)
 		tasks_exit(&tasks, pid, pid, 7);
 	}
 	CHECK_EQ(profile->processes.n, 0);
-	CHECK_EQ(tasks.all.n, 1); /* memory is for who lives */
+	CHECK_EQ(tasks.all.n, 1); /* ended processes are freed */
 
 	tasks_fork(&tasks, 7, 7, 1, 1, 5);
 	tasks_name(&tasks, 7, 7, "server", 6);
@@ -192,13 +192,13 @@ TEST(a_process_that_was_never_sampled_has_no_row)
 	CHECK_EQ(profile->threads.at[thread].start_ns, 9);
 	CHECK_STR(intern_text(&profile->strings, profile->processes.at[0].comm), "server");
 	tasks_exit(&tasks, 7, 8, 11);
-	CHECK_EQ(profile->processes.at[0].exit_ns, 0); /* its first thread lives */
+	CHECK_EQ(profile->processes.at[0].exit_ns, 0); /* its main thread is alive */
 
 	struct profile *next = profile_new();
 	tasks_restart(&tasks, next, 20);
 	tasks_thread(&tasks, 7, 7, 12);
 	CHECK_EQ(next->processes.n, 1);
-	CHECK_EQ(next->processes.at[0].start_ns, (uint64_t)5 - 20); /* before it */
+	CHECK_EQ(next->processes.at[0].start_ns, (uint64_t)5 - 20); /* before this profile began */
 	CHECK_STR(intern_text(&next->strings, next->threads.at[0].comm), "server");
 	tasks_done(&tasks);
 	profile_free(profile);

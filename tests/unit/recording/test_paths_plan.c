@@ -72,7 +72,7 @@ static struct functions *functions;
 static struct symbols *symbols;
 static struct frames *frames;
 static struct paths_plan plan;
-static const struct paths_samples *seen; /* before */
+static const struct paths_samples *seen; /* samples taken before */
 
 static int make(uint64_t vaddr)
 {
@@ -190,7 +190,7 @@ TEST(paths_plan_x86_branches_and_the_entry_have_probes)
 
 	CHECK_EQ(make(LOOP), 0);
 	CHECK_EQ(plan.ways.n, 9);
-	CHECK_EQ(plan.probes.n, ARRAY_LEN(expected)); /* none at the return: the last branch decides */
+	CHECK_EQ(plan.probes.n, ARRAY_LEN(expected)); /* none at the return: not needed */
 	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
 		const struct paths_probe *probe = probe_at(expected[i].at);
 		CHECK(probe);
@@ -212,7 +212,7 @@ TEST(paths_plan_x86_ways_are_counted_as_they_are_run)
 	run_loop(2);
 	CHECK_EQ(executed(LOOP), 3);
 	CHECK_EQ(executed(LOOP + 6), 7);
-	CHECK_EQ(executed(LOOP + 12), 4); /* 5, 3, 1; 1 */
+	CHECK_EQ(executed(LOOP + 12), 4); /* for edi = 5, 3, 1; 1 */
 	CHECK_EQ(executed(LOOP + 14), 7);
 	CHECK_EQ(executed(LOOP + 18), 3);
 	end();
@@ -280,9 +280,9 @@ TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
 		run_nested(i & 1, i % 8 < 3);
 	CHECK_EQ(executed(NESTED), 16);
 	CHECK_EQ(executed(NESTED + 4), 8);
-	CHECK_EQ(executed(NESTED + 8), 2); /* 1, 9 */
+	CHECK_EQ(executed(NESTED + 8), 2); /* for i = 1, 9 */
 	CHECK_EQ(executed(NESTED + 10), 8);
-	CHECK_EQ(executed(NESTED + 14), 4); /* 0, 2; 8, 10 */
+	CHECK_EQ(executed(NESTED + 14), 4); /* for i = 0, 2, 8, 10 */
 	end();
 }
 

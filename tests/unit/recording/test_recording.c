@@ -17,9 +17,9 @@
 
 struct runner {
 	char folder[32];
-	int out, err; /* what standard output and error were */
+	int out, err; /* the original stdout and stderr */
 	unsigned n_notes, n_faults, n_asked, n_progress;
-	unsigned n_until_over; /* is_over says yes when it has been asked so often; 0 = never */
+	unsigned n_until_over; /* is_over returns true after that many calls; 0 = never */
 	struct diag fault;
 };
 
@@ -224,8 +224,7 @@ TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 	int saved = recording_save(recording, &diag), status = 0;
 	pid_t command = recording_command(recording);
 	siginfo_t left = { 0 };
-	int looked =
-		waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT); /* the command is there and runs on */
+	int looked = waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT); /* the command still runs */
 	kill(command, SIGKILL);
 	while (!recording_command_ended(recording, 100, &status))
 		;

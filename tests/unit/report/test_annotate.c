@@ -103,7 +103,7 @@ TEST(annotate_means_by_itself_what_the_flat_view_means)
 
 	annotate(p, &p->functions.at[0], &a);
 	CHECK_EQ(a.own[0], 5);
-	CHECK_EQ(a.self[0], 12); /* with what was inlined */
+	CHECK_EQ(a.self[0], 12); /* including inlined functions */
 	annotation_done(&a);
 	CHECK_EQ(annotate_inlined(p, "g", &a), 0);
 	CHECK_EQ(a.own[0], 7);
@@ -118,8 +118,7 @@ TEST(annotate_counts_recursive_calls_once)
 
 	annotate(p, &p->functions.at[0], &a);
 	CHECK_EQ(a.total[0], 16);
-	CHECK_EQ(line(&a, 11)->calls[0],
-		 4); /* from the outer call of f alone, not again from the inner one */
+	CHECK_EQ(line(&a, 11)->calls[0], 4); /* only from the outer call of f, not from the inner one again */
 	annotation_done(&a);
 	profile_free(p);
 }
@@ -179,7 +178,7 @@ TEST(annotate_find_ranks_what_is_spelt_alike_by_cost)
 	annotate_choices choices;
 
 	p->functions.at[0].name = intern_add(&p->strings, "relaxing"); /* 5 and 7 samples */
-	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but one letter less to change */
+	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but closer by one letter */
 	CHECK_EQ(annotate_find(p, "relaxec", &choices), FIT_CLOSE);
 	CHECK_EQ(choices.n, 1);
 	vec_done(&choices);

@@ -82,8 +82,8 @@ static void find(double rounds)
 TEST(culprits_are_what_the_code_does_not_exclude)
 {
 	find(1000);
-	CHECK_EQ(found[0], CULPRIT_CODE); /* it is called from elsewhere */
-	CHECK_EQ(found[1], 0);            /* no memory, and a branch that goes one way */
+	CHECK_EQ(found[0], CULPRIT_CODE); /* called from elsewhere: may miss the instruction cache */
+	CHECK_EQ(found[1], 0);            /* no memory access, and the branch is predictable */
 	CHECK_EQ(found[2], CULPRIT_DATA | CULPRIT_DIVIDE);
 	CHECK_EQ(found[3], CULPRIT_STORE | CULPRIT_CODE);
 }

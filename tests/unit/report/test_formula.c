@@ -132,7 +132,7 @@ TEST(exports_have_the_usual_ratios_and_those_asked_for)
 	CHECK_STR(derived.texts.at[0], formula_usual(0));
 	derived_done(&derived);
 	CHECK_EQ(derived_make(&derived, profile, asked, 2, &diag), 0);
-	CHECK_EQ(derived.of.n, 2); /* of two with one name, the one that was asked for */
+	CHECK_EQ(derived.of.n, 2); /* of two with the same name, the requested one */
 	CHECK_STR(derived.texts.at[0], asked[0]);
 	derived_done(&derived);
 	CHECK_EQ(derived_make(&derived, profile, wrong, 1, &diag), -EINVAL);

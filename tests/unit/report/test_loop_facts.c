@@ -63,7 +63,7 @@ static void add_nest(struct profile *p)
 	vec_push(&s.pieces, ((struct loop_piece){
 				    .scope = 2, .header = REST, .n_blocks = 1, .start = REST, .len = 0x30 }));
 	vec_push(&p->structures, p->structures.at[0]);
-	p->structures.at[0] = s; /* by image and function */
+	p->structures.at[0] = s; /* sorted by image and function */
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1, 0 }));
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1, 0 }));
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1, 0 }));
@@ -128,7 +128,7 @@ TEST(loop_facts_split_cost_by_code_and_thread)
 	CHECK_EQ(outer->own, 10);
 	CHECK_EQ(outer->vector, 0);
 	CHECK_EQ(outer->code.n_calls, 1);
-	CHECK_EQ(outer->hot_line, 51); /* loops in it included */
+	CHECK_EQ(outer->hot_line, 51); /* including inner loops */
 	CHECK_EQ(outer->most, 80);
 	CHECK_EQ(loop_facts_doubts(inner, 210), DOUBT_IMBALANCE);
 }
@@ -217,7 +217,7 @@ TEST(loop_facts_refuse_counts_of_another_build)
 	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), -EINVAL);
 	CHECK(strstr(diag.what, "counts of another build"));
 	CHECK(strstr(diag.why, "ab02") && strstr(diag.why, "ab01"));
-	p->images.at[0].build_id.len = 0; /* then nobody knows */
+	p->images.at[0].build_id.len = 0; /* no build-id: cannot be checked */
 	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), 0);
 }
 
@@ -388,7 +388,7 @@ TEST(rows_have_no_hottest_line_that_says_nothing)
 	render_recursion(&text);
 	CLEANUP(freep) char *outer = line_with(text, "loop at solve.c:44");
 	CHECK(strstr(outer, "hottest line solve.c:51"));
-	CHECK(!strstr(text, "hottest line solve.c:58")); /* of the call: less than one per cent */
+	CHECK(!strstr(text, "hottest line solve.c:58")); /* the call: less than 1 % of the cost */
 }
 
 static int put_csv(const struct text_input *input, const struct text_options *options, FILE *to)
@@ -441,7 +441,7 @@ static void check_json_facts(struct text_options options)
 		"\"end_line\":52",
 		"\"imbalance_percent\":40",
 		"\"doubts\":[\"imbalance\"]",
-		"\"hottest_text\":\"a[i]+=b[i];\"", /* blanks are left out below */
+		"\"hottest_text\":\"a[i]+=b[i];\"", /* blanks are removed below */
 	};
 	CLEANUP(freep) char *json = NULL;
 

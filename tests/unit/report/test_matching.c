@@ -204,9 +204,9 @@ TEST(modules_are_found_by_build_id_then_path_then_name_then_stem)
 	modules_add(&modules, after, NULL, b);
 	CHECK_EQ(b[0].module, a[3].module); /* by path */
 	CHECK_EQ(b[1].module, a[0].module); /* by name */
-	CHECK_EQ(b[2].module, a[2].module); /* by build-id, though it was moved */
-	CHECK_EQ(b[3].module, a[1].module); /* without its version */
-	CHECK_EQ(b[4].module, 5);           /* all others of its name have a partner */
+	CHECK_EQ(b[2].module, a[2].module); /* by build-id, although the path differs */
+	CHECK_EQ(b[3].module, a[1].module); /* by name without the version */
+	CHECK_EQ(b[4].module, 5);           /* all others with its name are already matched */
 	CHECK_EQ(b[2].build, a[2].build);
 	CHECK(b[0].build != a[3].build);
 	modules_done(&modules);

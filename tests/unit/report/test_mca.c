@@ -97,7 +97,7 @@ static bool is_held(int pipe)
 
 TEST(what_it_has_started_is_ended_with_it)
 {
-	static const char *const scripts[] = { "sleep 100 >/dev/null & sleep 100", /* it hangs itself */
+	static const char *const scripts[] = { "sleep 100 >/dev/null & sleep 100", /* hangs, too */
 					       "sleep 100 >/dev/null &" };
 
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {

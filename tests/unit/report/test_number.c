@@ -83,6 +83,6 @@ TEST(intervals_are_wilsons)
 	struct interval even = number_interval_of_cost(1000, 10000, 10, 100, 1);
 	CHECK(even.low == some.low && even.high == some.high);
 	struct interval uneven =
-		number_interval_of_cost(7960, 10000, 2, 10, 1); /* few samples, most of the cost */
+		number_interval_of_cost(7960, 10000, 2, 10, 1); /* a few samples with most of the cost */
 	CHECK(uneven.low < 20 && uneven.high > 79.6);
 }

@@ -79,19 +79,18 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CLEANUP(text_done) struct text line = { 0 };
 	uint64_t sampled = profile_sum(p, 1);
 
-	CHECK_EQ(quality_between(p), 0); /* not known */
-	p->quality.counted =
-		sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
+	CHECK_EQ(quality_between(p), 0);                      /* unknown */
+	p->quality.counted = sampled * 102 / 100 * 105 / 100; /* 2 % were lost, and 5 % is below the limit */
 	CHECK_EQ(quality_between(p), 0);
 	p->quality.counted = sampled * 2;
 	CHECK(quality_between(p) > 48 && quality_between(p) < 50);
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "49.0% of CPU time was not sampled (the timer was late)"));
 	CHECK(strstr(quality_hint(p), "the host of a virtual machine"));
-	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* which can be helped */
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* has a remedy: this hint is shown */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->quality.by_end[STACK_SNAPSHOT_ENDED] -= 10;
-	while (p->threads.n < 200) /* as many as the samples that are missing, and more */
+	while (p->threads.n < 200) /* at least as many threads as missing samples */
 		vec_push(&p->threads, (struct profile_thread){ .tid = (int32_t)p->threads.n });
 	text_clear(&line);
 	quality_line(p, &line);
@@ -120,20 +119,20 @@ TEST(quality_accounts_for_all_that_was_counted)
 	CHECK(quality_seen(p) < 0);
 	p->quality.counted = sampled * 2;
 	CHECK(quality_account(p, &account));
-	CHECK_EQ(account.lost, sampled / 50); /* two of a hundred */
+	CHECK_EQ(account.lost, sampled / 50); /* 2 of 100 */
 	CHECK_EQ((int64_t)account.counted, (int64_t)(account.sampled + account.lost) + account.between);
 	CHECK(quality_seen(p) == 50);
 	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "  in samples ") && strstr(table.at, "  50.0%\n"));
 	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
-	p->quality.counted = sampled * 9 / 10; /* a weight that was taken twice */
+	p->quality.counted = sampled * 9 / 10; /* as if a weight had been counted twice */
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
 TEST(quality_may_be_asked_for_in_two_ways)
 {
-	OWNED struct profile *p = sample_profile(); /* 85 of 102 */
+	OWNED struct profile *p = sample_profile(); /* 85 of 102 stacks are complete */
 	CLEANUP(text_done) struct text why = { 0 };
 
 	CHECK(quality_meets(p, &(struct quality_bar){ 0 }, &why));
@@ -168,14 +167,14 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	OWNED struct profile *p = sample_profile();
 
 	CHECK(!quality_hint(p));
-	p->quality.by_end[STACK_SNAPSHOT_ENDED] = 3; /* of a hundred */
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] = 3; /* of 100 */
 	p->quality.outer = 0;
 	CHECK(strstr(quality_hint(p), "CAP_BPF"));
 	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
 	vec_push(&p->notes,
 		 intern_add(&p->strings, "stacks deeper than --stack-size are cut off: there is no libbpf"));
 	CHECK_STR(quality_hint(p), "stacks deeper than --stack-size are cut off: there is no libbpf");
-	p->quality.outer = 50; /* they were copied, but not all of them */
+	p->quality.outer = 50; /* deep stacks were copied, but not all completely */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->run.mode = intern_add(&p->strings, "import");
 	CHECK(strstr(quality_hint(p), "perf record"));

@@ -26,7 +26,7 @@ TEST(shorten_drops_inner_template_arguments_first)
 	check_short(name, 24, "a<b<...> >::f(e<int>)");
 	check_short(name, 18, "a<...>::f(e<...>)");
 	check_short(name, 15, "a<...>::f(...)");
-	check_short(name, 2, "a<...>::f(...)"); /* no further */
+	check_short(name, 2, "a<...>::f(...)"); /* cannot be shortened further */
 }
 
 TEST(shorten_keeps_what_stands_behind_the_parameters)

@@ -34,7 +34,7 @@ TEST(rounds_that_differ_by_luck_widen)
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		whole[i] = 50;
-		part[i] = i % 3 == 0 ? 50 : 0; /* in step: all or nothing */
+		part[i] = i % 3 == 0 ? 50 : 0; /* correlated: all samples of a round or none */
 	}
 	CHECK(spread_factor(part, whole, ROUNDS) > 20);
 }

@@ -24,7 +24,7 @@ static void make_tree(struct scope_tree *tree)
 	vec_push(&tree->values, (struct scope_value){ 4, 0, 1, 30 });
 	vec_push(&tree->values, (struct scope_value){ 4, 1, 1, 40 });
 	vec_push(&tree->values,
-		 (struct scope_value){ 2, 2, 0, 1 }); /* sampled, and without any of this metric */
+		 (struct scope_value){ 2, 2, 0, 1 }); /* sampled, but without a value of this metric */
 }
 
 TEST(a_row_is_shared_out_among_all_threads_that_were_sampled)
@@ -90,7 +90,7 @@ TEST(pools_of_threads_are_one_by_what_their_names_share)
 	CHECK_EQ(profile->cct.values.at[1].thread, 0);
 	CHECK_EQ(profile->cct.values.at[2].thread, 2);
 	CHECK_EQ(profile->cct.values.at[3].thread, 3);
-	CHECK_EQ(threads_merge(profile, "i", &diag), 0); /* "main" has one, too */
+	CHECK_EQ(threads_merge(profile, "i", &diag), 0); /* "main" contains an i, too */
 	CHECK_EQ(profile->cct.values.at[3].thread, 0);
 	profile_free(profile);
 }

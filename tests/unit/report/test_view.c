@@ -169,8 +169,8 @@ TEST(loops_around_loops_are_one_row)
 {
 	static const struct plan plan[] = {
 		{ 0, MAIN, 0, 0 }, { 2, 21, 1, 0 },  { 3, 22, 1, 0 },
-		{ 4, 23, 48, 0 },  { 5, F, 50, 0 },  /* 23 is in 22 is in 21 */
-		{ 5, 24, 60, 0 },  { 5, 25, 40, 0 }, /* two loops in 23 stay two */
+		{ 4, 23, 48, 0 },  { 5, F, 50, 0 },  /* 21 contains 22, which contains 23 */
+		{ 5, 24, 60, 0 },  { 5, 25, 40, 0 }, /* two loops in 23 remain separate */
 	};
 	WORLD w;
 

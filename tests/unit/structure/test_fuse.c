@@ -170,7 +170,7 @@ TEST(calls_are_told_apart_as_asked)
 		CHECK_EQ(w.tree.scopes.n, cases[i].n_scopes);
 	}
 	world_fuse(&w, (struct fuse_options){ .calls = FUSE_CALLS_MERGED });
-	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0); /* merged: no site in common */
+	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0); /* merged calls have no common call site */
 }
 
 TEST(lines_hold_what_was_spent_in_the_scope_itself)
@@ -337,7 +337,7 @@ static void check_against_reference(unsigned seed)
 		scope_path(&w.tree, v->scope, &path);
 		tally(&got, path.len ? path.at : "", v->thread, v->metric, v->value);
 	}
-	CHECK_EQ(got.n, w.tree.values.n); /* each scope, thread and metric is there once */
+	CHECK_EQ(got.n, w.tree.values.n); /* each combination of scope, thread and metric occurs once */
 	CHECK_EQ(got.n, want.n);
 	qsort(got.at, got.n, sizeof(*got.at), compare_tallies);
 	qsort(want.at, want.n, sizeof(*want.at), compare_tallies);

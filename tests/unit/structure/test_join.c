@@ -50,7 +50,7 @@ static void world_init(struct world *w)
 						    .parent_vaddr = start,
 						    .source = k == IDLE ? MAP_FROM_NOTHING : MAP_FROM_DWARF };
 	}
-	w->maps[OUTLINED].decl_line = 100 * HOST + 5; /* written in the host */
+	w->maps[OUTLINED].decl_line = 100 * HOST + 5; /* its source is within the host function */
 }
 
 static void world_done(struct world *w)
@@ -136,7 +136,7 @@ TEST(what_workers_spend_in_a_region_stands_where_the_region_is_started)
 	CHECK_EQ(spent(&w, "/main/host/host._omp_fn.0", 1, 1), 12000);
 	CHECK_EQ(spent(&w, "/main/host/host._omp_fn.0/large", 1, 0), 2);
 	CHECK_EQ(w.notes.flags[REGION], SCOPE_PARALLEL | SCOPE_JOINED);
-	for (size_t i = 2; i < w.tree.scopes.n; i++) /* nothing is left of the workers' stacks */
+	for (size_t i = 2; i < w.tree.scopes.n; i++) /* the workers' own stacks are gone */
 		CHECK(scope_at(&w.tree, i).name != w.maps[START].name);
 }
 
@@ -269,7 +269,7 @@ TEST(waiting_is_marked_and_work_is_not)
 	CHECK(world_join(&w, true));
 	CHECK_EQ(w.notes.flags[IDLE], SCOPE_WAITING);
 	CHECK_EQ(w.notes.flags[BARRIER], SCOPE_WAITING);
-	CHECK_EQ(w.notes.flags[WORKER], 0); /* it calls regions */
+	CHECK_EQ(w.notes.flags[WORKER], 0); /* it also calls regions */
 	CHECK_EQ(spent(&w, "/start_thread/gomp_thread_start/libgomp.so.1+0x1d9c0", 1, 0), 12);
 }
 

@@ -50,7 +50,7 @@ TEST(structure_makes_one_loop_of_versions_with_one_test)
 
 TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
 {
-	struct made m; /* the vector body has the line of i++ alone */
+	struct made m; /* the vector body has only the line of i++ */
 	const struct shape shape[] = {
 		{ 12, 2, 1, -1 }, { 20, 41, 2, 1 }, { 21, 3, 3, -1 }, { 20, 2, 4, 2 }, { 30, 2, -1, -1 }
 	};
@@ -327,7 +327,7 @@ TEST(structure_without_lines_knows_loops_by_address)
 	make(&m, shape, 4);
 	m.map.decl_file = m.map.decl_line = 0;
 	build(&m, NULL);
-	CHECK_EQ(n_loops(&m), 1); /* one header, two ways back */
+	CHECK_EQ(n_loops(&m), 1); /* one header, two back edges */
 	CHECK_EQ(loop_at(&m, 0)->line, 0);
 	CHECK_EQ(loop_at(&m, 0)->vaddr, START + SIZE);
 	CHECK_EQ(loop_at(&m, 0)->flags & SCOPE_COMPILER_MADE, 0);

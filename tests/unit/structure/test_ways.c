@@ -86,7 +86,7 @@ TEST(ways_of_a_loop_begin_and_end_at_its_header)
 	/* 0, 1 { 2 | 3, 4 } 5 */
 	MAKE(6, { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 1 }, { 4, 5 });
 	CHECK_EQ(ways_init(&ways, &cfg, &diag), 0);
-	CHECK_EQ(ways.blocks[0].n_ways, 4); /* two ways through the body, each back or out */
+	CHECK_EQ(ways.blocks[0].n_ways, 4); /* two paths, each to the back edge or the exit */
 	CHECK_EQ(ways.blocks[1].start, 4);
 	CHECK_EQ(ways.n, 8);
 	check_numbers();

@@ -32,8 +32,8 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 			  kallsyms_find(&all, inside[i], &end)->name);
 	kallsyms_done(&kept);
 	CHECK(!kernel_store_get(store, "boot", last, 2,
-				&kept)); /* how far that reaches depends on what is loaded */
-	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* a module */
+				&kept)); /* the end of the last function depends on the loaded modules */
+	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* an address in a module */
 	CHECK(!kernel_store_get(store, "another boot", inside, 3, &kept));
 	CHECK(!kernel_store_get(store, "", inside, 3, &kept));
 	kallsyms_done(&all);
@@ -93,7 +93,7 @@ TEST(kernel_store_refuses_entries_that_make_no_sense)
 	memcpy(copy, kept.entry.at, len);
 	kallsyms_done(&kept);
 
-	for (size_t i = 0; i < len; i++) { /* at most it gives other names */
+	for (size_t i = 0; i < len; i++) { /* may give wrong names, but no invalid access */
 		struct store_key key = kernel_store_key("boot");
 		copy[i] ^= 0xff;
 		store_put(store, &key, (struct bytes){ copy, len });

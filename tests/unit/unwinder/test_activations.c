@@ -32,7 +32,7 @@ static void end(void)
 TEST(activations_all_calls_of_a_first_stack_are_new)
 {
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }), 3);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }), 0); /* the innermost one has moved on */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }), 0); /* only the innermost pc differs */
 	end();
 }
 
@@ -48,9 +48,9 @@ TEST(activations_another_frame_is_another_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }, { 700, 4, 1 }), 1); /* deeper */
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }), 0);                               /* back */
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);                /* and again */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }, { 700, 4, 1 }), 1); /* one more call */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }), 0);                               /* returned */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);                /* called again */
 	end();
 }
 
@@ -58,7 +58,7 @@ TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 9 }, { 800, 3, 8 }), 1);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 3, 8 }), 0); /* not known: it may be the same */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 3, 8 }), 0); /* unknown: may be the same call */
 	end();
 }
 
@@ -82,12 +82,12 @@ TEST(activations_frames_of_which_nothing_is_known_count_as_the_same)
 TEST(activations_nothing_is_said_of_other_stacks)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's stack */
 	CHECK_EQ(MEET({ FRAME_OF_COROUTINE, 1, 0 }, { 900, 9, 9 }), 0);
 	stack.end = STACK_NO_RECIPE;
 	CHECK_EQ(activations_meet(&last, &stack), 0);
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }),
-		 0); /* the last one is still the thread's own */
+		 0); /* compared with the thread's own last stack */
 	end();
 }
 

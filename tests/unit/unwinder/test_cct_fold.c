@@ -71,7 +71,7 @@ TEST(folding_keeps_sums_by_thread_and_metric_and_heavy_paths)
 	CHECK(n_folded > n_nodes / 2 && test_others(&cct) > 0);
 	CHECK(cct_other_samples(&cct) > 0 && cct_other_samples(&cct) <= 5000);
 	CHECK_EQ(test_add(&cct, 0, "heavy", 1), place[heavy]);
-	for (uint32_t i = 1; i < cct.nodes.n; i++) /* what was folded has nothing below it */
+	for (uint32_t i = 1; i < cct.nodes.n; i++) /* folded nodes have no children */
 		CHECK(cct.nodes.at[i].parent < i && !cct_is_other(&cct, cct.nodes.at[i].parent));
 	cct_done(&cct);
 }
@@ -100,13 +100,13 @@ TEST(what_moves_with_nodes_and_values_stays_with_them)
 	struct cct cct;
 
 	cct_init(&cct);
-	test_add(&cct, 0, "ax", 1); /* cold, and so is b */
+	test_add(&cct, 0, "ax", 1); /* cold, like b */
 	test_add(&cct, 0, "b", 1);
 	uint32_t hot = test_add(&cct, 0, "cd", 100);
 	CHECK_EQ(cct.nodes.n, 7);
 	CHECK_EQ(cct.values.n, 6);
 	CHECK_EQ(cct_fold(&cct, 2 * 4 * 40 * 4, &(struct cct_since){ nodes, values }, &place), 3);
-	CHECK_EQ(cct.nodes.n, 5); /* the roots, what was folded, c, d */
+	CHECK_EQ(cct.nodes.n, 5); /* the roots, the folded node, c, d */
 	CHECK(cct_is_other(&cct, 2));
 	CHECK_EQ(place[hot], 4);
 	CHECK_EQ(nodes[2], 1);

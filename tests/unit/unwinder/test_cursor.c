@@ -67,9 +67,9 @@ TEST(cursor_notes_looks_at_registers_known_or_not)
 	CHECK(cursor_reg(&s.cursor, RBP, &value));
 	CHECK_EQ(value, STACK + 16);
 	CHECK(!cursor_reg(&s.cursor, RBX, &value));
-	CHECK(!cursor_reg(&s.cursor, REG_NONE, &value)); /* there is none to look at */
+	CHECK(!cursor_reg(&s.cursor, REG_NONE, &value)); /* no register: not logged */
 	CHECK_EQ(s.log.notes.n, 3);
-	check_step(&s, 0, 0); /* by itself: no attempt has begun */
+	check_step(&s, 0, 0); /* logged automatically: no attempt was started */
 	check_regs(&s, 1, NOTE_USE, 1u << RBP, REG_NONE);
 	check_regs(&s, 2, NOTE_USE, 1u << RBX, REG_NONE);
 	vec_done(&s.log.notes);
@@ -87,7 +87,7 @@ TEST(cursor_notes_reads_good_or_bad)
 	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16);
 	CHECK(cursor_can_read(&s.cursor, STACK + 40));
 	CHECK(!cursor_can_read(&s.cursor, STACK - 8));
-	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16); /* asking is not reaching */
+	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16); /* cursor_can_read does not count */
 	CHECK(cursor_find_piece(&s.cursor, STACK + 8, 24, &piece));
 	CHECK_EQ(cursor_load(&s.cursor, &piece, STACK + 16), 33);
 	CHECK_EQ(cursor_reach(&s.cursor), STACK + 24);
@@ -127,7 +127,7 @@ TEST(cursor_notes_what_a_register_of_the_caller_was_found_by)
 	cursor_advance(&s.cursor);
 	CHECK(cursor_reg(&s.cursor, R12, &value));
 	CHECK_EQ(value, 12);
-	check_step(&s, 5, 1); /* of the next frame */
+	check_step(&s, 5, 1); /* the step of the next frame */
 	vec_done(&s.log.notes);
 }
 

@@ -76,8 +76,8 @@ TEST(expr_branches)
 {
 	CHECK_VALUE(9, 0x31, 0x28, 1, 0, 0x36, 0x39); /* lit1 bra +1 over lit6, lit9 */
 	CHECK_VALUE(7, 0x2f, 1, 0, 0x36, 0x37);       /* skip */
-	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0xfd, 0xff); /* for ever */
-	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0, 0x80);    /* to before the start */
+	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0xfd, 0xff); /* an infinite loop */
+	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0, 0x80);    /* jumps before the start */
 }
 
 TEST(expr_refuses_what_it_cannot_know)

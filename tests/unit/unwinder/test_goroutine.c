@@ -22,8 +22,8 @@ enum {
 	ASMCGOCALL = 0x1080,
 	WORK = 0x10c0,
 	CLOCK = 0x1100,
-	NOW = 0x1140,      /* in assembly, as for x86-64 */
-	COMPILED = 0x1180, /* of the same name, as for AArch64 */
+	NOW = 0x1140,      /* in assembly, as on x86-64 */
+	COMPILED = 0x1180, /* compiled, of the same name, as on AArch64 */
 	TEXT_END = 0x11c0
 };
 
@@ -77,7 +77,7 @@ static void write_text(uint32_t *text)
 		text[i] = 0xd503201f;                   /* nop */
 	text[(MCALL - TEXT) / 4 + 2] = 0x9100005f;      /* mov sp, x2 */
 	text[(MCALL - TEXT) / 4 + 3] = 0xd63f0060;      /* blr x3 */
-	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, nobody knows where sp is by then */
+	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, with an unknown sp */
 	text[(ASMCGOCALL - TEXT) / 4 + 2] = 0x9100005f; /* mov sp, x2 */
 	text[(WORK - TEXT) / 4] = 0xf81e0ffe;           /* str x30, [sp, #-32]! */
 	text[(WORK - TEXT) / 4 + 2] = 0xf84207fe;       /* ldr x30, [sp], #32 */
@@ -157,7 +157,7 @@ struct sampled {
 	uint64_t pc, fp, ra, words[12];
 };
 
-static uint64_t last_goroutine; /* of the last stack */
+static uint64_t last_goroutine; /* of the last walk */
 
 static enum stack_end end_of_sample(const struct sampled *sampled, size_t *ret_frames)
 {
@@ -246,7 +246,7 @@ TEST(goroutine_has_its_callers_until_stacks_are_changed)
 
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
-	CHECK_EQ(last_goroutine, 0); /* the register may be the next one's by now */
+	CHECK_EQ(last_goroutine, 0); /* the register may already hold the next goroutine */
 	sampled.pc = ASMCGOCALL + 4;
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);

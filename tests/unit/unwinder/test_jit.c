@@ -14,7 +14,7 @@
 #define PID 9
 #define SECOND_NS 1000000000ull
 
-#define FAR_CODE 0x20000u /* bytes into the code: no function's own */
+#define FAR_CODE 0x20000u /* offset of code that belongs to no function */
 
 struct target {
 	uint32_t code[FAR_CODE / 4 + 1024];
@@ -88,7 +88,7 @@ TEST(code_pages_takes_what_a_recording_holds)
 	CHECK(code_pages_version(pages, PID, CODE) != version);
 	CHECK_EQ(code_pages_at(pages, PID, CODE).at[0], 5);
 	code_pages_put(pages, PID, CODE + 4097,
-		       (struct bytes){ code, sizeof(code) }); /* no beginning of a page */
+		       (struct bytes){ code, sizeof(code) }); /* not at the start of a page */
 	CHECK_EQ(code_pages_at(pages, PID, CODE + 4097).len, 0);
 	code_pages_free(pages);
 }
@@ -102,7 +102,7 @@ TEST(code_pages_joins_instructions_that_cross_pages)
 	CHECK(code.len >= CODE_AT_LEAST);
 	CHECK_EQ(code.at[1], 0x11);
 	CHECK_EQ(code.at[2], 0x22);
-	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code) - 4).len, 4); /* nothing behind it */
+	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code) - 4).len, 4); /* the code ends there */
 	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code)).len, 0);
 	CHECK_EQ(code_pages_at(pages, PID + 1, CODE).len, 0);
 	code_pages_free(pages);
@@ -153,7 +153,7 @@ enum {
 	CALL = 0xd63f0060,    /* blr x3 */
 	POP_32 = 0xa8c27bfd,  /* ldp x29, x30, [sp], #32 */
 	POP_48 = 0xa8c37bfd,  /* ldp x29, x30, [sp], #48 */
-	JUMP_X8 = 0xd61f0100, /* br x8: an interpreter's next bytecode */
+	JUMP_X8 = 0xd61f0100, /* br x8: an interpreter's dispatch */
 };
 
 /* instruction numbers */
@@ -232,7 +232,7 @@ TEST(jit_code_that_was_written_over_is_looked_at_again)
 	const uint64_t words[12] = { 0, pc_of(CALLER + 1), 0, 0, 0, 0, 0, pc_of(LEAF) };
 
 	scene_init(&s, UNWIND_AUTO);
-	walk(&s, CALLER + 2, 0, words, 12); /* 32 bytes: then the return address is a 0 */
+	walk(&s, CALLER + 2, 0, words, 12); /* the frame has 32 bytes: then the return address is 0 */
 	CHECK_EQ(s.stack.frames.n, 2);
 	s.target.code[CALLER + 2] = POP_48;
 	s.event.time_ns += SECOND_NS;
@@ -430,7 +430,7 @@ TEST(jit_code_that_shares_a_way_out_has_one_frame)
 
 	scene_init(&s, UNWIND_AUTO);
 	put_way_out(&s, JUMPS, WAY_OUT);
-	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code leaves it as it was */
+	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code does not change it */
 	walk(&s, JUMPS, 0, words, 12);
 	CHECK(s.stack.frames.n >= 2);
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);

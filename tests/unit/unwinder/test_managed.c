@@ -87,7 +87,7 @@ TEST(managed_knows_functions_of_v8)
 	struct scene s = v8();
 
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_V8);
-	s.words[FP_WORD - 3] = 1u << 20; /* arguments */
+	s.words[FP_WORD - 3] = 1u << 20; /* too many arguments */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 	s = v8();
 	s.words[FP_WORD - 2]++;
@@ -123,7 +123,7 @@ TEST(managed_knows_nothing_of_other_frames)
 	s.words[FP_WORD - 7] = FP - 40; /* locals inside the frame */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 	s = interpreted(0);
-	s.words[FP_WORD - 9] = FP; /* an expression stack above */
+	s.words[FP_WORD - 9] = FP; /* an expression stack above the frame */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 

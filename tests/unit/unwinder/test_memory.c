@@ -48,7 +48,7 @@ TEST(memory_has_holes_where_pages_were_not_in_memory)
 
 	begin(&memory, true);
 	memory.deep = with_hole;
-	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* the snapshot's end */
+	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* at the end of the snapshot */
 	CHECK_EQ(memory_get(&memory, PAGES + 0x800, 8, &value), MEMORY_BEYOND);
 	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE - 4, 8, &value), MEMORY_BEYOND);
 	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE, 8, &value), MEMORY_OK);

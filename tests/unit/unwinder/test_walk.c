@@ -16,7 +16,7 @@ TEST(walk_reaches_the_root)
 	CHECK(!s.stack.frames.at[0].is_return);
 	CHECK(s.stack.frames.at[1].is_return);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
-	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS); /* it passes its self-check */
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS); /* the function passes its self-check */
 	CHECK_EQ(s.stack.frames.at[2].witness, WITNESS_NONE);
 	CHECK_EQ(unwinder_stats(s.unwinder)->frames, 3);
 	scene_done(&s);
@@ -42,7 +42,7 @@ TEST(walk_restores_saved_registers)
 
 	unwinder_observe(s.unwinder, remember_rbx, &seen);
 	WALK(&s, LEAF + 2, 111, BIAS + OUTER_CALLS, 222, BIAS + START_CALLS, 3);
-	CHECK_EQ(seen.n, 2); /* _start is known for what it is */
+	CHECK_EQ(seen.n, 2); /* _start is recognised as the root: no step */
 	CHECK_EQ(seen.rbx[0], 0xb);
 	CHECK_EQ(seen.rbx[1], 111);
 	scene_done(&s);

@@ -8,7 +8,7 @@
 
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
-#define PROBES 0xfffffffff000u /* where the kernel likes to put it */
+#define PROBES 0xfffffffff000u /* where the kernel usually maps [uprobes] */
 
 enum { X14 = 14, X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
@@ -19,34 +19,33 @@ enum {
 	OUTER = 0x1100,
 	OUTER_CALLS = 0x1108,
 	LEAF = 0x1200,
-	LIAR_CALLS = 0x1304, /* makes a call but claims that x30 is still the caller's */
+	LIAR_CALLS = 0x1304, /* makes a call, but its unwind entry has the return address in x30 */
 	TRAMPOLINE = 0x1400,
 	HEAD = 0x1500,
 	INDIRECT_CALLS = 0x1604,
-	BY_HAND = 0x1700, /* has no frame: x15 keeps its return address while a helper runs */
+	BY_HAND = 0x1700, /* has no frame: saves its return address in x15 while a helper runs */
 	BY_HAND_CALLS = 0x1708,
 	HELPER = 0x1720,
 	BY_HAND_CALLED = 0x1744,
-	CARELESS = 0x1760, /* the same with a helper that takes x15 for itself */
+	CARELESS = 0x1760, /* like BY_HAND, but its helper changes x15 */
 	CARELESS_CALLS = 0x1768,
 	GREEDY = 0x1780,
 	CARELESS_CALLED = 0x17a4,
-	OVER_TWO = 0x17c0, /* x15 keeps its return address while a function that keeps its own in x14 calls
-			      the helper */
+	OVER_TWO = 0x17c0, /* saves its return address in x15, and calls a function that saves its own in x14
+			      and calls the helper */
 	OVER_TWO_CALLS = 0x17c8,
 	OVER_ONE = 0x17e0,
 	OVER_ONE_CALLS = 0x17e8,
 	OVER_TWO_CALLED = 0x1804,
-	THROUGH = 0x1900, /* the same with a helper that runs on into another */
+	THROUGH = 0x1900, /* like BY_HAND, but its helper falls through to another */
 	THROUGH_CALLS = 0x1908,
 	THROUGH_FIRST = 0x1910,
 	THROUGH_SECOND = 0x1914,
 	THROUGH_CALLED = 0x1924,
-	JUMPS_ON = 0x1940, /* calls the helper twice, then jumps to it */
+	JUMPS_ON = 0x1940, /* calls the helper twice, then tail-calls it */
 	JUMPS_ON_CALLS = 0x194c,
 	JUMPS_ON_CALLED = 0x1964,
-	IN_GAP = 0x1980, /* no table covers it; somebody has put the return address into x15 and jumped there
-			  */
+	IN_GAP = 0x1980, /* has no unwind entry; reached by a jump, with the return address in x15 */
 	IN_GAP_CALLS = 0x1988,
 };
 
@@ -346,7 +345,7 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, 0);
-	CHECK(!s.stack.frames.at[1].is_return); /* nothing stands before it, not even an address */
+	CHECK(!s.stack.frames.at[1].is_return); /* no call precedes it */
 	scene_done(&s);
 }
 

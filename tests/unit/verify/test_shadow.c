@@ -64,7 +64,7 @@ TEST(shadow_a_call_is_there_until_it_returns)
 	CHECK_STR(stack(), "20c 104");
 	step(FLOW_RETURN, 0x304, 0x20c, 0x6fe0, STACK, 0x20c);
 	CHECK_STR(stack(), "104");
-	set_sp(0x210, 0x7000); /* its frame is gone, it is not */
+	set_sp(0x210, 0x7000); /* the frame is popped, but the function has not returned */
 	CHECK_STR(stack(), "104");
 	step(FLOW_RETURN, 0x214, 0x104, 0x7000, STACK, 0x104);
 	CHECK_STR(stack(), "");
@@ -172,11 +172,11 @@ TEST(shadow_knows_where_a_return_address_was_saved)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
-	shadow_saved(&shadow, 0x108, 0x6f00); /* some other one */
+	shadow_saved(&shadow, 0x108, 0x6f00); /* a different return address */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0);
-	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* signed */
+	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* with a pointer authentication code */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fe8);
-	jump(0x300, 0x7000); /* a tail call saves it anew */
+	jump(0x300, 0x7000); /* after a tail call, it is saved again */
 	shadow_saved(&shadow, 0x104, 0x6fd8);
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fd8);
 	end();
@@ -224,7 +224,7 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	call(0x104, 0x700, 0x7000); /* swapcontext */
 	step(FLOW_NEXT, 0x710, 0x710, 0x8f00, OTHER, 0);
 	CHECK(!shadow.is_settled);
-	step(FLOW_JUMP_INDIRECT, 0x714, 0x200, 0x8f00, OTHER, 0xe00); /* its function, to return to 0xe00 */
+	step(FLOW_JUMP_INDIRECT, 0x714, 0x200, 0x8f00, OTHER, 0xe00); /* its function returns to 0xe00 */
 	CHECK(shadow.is_settled);
 	step(FLOW_CALL, 0x204, 0x700, 0x8e00, OTHER, 0x204); /* swapcontext again */
 	CHECK_STR(stack(), "204 e00");

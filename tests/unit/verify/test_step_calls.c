@@ -24,7 +24,7 @@ static void sample(uint64_t cfa, uint64_t call)
 TEST(step_calls_counts_what_is_found_missed_and_wrong)
 {
 	sample(800, 2);
-	CHECK_EQ(calls.n_new, 0); /* there is nothing to compare with */
+	CHECK_EQ(calls.n_new, 0); /* no previous sample to compare with */
 	sample(790, 3);
 	CHECK_EQ(calls.n_new, 1);
 	CHECK_EQ(calls.n_found, 1);

@@ -34,7 +34,7 @@ TEST(step_judge_only_the_whole_truth_is_exact)
 {
 	given(4, 4, 4, STACK_COMPLETE);
 	CHECK_EQ(outcome(), OUTCOME_EXACT);
-	given(4, 4, 4, STACK_NO_RECIPE); /* right, but it does not know */
+	given(4, 4, 4, STACK_NO_RECIPE); /* the whole stack, but reported as incomplete */
 	CHECK_EQ(outcome(), OUTCOME_TRUNCATED);
 	done();
 }

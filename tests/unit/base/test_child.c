@@ -70,7 +70,7 @@ static bool told_to_be_at_rest(const void *context)
 	return *(const bool *)context;
 }
 
-TEST(child_is_not_forked_while_others_are_at_work)
+TEST(child_is_not_forked_while_other_threads_are_busy)
 {
 	bool is_at_rest = false;
 	int status = 0;
@@ -88,7 +88,7 @@ TEST(child_is_not_forked_while_others_are_at_work)
 	child_done(&child);
 }
 
-TEST(child_is_one_at_a_time)
+TEST(child_cannot_be_started_twice)
 {
 	struct child child = { 0 };
 	struct child_options options = { .run = child_sleeps };
@@ -240,7 +240,7 @@ static int child_tells_its_scheduling(void *context, int result)
 	return sched_getscheduler(0) == SCHED_IDLE ? 0 : 1;
 }
 
-TEST(child_steps_aside_or_does_nothing)
+TEST(child_runs_with_idle_priority_or_is_refused)
 {
 	struct child child = { 0 };
 	struct child_options options = { .run = child_tells_its_scheduling, .is_idle = true };
@@ -279,7 +279,7 @@ static int child_tries_all(void *context, int result)
 	return mask | (unlink(path) == 0 ? REMOVES : 0);
 }
 
-TEST(child_without_privileges_reads_and_no_more)
+TEST(child_without_privileges_can_only_read)
 {
 	char path[] = "/tmp/cpprof-child-XXXXXX";
 	struct child child = { 0 };
@@ -304,7 +304,7 @@ static int child_connects(void *context, int result)
 	return connect(fd, context, sizeof(struct sockaddr_in)) == 0 ? 0 : errno;
 }
 
-TEST(child_without_privileges_speaks_to_a_server_if_it_shall)
+TEST(child_without_privileges_connects_to_a_server_if_allowed)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
@@ -381,7 +381,7 @@ static char orphan_says(bool outlives)
 	return byte;
 }
 
-TEST(child_dies_with_its_parent_unless_it_shall_finish)
+TEST(child_is_killed_with_its_parent_unless_it_may_outlive_it)
 {
 	CHECK_EQ(orphan_says(false), 0);
 	CHECK_EQ(orphan_says(true), 'y');

@@ -131,7 +131,7 @@ static void serve_files(struct fenced *fenced, int kind, struct bytes message)
 	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
-TEST(a_fenced_child_gets_files_by_asking)
+TEST(a_fenced_child_gets_files_from_its_parent)
 {
 	struct fenced fenced = { .path = "/tmp/cpprof-fence-XXXXXX" };
 	int fd = mkstemp(fenced.path);
@@ -142,7 +142,7 @@ TEST(a_fenced_child_gets_files_by_asking)
 	unlink(fenced.path);
 }
 
-TEST(what_is_asked_for_is_opened_with_the_rights_of_the_user)
+TEST(requested_files_are_opened_with_the_permissions_of_the_user)
 {
 	const struct user nobody = { 65534, 65534 };
 	struct writer request = { 0 };
@@ -198,7 +198,7 @@ static void serve_store(struct fenced *fenced, int kind, struct bytes message)
 	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
-TEST(a_fenced_child_uses_the_store_by_asking)
+TEST(a_fenced_child_uses_the_store_through_its_parent)
 {
 	struct fenced fenced = { 0 };
 	char path[] = "/tmp/cpprof-store-XXXXXX", command[64];
@@ -261,7 +261,7 @@ static int child_talks_nonsense(void *context, int result)
 	return write(fenced->ends[1], header, sizeof(header)) == sizeof(header) ? 0 : 1;
 }
 
-TEST(nonsense_is_no_message)
+TEST(an_invalid_message_is_refused)
 {
 	struct fenced fenced = { 0 };
 	struct writer message = { 0 };

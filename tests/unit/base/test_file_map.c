@@ -43,7 +43,7 @@ TEST(a_mapped_file_that_shrinks_reads_as_zeroes_and_is_marked)
 	close(other);
 }
 
-TEST(what_cannot_be_mapped_says_so)
+TEST(a_failed_mapping_returns_its_error)
 {
 	volatile bool is_changed;
 	int ends[2];
@@ -55,7 +55,7 @@ TEST(what_cannot_be_mapped_says_so)
 	close(ends[1]);
 }
 
-TEST(slots_are_used_again_and_their_number_is_limited)
+TEST(slots_are_reused_and_their_number_is_limited)
 {
 	volatile bool is_changed = false;
 	static void *at[5000];
@@ -96,7 +96,7 @@ static void *shrink_often(void *unused)
 	return (void *)n_wrong;
 }
 
-TEST(threads_map_files_side_by_side)
+TEST(threads_map_files_concurrently)
 {
 	pthread_t threads[4];
 

@@ -88,7 +88,7 @@ TEST(json_writes_addresses_as_text)
 	expect(&json, "[\"0x0\",\"0xffffffffffffffff\"]");
 }
 
-TEST(json_escapes_wherever_a_byte_stands)
+TEST(json_escapes_bytes_at_every_position)
 {
 	static const char *const escapes[] = {
 		['"'] = "\\\"", ['\\'] = "\\\\", [0x1f] = "\\u001f", [0x7f] = "\\u007f"
@@ -108,7 +108,7 @@ TEST(json_escapes_wherever_a_byte_stands)
 		}
 }
 
-TEST(json_has_reached_the_stream_when_nothing_is_open)
+TEST(json_is_written_to_the_stream_when_all_arrays_are_closed)
 {
 	struct json json = start();
 	char *text = alloc_zero(1, 10001);

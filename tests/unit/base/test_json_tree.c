@@ -33,7 +33,7 @@ static void check_refused(const char *text, int error, const char *why)
 		CHECK_STR(diag.why, why);
 }
 
-TEST(json_tree_gives_what_was_written)
+TEST(json_tree_returns_what_was_written)
 {
 	struct diag diag;
 	struct json_node *root = parse("{\"t\": \"a\\u00e9\\n\", \"n\": -2.5, \"b\": true, \"z\": null, "
@@ -60,7 +60,7 @@ TEST(json_tree_gives_what_was_written)
 	json_tree_free(root);
 }
 
-TEST(json_tree_gives_only_exact_integers)
+TEST(json_tree_returns_only_exact_integers)
 {
 	static const struct {
 		const char *text;
@@ -91,7 +91,7 @@ TEST(json_tree_gives_only_exact_integers)
 	}
 }
 
-TEST(json_tree_refuses_what_is_bad_with_its_place)
+TEST(json_tree_reports_the_position_of_an_error)
 {
 	check_refused("", -EINVAL, "line 1, column 1");
 	check_refused("{\n  \"a\": 01\n}", -EINVAL, "line 2");
@@ -105,7 +105,7 @@ TEST(json_tree_refuses_what_is_bad_with_its_place)
 	check_refused("\"\\ud800\"", -EINVAL, "not valid JSON");
 }
 
-TEST(json_tree_takes_an_escaped_backslash_for_what_it_is)
+TEST(json_tree_reads_an_escaped_backslash)
 {
 	struct diag diag;
 	struct json_node *root = parse("\"\\\\u0000\"", &diag);

@@ -81,7 +81,7 @@ static void put(const struct place *place, const struct store_key *at, const cha
 	store_close(store);
 }
 
-TEST(store_gives_back_what_was_put)
+TEST(store_returns_what_was_stored)
 {
 	struct place place = new_place();
 
@@ -92,7 +92,7 @@ TEST(store_gives_back_what_was_put)
 	remove_place(&place);
 }
 
-TEST(store_tells_kinds_versions_and_ids_apart)
+TEST(store_distinguishes_kinds_versions_and_ids)
 {
 	struct place place = new_place();
 	struct store_key kind = key, version = key, id = key;
@@ -152,7 +152,7 @@ static void open_to_all(const char *path)
 	CHECK_EQ(chmod(path, 0666), 0);
 }
 
-TEST(store_trusts_nothing_others_can_write)
+TEST(store_does_not_use_what_others_can_write)
 {
 	struct place place = new_place();
 
@@ -244,7 +244,7 @@ static void leave_unfinished(const struct place *place, const char *name, time_t
 	close(fd);
 }
 
-TEST(store_drops_what_killed_processes_were_writing)
+TEST(store_removes_unfinished_files_of_killed_processes)
 {
 	struct place place = new_place();
 	struct store *store = store_open(place.path, 0);

@@ -4,7 +4,7 @@
 #include "tests/test.h"
 
 /* Words that are skipped must be irrelevant to the survey of a text. */
-TEST(a64_idle_words_do_nothing_that_is_looked_for)
+TEST(a64_idle_words_are_irrelevant_to_the_survey)
 {
 	uint64_t seed = 7;
 	unsigned n_idle = 0, n_branches = 0;
@@ -39,7 +39,7 @@ TEST(a64_idle_words_do_nothing_that_is_looked_for)
 	CHECK(n_branches > 1000);
 }
 
-TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
+TEST(a64_idle_words_end_before_the_first_relevant_one)
 {
 	/* nop-like work, a branch 8 back, a call */
 	const uint32_t words[] = { 0x8b010000, 0x8b020000, 0x54ffffc1, 0x94000001, 0x8b010000 };
@@ -77,7 +77,7 @@ static void check_quick(uint32_t word, uint64_t vaddr, struct isa_quick quick)
 	CHECK_EQ(quick.value % 4096, 0);
 }
 
-TEST(a64_calls_and_pages_are_what_a_decode_says)
+TEST(a64_quick_calls_and_pages_agree_with_the_decoder)
 {
 	uint64_t seed = 17;
 	unsigned n_calls = 0, n_pages = 0;
@@ -97,7 +97,7 @@ TEST(a64_calls_and_pages_are_what_a_decode_says)
 	CHECK(n_pages > 10000);
 }
 
-TEST(a64_vector_words_that_are_not_looked_up_use_nothing)
+TEST(a64_quick_rows_of_vector_words_agree_with_the_full_table)
 {
 	uint64_t seed = 13;
 	unsigned n_skipped = 0, n_used = 0;
@@ -146,7 +146,7 @@ static void check_glance(uint32_t word, struct isa_use glance)
 	CHECK_EQ((needs | writes | glance.needs) & frame, 0);
 }
 
-TEST(a64_a_glance_tells_what_a_decode_would)
+TEST(a64_glance_agrees_with_the_decoder)
 {
 	uint64_t seed = 11;
 	unsigned n = 0;
@@ -163,7 +163,7 @@ TEST(a64_a_glance_tells_what_a_decode_would)
 	CHECK(n > 100000);
 }
 
-TEST(a64_a_glance_is_enough_for_what_is_common)
+TEST(a64_glance_covers_common_instructions)
 {
 	static const struct {
 		uint32_t word;

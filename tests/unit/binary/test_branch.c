@@ -51,7 +51,7 @@ TEST(branch_a64_by_a_bit)
 	CHECK(branch.is_inverted);
 }
 
-TEST(branch_a64_others_are_none)
+TEST(branch_a64_other_instructions_are_refused)
 {
 	CHECK(!a64(0x14000002)); /* b */
 	CHECK(!a64(0xd65f03c0)); /* ret */
@@ -81,7 +81,7 @@ TEST(branch_x86_by_rcx)
 	CHECK_EQ(branch.width, 4);
 }
 
-TEST(branch_x86_others_are_none)
+TEST(branch_x86_other_instructions_are_refused)
 {
 	CHECK(!X86(0xe2, 0x10)); /* loop */
 	CHECK(!X86(0xeb, 0x10)); /* jmp */

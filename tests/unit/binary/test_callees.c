@@ -67,7 +67,7 @@ static bool exit_passes(const struct scene *s, uint64_t vaddr)
 	return s->flow.flags.at[flow_insn_at(&s->flow, vaddr)] & INSN_EXIT_PASSES;
 }
 
-TEST(a_callee_that_nobody_has_read_is_asked_about)
+TEST(a_callee_that_was_not_analysed_becomes_a_question)
 {
 	struct scene s = scene_new();
 	uint32_t caller = functions_index(s.functions, 0x1000), callee = functions_index(s.functions, 0x1020);
@@ -87,7 +87,7 @@ TEST(a_callee_that_nobody_has_read_is_asked_about)
 	scene_done(&s);
 }
 
-TEST(a_wrong_assumption_about_a_callee_is_taken_back)
+TEST(a_wrong_assumption_about_a_callee_is_revised)
 {
 	struct scene s = scene_new();
 	uint32_t caller = functions_index(s.functions, 0x1060);
@@ -101,7 +101,7 @@ TEST(a_wrong_assumption_about_a_callee_is_taken_back)
 	scene_done(&s);
 }
 
-TEST(a_flow_that_may_not_ask_assumes_the_worst)
+TEST(a_flow_without_questions_assumes_the_worst)
 {
 	struct scene s = scene_new();
 
@@ -174,7 +174,7 @@ static struct scene probe_scene_new(const struct symbols *symbols)
 	return s;
 }
 
-TEST(a_stack_probe_leaves_the_size_of_the_frame_where_it_was)
+TEST(a_stack_probe_preserves_the_register_with_the_frame_size)
 {
 	struct scene s = probe_scene_new(NULL);
 
@@ -187,7 +187,7 @@ TEST(a_stack_probe_leaves_the_size_of_the_frame_where_it_was)
 	scene_done(&s);
 }
 
-TEST(a_stack_probe_is_known_by_its_name)
+TEST(a_stack_probe_is_recognised_by_its_name)
 {
 	struct symbol symbol = { .vaddr = 0x1050, .size = 5, .name = "___chkstk_ms" };
 	struct scene s = probe_scene_new(&(struct symbols){ .at = &symbol, .n = 1 });

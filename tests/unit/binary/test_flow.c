@@ -141,7 +141,7 @@ TEST(flow_finds_what_lies_above_the_return_address)
 	scene_done(&s);
 }
 
-TEST(flow_takes_in_a_veneer)
+TEST(flow_includes_a_veneer)
 {
 	struct scene s = scene("rules_aarch64");
 
@@ -151,7 +151,7 @@ TEST(flow_takes_in_a_veneer)
 	scene_done(&s);
 }
 
-TEST(cfg_has_an_edge_for_each_way)
+TEST(cfg_has_an_edge_for_each_successor)
 {
 	struct scene s = scene("rules_x86_64");
 	struct cfg cfg;
@@ -213,7 +213,7 @@ static void check_found(const char *file, unsigned n_missing)
 	scene_done(&bare);
 }
 
-TEST(functions_are_found_in_nothing_but_code)
+TEST(functions_are_found_in_code_alone)
 {
 	check_found("x86_64_gcc_no_tables", 0);
 	check_found("aarch64_gcc_no_tables", 0);
@@ -283,7 +283,7 @@ static unsigned count_unsettled(struct scene *s, uint32_t i)
 	return n;
 }
 
-TEST(flow_settles_where_no_jump_tells_anything_new)
+TEST(flow_ends_at_a_fixed_point)
 {
 	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_clang_O2", "aarch64_gcc_O2",
 					     "aarch64_clang_O2",     "rules_x86_64",    "rules_aarch64" };
@@ -306,7 +306,7 @@ TEST(flow_settles_where_no_jump_tells_anything_new)
 	CHECK(n_leaders > 100);
 }
 
-TEST(functions_index_tells_each_function_from_the_next)
+TEST(functions_index_distinguishes_adjacent_functions)
 {
 	struct scene s = scene("x86_64_gcc_O1_static");
 	const struct functions *functions = s.functions;

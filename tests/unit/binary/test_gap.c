@@ -95,7 +95,7 @@ static void scene_make_long(struct scene *s)
 	free(code);
 }
 
-TEST(of_a_long_gap_only_the_piece_that_is_asked_about_is_searched)
+TEST(only_the_requested_piece_of_a_long_gap_is_searched)
 {
 	struct scene s;
 
@@ -110,7 +110,7 @@ TEST(of_a_long_gap_only_the_piece_that_is_asked_about_is_searched)
 	scene_done(&s);
 }
 
-TEST(the_pieces_of_a_gap_are_the_same_in_whatever_order_they_are_asked_for)
+TEST(the_pieces_of_a_gap_do_not_depend_on_the_order_of_requests)
 {
 	static const uint64_t places[] = { 0x104, 0x9004, 0x8f04, 0x17004, 0x9104, 0x12004 };
 	struct scene s, other;
@@ -131,7 +131,7 @@ TEST(the_pieces_of_a_gap_are_the_same_in_whatever_order_they_are_asked_for)
 	scene_done(&other);
 }
 
-TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
+TEST(a_large_file_is_searched_around_the_requested_address)
 {
 	uint8_t *code = alloc_zero(LARGE, 1);
 	uint64_t far = LARGE - 0x1000;
@@ -149,7 +149,7 @@ TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 }
 
 /* Candidates are first checked a short way ahead, which may end in the middle of an instruction. */
-TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
+TEST(straight_code_longer_than_the_first_check_is_a_function)
 {
 	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 },
 			     free_room[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
@@ -168,7 +168,7 @@ TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 }
 
 /* .text, where a function is called, and .fini, whose bounds are those of its section. */
-TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
+TEST(a_lookup_in_fini_does_not_search_all_of_text)
 {
 	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff,
 					 0xd65f03c0 }; /* bl + 8; ret; ... */
@@ -195,7 +195,7 @@ TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
 	images_free(images);
 }
 
-TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
+TEST(the_target_of_a_tail_call_is_a_function_even_if_unaligned)
 {
 	static const uint8_t code[] = {
 		0x48, 0x83, 0xec, 0x08,       /* 1000 sub $8, %rsp */
@@ -220,7 +220,7 @@ TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
 }
 
 /* The GOT entry points to a function that never returns: as called with -fno-plt. */
-TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
+TEST(a_function_starts_after_a_call_through_the_got_that_does_not_return)
 {
 	static const uint32_t code[] = {
 		0xa9bf7bfd, /* 1000 stp x29, x30, [sp, #-16]! */
@@ -311,7 +311,7 @@ TEST(a_constant_that_looks_like_traps_is_not_the_end_of_a_function)
  * Two addresses are taken: of a function, and of its middle, which could begin one, too. A constant may look
  * like the latter.
  */
-TEST(an_address_in_the_middle_of_a_function_that_is_taken_is_no_start)
+TEST(an_address_taken_in_the_middle_of_a_function_is_not_a_start)
 {
 	static const uint8_t code[0x40] = { 0x48,          0x8d, 0x3d, 0x19, 0,   0, 0, /* lea .+0x20, %rdi */
 					    0x48,          0x8d, 0x35, 0x16, 0,   0, 0, /* lea .+0x1d, %rsi */

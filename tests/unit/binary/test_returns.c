@@ -26,7 +26,7 @@ static const uint32_t words[] = {
 	0xd503201f, 0xd503201f, 0xd503201f,
 };
 
-TEST(a_caller_is_told_of_what_another_callee_has_told)
+TEST(returns_learnt_from_one_callee_apply_to_the_whole_caller)
 {
 	static const uint32_t starts[] = { 0x1000, 0x1020, 0x1040, 0x1060, 0x1070 };
 	struct images *images = images_new();

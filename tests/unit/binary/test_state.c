@@ -35,7 +35,7 @@ TEST(state_at_entry_of_aarch64_holds_it_in_a_register)
 	CHECK(state_is_entry_like(&state, &isa_aarch64));
 }
 
-TEST(state_store_forgets_what_it_overlaps)
+TEST(state_store_invalidates_overlapping_slots)
 {
 	struct state state = entry();
 
@@ -56,7 +56,7 @@ TEST(state_store_keeps_slots_of_another_base)
 	CHECK_EQ(state_load(&state, value_make(VALUE_ALIGNED, 6, -8)), VALUE_UNKNOWN);
 }
 
-TEST(state_full_of_slots_gives_up_constants_for_saved_registers)
+TEST(state_full_of_slots_drops_constants_before_saved_registers)
 {
 	struct state state = entry();
 
@@ -68,7 +68,7 @@ TEST(state_full_of_slots_gives_up_constants_for_saved_registers)
 	CHECK_EQ(state_load(&state, value_cfa(-8)), value_entry(RA));
 }
 
-TEST(state_call_loses_what_lies_below_sp)
+TEST(state_call_invalidates_slots_below_sp)
 {
 	struct state state = entry();
 
@@ -96,7 +96,7 @@ TEST(state_join_keeps_what_both_agree_on)
 	CHECK(!state_join(&a, &b));
 }
 
-TEST(state_join_tells_which_registers_were_lost)
+TEST(state_join_returns_which_registers_were_lost)
 {
 	struct state a = entry(), b = entry();
 

@@ -13,7 +13,7 @@ static void check_name(const char *template, const char *want)
 	free(name);
 }
 
-TEST(names_may_hold_run_and_rank)
+TEST(names_may_contain_run_and_rank)
 {
 	check_name("a-%n.data", "a-3.data");
 	check_name("%r/%n%n", "12/33");
@@ -24,7 +24,7 @@ TEST(names_may_hold_run_and_rank)
 	CHECK(run_name(NULL, 1, 1) == NULL);
 }
 
-TEST(a_sign_is_told_from_one_that_stands_for_itself)
+TEST(placeholders_are_distinguished_from_escaped_percent_signs)
 {
 	CHECK(run_name_has("x%n", 'n'));
 	CHECK(!run_name_has("x%%n", 'n'));
@@ -33,7 +33,7 @@ TEST(a_sign_is_told_from_one_that_stands_for_itself)
 	CHECK(!run_name_has(NULL, 'n'));
 }
 
-TEST(the_rank_is_that_of_whoever_started_us)
+TEST(the_rank_comes_from_the_launcher)
 {
 	uint32_t rank = 99;
 

@@ -159,7 +159,7 @@ TEST(settings_yield_to_the_command_line)
 	CHECK_STR(given.text, "default");
 }
 
-TEST(settings_that_make_no_sense_are_refused)
+TEST(invalid_settings_are_refused)
 {
 	static const char *const bad[] = {
 		"[]",
@@ -195,7 +195,7 @@ TEST(settings_that_make_no_sense_are_refused)
 	}
 }
 
-TEST(settings_are_read_only_where_they_are_the_users_own)
+TEST(settings_are_only_read_from_a_file_that_only_the_user_can_write)
 {
 	char aside[sizeof(path) + 8];
 

@@ -119,7 +119,7 @@ TEST(deep_stack_of_another_thread_or_moment_is_not_joined)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
+TEST(deep_stack_ends_at_a_page_with_another_hash)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 
@@ -134,7 +134,7 @@ TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_pages_that_were_not_used_for_long_make_room)
+TEST(deep_stack_pages_unused_for_long_are_evicted)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 
@@ -231,7 +231,7 @@ TEST(deep_stack_snapshot_gets_the_last_bytes_of_its_mapping)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_survives_nonsense)
+TEST(deep_stack_survives_invalid_records)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 	struct writer w = page_record(FIRST, page_of_fives);
@@ -290,7 +290,7 @@ TEST(deep_need_rises_at_once)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
+TEST(deep_need_falls_after_a_while_to_twice_what_was_needed)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -302,7 +302,7 @@ TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
 }
 
 /* The copied memory is of a stack below the sampled one. */
-TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
+TEST(deep_need_above_the_copied_pages_counts_as_all_of_them)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -312,7 +312,7 @@ TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
 }
 
 /* Shallow for a long time, then deep: the first deep stack must not be cut off. */
-TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
+TEST(deep_need_does_not_fall_while_all_copied_pages_are_needed)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -323,7 +323,7 @@ TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 }
 
 /* A goroutine from time to time. */
-TEST(deep_need_of_few_stacks_is_seen_by_their_place)
+TEST(deep_need_of_few_stacks_is_tracked_by_their_address)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -342,7 +342,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 }
 
 /* Goroutines come and go, each at a different address, and run the same code. */
-TEST(deep_need_of_few_stacks_is_seen_by_their_code)
+TEST(deep_need_of_few_stacks_is_tracked_by_their_code)
 {
 	struct deep_needs *needs = deep_needs_new();
 	struct deep_use use = { .thread = THREAD, .sp = SP, .pc = 0x4010ff, .is_cut_off = true };
@@ -352,7 +352,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_code)
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_code_key(THREAD, 0x401000));
 	CHECK_EQ(limit.n_pages, 32);
-	/* It was under way. By then the place has a limit, too. */
+	/* Already in flight; meanwhile the place has a limit, too. */
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_place_key(THREAD, SP));
 	/* It is deeper than that. */
@@ -383,7 +383,7 @@ TEST(deep_need_of_a_deep_stack_stays)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_tells_each_hint_once)
+TEST(deep_need_reports_each_hint_once)
 {
 	struct deep_needs *needs = deep_needs_new();
 	struct deep_use use = { .sp = SP, .place = deep_place_key(THREAD, SP), .hint = 0x7008 };
@@ -399,7 +399,7 @@ TEST(deep_need_tells_each_hint_once)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_of_a_thread_that_is_gone_is_forgotten)
+TEST(deep_need_of_an_ended_thread_is_forgotten)
 {
 	struct deep_needs *needs = deep_needs_new();
 	uint64_t thread = 0;
@@ -436,7 +436,7 @@ static void check_next(struct order *order, uint64_t want_time, uint64_t want_ma
 	CHECK_EQ(record[1], want_magic);
 }
 
-TEST(deep_wait_gives_records_their_samples_time)
+TEST(deep_wait_gives_records_the_time_of_their_sample)
 {
 	struct deep_wait wait = { 0 };
 	struct order *order = order_new();

@@ -117,7 +117,7 @@ static uint64_t rest_ns(struct scene *scene)
 	return drain_stats(scene->drain).rest_ns;
 }
 
-TEST(relief_takes_everything_out_of_a_ring_whose_reader_is_away)
+TEST(relief_empties_a_ring_whose_reader_is_busy)
 {
 	struct scene scene;
 
@@ -139,7 +139,7 @@ TEST(relief_takes_everything_out_of_a_ring_whose_reader_is_away)
 	scene_close(&scene);
 }
 
-TEST(relief_leaves_the_sample_that_is_being_walked)
+TEST(relief_does_not_copy_the_record_in_use)
 {
 	struct drain_record record;
 	struct scene scene;
@@ -164,7 +164,7 @@ TEST(relief_leaves_the_sample_that_is_being_walked)
 	scene_close(&scene);
 }
 
-TEST(nothing_stays_in_a_ring_after_its_reader_came_too_late)
+TEST(a_ring_lends_nothing_after_its_reader_was_late)
 {
 	struct scene scene;
 
@@ -185,7 +185,7 @@ TEST(nothing_stays_in_a_ring_after_its_reader_came_too_late)
 	scene_close(&scene);
 }
 
-TEST(guard_looks_less_often_where_nothing_comes)
+TEST(guard_checks_an_idle_ring_less_often)
 {
 	struct scene scene;
 
@@ -218,7 +218,7 @@ static uint64_t rest_at_rate(uint64_t bytes_per_s)
 	return ns;
 }
 
-TEST(guard_rests_until_five_eighths_of_the_room_may_be_used)
+TEST(guard_sleeps_until_five_eighths_of_the_room_may_be_used)
 {
 	CHECK_EQ(rest_at_rate(RING * 10), SECOND / 16);
 	CHECK_EQ(rest_at_rate(0), SECOND); /* no data yet */
@@ -226,7 +226,7 @@ TEST(guard_rests_until_five_eighths_of_the_room_may_be_used)
 	CHECK_EQ(rest_at_rate(RING * 1000000ull), 2000000); /* the minimum */
 }
 
-TEST(guard_reckons_with_what_came_if_that_is_more_than_was_asked_for)
+TEST(guard_uses_the_measured_rate_if_it_exceeds_the_requested_one)
 {
 	struct scene scene;
 
@@ -242,7 +242,7 @@ TEST(guard_reckons_with_what_came_if_that_is_more_than_was_asked_for)
 	scene_close(&scene);
 }
 
-TEST(drain_tells_where_the_next_sample_was_taken)
+TEST(drain_reports_the_pc_of_the_next_sample)
 {
 	struct drain_record record;
 	struct scene scene;
@@ -272,7 +272,7 @@ static void write_fork(struct scene *scene, uint32_t tid, uint64_t time)
 	write_record(scene, built(&b));
 }
 
-TEST(drain_notes_births_while_somebody_wants_them)
+TEST(drain_records_forks_on_request)
 {
 	struct map births = { 0 };
 	struct scene scene;
@@ -332,7 +332,7 @@ TEST(drain_hands_out_deep_stacks_before_their_sample)
 	scene_close(&scene);
 }
 
-TEST(drain_lets_everything_go_at_the_end)
+TEST(drain_hands_out_everything_at_the_end)
 {
 	struct scene scene;
 
@@ -346,7 +346,7 @@ TEST(drain_lets_everything_go_at_the_end)
 	scene_close(&scene);
 }
 
-TEST(drain_counts_what_makes_no_sense)
+TEST(drain_counts_invalid_records)
 {
 	static struct build b;
 	struct scene scene;
@@ -361,7 +361,7 @@ TEST(drain_counts_what_makes_no_sense)
 	scene_close(&scene);
 }
 
-TEST(guard_empties_a_ring_that_nobody_reads)
+TEST(guard_empties_a_ring_without_a_reader)
 {
 	struct scene scene;
 
@@ -390,7 +390,7 @@ static pid_t start_spinning(void)
 	return pid;
 }
 
-TEST(rings_are_emptied_while_nobody_reads)
+TEST(rings_are_emptied_while_the_reader_is_busy)
 {
 	struct images *images = images_new();
 	pid_t pid = start_spinning();

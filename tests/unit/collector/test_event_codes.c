@@ -73,7 +73,7 @@ TEST(event_codes_are_those_of_the_manuals)
 	}
 }
 
-TEST(event_codes_keep_modifiers_of_privilege)
+TEST(event_codes_keep_privilege_modifiers)
 {
 	char name[64];
 	struct event_spec spec;

@@ -57,7 +57,7 @@ static struct writer make_btf(bool is_circle)
 	return w;
 }
 
-TEST(kernel_types_members_of_members_without_a_name_are_found)
+TEST(kernel_types_members_of_unnamed_members_are_found)
 {
 	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
 					   { .structure = "task", .name = "deep" },
@@ -71,7 +71,7 @@ TEST(kernel_types_members_of_members_without_a_name_are_found)
 	writer_done(&w);
 }
 
-TEST(kernel_types_what_is_not_there_is_not_found)
+TEST(kernel_types_missing_members_are_not_found)
 {
 	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
 					   { .structure = "task", .name = "other" },
@@ -84,7 +84,7 @@ TEST(kernel_types_what_is_not_there_is_not_found)
 }
 
 /* Truncated anywhere, or recursive: parsing ends, and does not read beyond the end. */
-TEST(kernel_types_survives_nonsense)
+TEST(kernel_types_survives_invalid_btf)
 {
 	for (int is_circle = 0; is_circle < 2; is_circle++) {
 		struct writer w = make_btf(is_circle);

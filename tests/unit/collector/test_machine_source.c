@@ -12,7 +12,7 @@
 #include "collector/process/target.h"
 #include "tests/test.h"
 
-TEST(a_cgroup_has_those_below_it)
+TEST(a_cgroup_contains_its_descendants)
 {
 	static const char text[] =
 		"12:cpu,cpuacct:/\n1:name=systemd:/system.slice/ssh.service\n0::/system.slice/ssh.service\n";
@@ -33,7 +33,7 @@ static void write_list(const char *path, const char *text)
 	CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-TEST(lists_of_cpus_are_read_whatever_they_hold)
+TEST(lists_of_cpus_may_have_any_contents)
 {
 	char path[] = "/tmp/cpprof_online.XXXXXX";
 	struct cpu_list list = { 0 };
@@ -83,7 +83,7 @@ static bool is_sampled(struct source *source, uint32_t cpu, uint64_t ns)
 	return false;
 }
 
-TEST(cpus_that_come_later_are_taken_up)
+TEST(cpus_that_come_online_later_are_recorded)
 {
 	char path[] = "/tmp/cpprof_online.XXXXXX";
 	struct images *images = images_new();

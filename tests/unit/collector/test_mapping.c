@@ -42,7 +42,7 @@ TEST(mapping_bias_of_a_program_at_its_own_address_is_zero)
 	CHECK_EQ(bias, 0);
 }
 
-TEST(mapping_bias_refuses_what_no_segment_holds)
+TEST(mapping_bias_refuses_offsets_outside_all_segments)
 {
 	uint64_t bias;
 
@@ -70,7 +70,7 @@ static struct mapping mapping_of(const struct target_map *map)
 				 .path = map->path };
 }
 
-TEST(mapper_opens_the_program_that_runs)
+TEST(mapper_opens_the_running_program)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
@@ -91,7 +91,7 @@ TEST(mapper_opens_the_program_that_runs)
 	images_free(images);
 }
 
-TEST(mapper_never_takes_another_file_of_the_same_name)
+TEST(mapper_never_uses_another_file_with_the_same_name)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
@@ -133,7 +133,7 @@ TEST(mapper_does_not_hang_on_a_fifo)
 	images_free(images);
 }
 
-TEST(mapper_tells_jit_code_and_kernel_pages_from_files)
+TEST(mapper_distinguishes_jit_code_and_kernel_pages_from_files)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);

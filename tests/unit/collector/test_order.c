@@ -45,7 +45,7 @@ TEST(order_holds_records_back_for_one_whole_round)
 	order_free(order);
 }
 
-TEST(order_hands_out_what_is_older_than_writers_take)
+TEST(order_hands_out_records_older_than_the_writers_delay)
 {
 	struct order *order = order_new();
 
@@ -63,7 +63,7 @@ TEST(order_hands_out_what_is_older_than_writers_take)
 	order_free(order);
 }
 
-TEST(order_shows_the_next_record_once_it_may_go)
+TEST(order_peek_shows_the_next_record_that_is_due)
 {
 	struct order *order = order_new();
 	struct bytes record = { 0 };
@@ -85,7 +85,7 @@ TEST(order_shows_the_next_record_once_it_may_go)
 	order_free(order);
 }
 
-TEST(order_copies_what_was_lent_when_it_is_wanted_back)
+TEST(order_copies_lent_records_when_they_are_recalled)
 {
 	struct order *order = order_new();
 	uint64_t lent[2] = { 7, 9 };
@@ -135,7 +135,7 @@ TEST(order_counts_late_records_and_hands_them_out)
 	order_free(order);
 }
 
-TEST(order_sorts_what_many_rings_hold)
+TEST(order_sorts_records_of_many_rings)
 {
 	struct order *order = order_new();
 	uint64_t last = 0, n = 0, time;
@@ -158,7 +158,7 @@ TEST(order_sorts_what_many_rings_hold)
 	order_free(order);
 }
 
-TEST(order_keeps_bytes_while_blocks_are_used_again)
+TEST(order_keeps_bytes_while_blocks_are_reused)
 {
 	struct order *order = order_new();
 	static uint8_t big[60000];
@@ -183,7 +183,7 @@ TEST(order_keeps_bytes_while_blocks_are_used_again)
 	order_free(order);
 }
 
-TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
+TEST(order_counts_lent_records_until_they_are_released)
 {
 	struct order *order = order_new();
 	uint64_t records[] = { 11, 22 }, time;
@@ -208,7 +208,7 @@ TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
 	order_free(order);
 }
 
-TEST(order_gives_back_what_was_lent_when_it_is_freed)
+TEST(order_releases_lent_records_when_it_is_freed)
 {
 	struct order *order = order_new();
 	uint64_t record = 1;

@@ -100,7 +100,7 @@ TEST(mapping_of_another_build_is_unknown_and_noted_once)
 	done();
 }
 
-TEST(code_in_a_memfd_is_no_missing_binary)
+TEST(code_in_a_memfd_is_not_reported_as_a_missing_binary)
 {
 	struct file_build f = recording_of_own();
 
@@ -177,7 +177,7 @@ TEST(build_ids_come_from_the_table_where_records_have_none)
 	done();
 }
 
-TEST(vdso_is_unknown_unless_its_build_id_says_it_is_ours)
+TEST(vdso_is_unknown_unless_its_build_id_is_ours)
 {
 	struct file_build f = recording_of_own();
 	struct build_id other = { 20, { 1, 2, 3 } };

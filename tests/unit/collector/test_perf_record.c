@@ -97,7 +97,7 @@ TEST(event_of_a_kernel_mapping_is_none)
 	CHECK(!perf_record_event(&record, &event));
 }
 
-TEST(parse_tells_exec_from_rename)
+TEST(parse_distinguishes_exec_and_rename)
 {
 	struct event event;
 
@@ -258,7 +258,7 @@ TEST(parse_reads_code_of_user_mode)
 	CHECK(parse(&with_trailer) < 0);
 }
 
-TEST(parse_passes_over_unknown_records)
+TEST(parse_skips_unknown_records)
 {
 	struct event event;
 
@@ -321,7 +321,7 @@ TEST(record_id_is_found_wherever_the_layout_puts_it)
 	CHECK(!perf_record_id(built(&b), &with_trailer, &id));
 }
 
-TEST(stamp_is_what_the_whole_sample_says)
+TEST(stamp_agrees_with_the_parsed_sample)
 {
 	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 							   PERF_SAMPLE_TID | PERF_SAMPLE_TIME };

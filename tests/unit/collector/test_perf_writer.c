@@ -168,7 +168,7 @@ TEST(what_is_written_reads_back)
 	close(file);
 }
 
-TEST(more_ids_than_there_is_room_for_are_kept)
+TEST(more_ids_than_fit_into_the_header_are_kept)
 {
 	struct perf_writer *writer = start(2);
 	struct images *images = images_new();
@@ -187,7 +187,7 @@ TEST(more_ids_than_there_is_room_for_are_kept)
 	close(file);
 }
 
-TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
+TEST(a_killed_recording_is_readable_up_to_the_last_header_update)
 {
 	struct perf_writer *writer = start(2);
 	struct images *images = images_new();
@@ -212,7 +212,7 @@ TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
 	close(file);
 }
 
-TEST(attr_is_written_in_the_size_old_perfs_know)
+TEST(attr_is_written_in_the_size_that_old_versions_of_perf_know)
 {
 	struct perf_writer *writer = start(1);
 	uint64_t header[13];
@@ -226,7 +226,7 @@ TEST(attr_is_written_in_the_size_old_perfs_know)
 	close(file);
 }
 
-TEST(full_disk_is_told_at_the_end)
+TEST(full_disk_is_reported_at_the_end)
 {
 	struct perf_event_attr attr = { .sample_type = SAMPLE_TYPE };
 	struct perf_writer_event event = { &attr, "x" };

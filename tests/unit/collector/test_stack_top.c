@@ -32,7 +32,7 @@ TEST(stack_top_cuts_at_the_end_of_the_mapping)
 	stack_tops_free(tops);
 }
 
-TEST(stack_top_leaves_the_snapshot_alone_when_nothing_is_known)
+TEST(stack_top_does_not_clip_if_the_mapping_is_unknown)
 {
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
@@ -40,7 +40,7 @@ TEST(stack_top_leaves_the_snapshot_alone_when_nothing_is_known)
 	stack_tops_free(tops);
 }
 
-TEST(stack_top_looks_again_after_a_pause_only)
+TEST(stack_top_repeats_a_lookup_only_after_a_pause)
 {
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 

@@ -5,7 +5,7 @@
 #include "collector/waits.h"
 #include "tests/test.h"
 
-TEST(a_wait_is_from_out_to_in)
+TEST(a_wait_lasts_from_switch_out_to_switch_in)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -22,7 +22,7 @@ TEST(a_wait_is_from_out_to_in)
 	waits_done(&waits);
 }
 
-TEST(an_end_that_is_missing_makes_no_wait)
+TEST(a_missing_record_gives_no_wait)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -50,7 +50,7 @@ TEST(no_wait_is_negative)
 	waits_done(&waits);
 }
 
-TEST(a_thread_that_ends_waits_no_more)
+TEST(a_thread_that_ends_no_longer_waits)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -68,7 +68,7 @@ TEST(a_thread_that_ends_waits_no_more)
 	waits_done(&waits);
 }
 
-TEST(waits_that_go_on_are_cut_at_the_end)
+TEST(unfinished_waits_are_cut_at_the_end)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -83,7 +83,7 @@ TEST(waits_that_go_on_are_cut_at_the_end)
 	waits_done(&waits);
 }
 
-TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
+TEST(a_timed_wait_has_a_stack_only_if_its_sample_was_received)
 {
 	struct waits waits = { 0 };
 
@@ -95,7 +95,7 @@ TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
 	waits_done(&waits);
 }
 
-TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
+TEST(a_wait_that_began_before_the_recording_ends_when_the_thread_first_runs)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -159,7 +159,7 @@ TEST(program_of_waits_for_x86_64_is_accepted_by_the_kernel)
 	check_program_loads(true);
 }
 
-TEST(a_wait_that_began_before_is_told_once)
+TEST(a_wait_that_began_before_the_recording_is_reported_once)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -175,7 +175,7 @@ TEST(a_wait_that_began_before_is_told_once)
 }
 
 /* A switch that is not sampled is known only from its records. */
-TEST(a_sampled_wait_stands_for_those_before_it)
+TEST(a_sampled_wait_represents_those_before_it)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -201,7 +201,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 	waits_done(&waits);
 }
 
-TEST(what_no_sample_stands_for_is_told_at_the_end)
+TEST(waits_without_a_sample_are_reported_at_the_end)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -229,7 +229,7 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 }
 
 /* The stack of a sampled short sleep is not used for a long wait. */
-TEST(a_sample_stands_for_waits_about_as_long)
+TEST(a_sample_represents_waits_of_similar_length)
 {
 	const uint64_t ms = 1000000;
 	struct waits waits = { 0 };
@@ -253,7 +253,7 @@ TEST(a_sample_stands_for_waits_about_as_long)
 }
 
 /* A program's first wait is always sampled; that says nothing about the hundred that were not. */
-TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
+TEST(a_sample_does_not_represent_far_more_waits_than_earlier_ones)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -283,7 +283,7 @@ TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 }
 
 /* Samples of preempted threads say nothing about where they wait, and vice versa. */
-TEST(a_sample_stands_for_waits_of_its_own_sort)
+TEST(a_sample_represents_waits_of_its_own_sort)
 {
 	struct waits waits = { 0 };
 	struct wait wait;

@@ -17,7 +17,7 @@ static struct event sample_of(pid_t tid, uint64_t time_ns)
 	};
 }
 
-TEST(record_and_sample_become_a_waker)
+TEST(a_record_and_the_next_sample_of_its_thread_give_a_waker)
 {
 	struct wakings wakings = { 0 };
 	struct event other = sample_of(8, 1001), sample = sample_of(7, 1002), next = sample_of(7, 1003);
@@ -33,7 +33,7 @@ TEST(record_and_sample_become_a_waker)
 	wakings_done(&wakings);
 }
 
-TEST(sample_that_comes_much_later_is_another)
+TEST(a_much_later_sample_does_not_belong_to_the_record)
 {
 	struct wakings wakings = { 0 };
 	struct event sample = sample_of(7, 1000 + 20000000), before = sample_of(8, 900);
@@ -46,7 +46,7 @@ TEST(sample_that_comes_much_later_is_another)
 	wakings_done(&wakings);
 }
 
-TEST(other_records_are_left_alone)
+TEST(other_records_are_ignored)
 {
 	struct wakings wakings = { 0 };
 	uint64_t words[8] = { WAITS_MAGIC };

@@ -116,7 +116,7 @@ static void dense_check_values(struct profile *before, struct profile *after)
 	}
 }
 
-TEST(dense_values_come_back_as_they_were_written)
+TEST(dense_values_round_trip)
 {
 	for (enum dense_kind kind = 0; kind < DENSE_ALL_KINDS; kind++)
 		for (uint32_t seed = 1; seed < 6; seed++) {

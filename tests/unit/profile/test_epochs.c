@@ -91,7 +91,7 @@ static size_t count_files(const char *name)
 	return n;
 }
 
-TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
+TEST(a_time_range_is_the_sum_of_its_epochs_with_names)
 {
 	struct epochs *epochs = database_new();
 	size_t n, n_bad;
@@ -117,7 +117,7 @@ TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
 	database_done(epochs);
 }
 
-TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
+TEST(names_are_stored_once_per_image_and_not_in_epochs)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *one = epoch_at(0);
@@ -138,7 +138,7 @@ TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
 }
 
 /* A server that starts a thread for each request. */
-TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
+TEST(short_lived_threads_are_joined_by_name_if_they_are_many)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -168,7 +168,7 @@ TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
 	database_done(epochs);
 }
 
-TEST(names_that_are_there_are_not_lacking)
+TEST(epochs_lack_names_reports_only_missing_names)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -186,7 +186,7 @@ TEST(names_that_are_there_are_not_lacking)
 }
 
 /* Symbols may be installed later. */
-TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
+TEST(code_without_a_symbol_is_looked_up_again_after_a_day)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -258,8 +258,8 @@ TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 	database_done(epochs);
 }
 
-/* Whoever has dropped it does not want it back. */
-TEST(names_do_not_bring_an_epoch_back)
+/* A deleted epoch is not recreated. */
+TEST(names_do_not_recreate_a_deleted_epoch)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -318,7 +318,7 @@ TEST(one_process_alone_and_epochs_without_it_are_not_read)
 	database_done(epochs);
 }
 
-TEST(hours_and_days_become_one_and_sums_stay)
+TEST(epochs_of_an_hour_or_day_are_merged_and_sums_stay_the_same)
 {
 	struct epochs *epochs = database_new();
 	struct epochs_limits limits = { .hours_after_s = 24 * HOUR_S };
@@ -372,7 +372,7 @@ static struct profile *epoch_of_many(size_t n)
 	return profile;
 }
 
-TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
+TEST(short_lived_processes_are_joined_by_name_if_they_are_many)
 {
 	static const size_t counts[] = { 20, 1000 };
 
@@ -400,7 +400,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 }
 
 /* Killed after the merge was written but before its inputs were removed. */
-TEST(what_was_merged_into_another_counts_once)
+TEST(an_epoch_that_was_merged_into_another_counts_once)
 {
 	struct epochs *epochs = database_new();
 	struct epochs_limits limits = { .hours_after_s = 1 };
@@ -415,7 +415,7 @@ TEST(what_was_merged_into_another_counts_once)
 	database_done(epochs);
 }
 
-TEST(the_oldest_go_first_and_names_when_nothing_refers_to_them)
+TEST(the_oldest_epochs_are_deleted_first_and_names_when_unused)
 {
 	struct epochs *epochs = database_new();
 	size_t n;
@@ -434,7 +434,7 @@ TEST(the_oldest_go_first_and_names_when_nothing_refers_to_them)
 	database_done(epochs);
 }
 
-TEST(what_a_killed_daemon_has_left_is_kept)
+TEST(the_open_epoch_of_a_killed_daemon_is_recovered)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -454,7 +454,7 @@ TEST(what_a_killed_daemon_has_left_is_kept)
 	database_done(epochs);
 }
 
-TEST(two_writers_are_one_too_many)
+TEST(a_second_writer_is_refused)
 {
 	struct epochs *epochs = database_new();
 	pid_t pid = fork();

@@ -59,7 +59,7 @@ static uint64_t duration_of(const struct profile *p, uint32_t kind, uint32_t *re
 	return value;
 }
 
-TEST(how_long_calls_took_is_kept_and_merged)
+TEST(durations_of_calls_are_kept_and_merged)
 {
 	OWNED struct profile *a = sample_profile();
 	OWNED struct profile *b = sample_profile();
@@ -135,7 +135,7 @@ TEST(images_with_other_build_ids_stay_apart)
 	CHECK_EQ(a->functions.n, 7); /* main and solve occur twice */
 }
 
-TEST(a_better_map_wins_whoever_brings_it)
+TEST(a_better_map_wins_regardless_of_its_origin)
 {
 	for (int i = 0; i < 2; i++) {
 		OWNED struct profile *a = sample_profile();
@@ -155,7 +155,7 @@ TEST(a_better_map_wins_whoever_brings_it)
 	}
 }
 
-TEST(times_go_onto_one_clock)
+TEST(times_are_converted_to_one_clock)
 {
 	OWNED struct profile *early = sample_profile();
 	OWNED struct profile *late = sample_profile();
@@ -210,7 +210,7 @@ static struct profile *profile_of_paths(uint64_t first, size_t n)
 	return profile;
 }
 
-TEST(a_merge_keeps_to_its_memory_and_its_sums)
+TEST(a_merge_keeps_its_memory_limit_and_its_sums)
 {
 	struct merger *merger =
 		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = 1u << 20 });
@@ -237,7 +237,7 @@ TEST(a_merge_keeps_to_its_memory_and_its_sums)
 	CHECK_EQ(profile_check(all, "all", &diag), 0);
 }
 
-TEST(of_clock_rates_the_fastest_is_kept_and_none_if_one_is_not_known)
+TEST(the_fastest_clock_rate_is_kept_unless_one_is_unknown)
 {
 	OWNED struct profile *a = sample_profile();
 	OWNED struct profile *b = sample_profile();

@@ -252,7 +252,7 @@ TEST(runs_of_one_program_merge_to_the_same_bytes_in_any_tree)
 	free_all(p);
 }
 
-TEST(what_is_only_said_by_some_is_the_same_in_any_tree)
+TEST(differing_metadata_merges_to_the_same_in_any_tree)
 {
 	struct profile *p[N];
 
@@ -271,7 +271,7 @@ TEST(what_is_only_said_by_some_is_the_same_in_any_tree)
 	free_all(p);
 }
 
-TEST(events_that_all_have_keep_their_order)
+TEST(common_events_keep_their_order)
 {
 	OWNED struct profile *a = random_profile(1, 50), *b = random_profile(2, 50);
 
@@ -286,7 +286,7 @@ TEST(events_that_all_have_keep_their_order)
 	CHECK_STR(intern_text(&a->strings, a->metrics.at[2].name), "branches");
 }
 
-TEST(code_of_jit_compilers_is_never_the_same_and_still_has_one_order)
+TEST(jit_code_is_never_joined_and_still_has_a_fixed_order)
 {
 	struct profile *p[N];
 
@@ -303,7 +303,7 @@ TEST(code_of_jit_compilers_is_never_the_same_and_still_has_one_order)
 	free_all(p);
 }
 
-TEST(functions_that_are_known_better_by_some_are_the_same_in_any_tree)
+TEST(differing_function_maps_merge_to_the_same_in_any_tree)
 {
 	struct profile *p[N];
 
@@ -319,7 +319,7 @@ TEST(functions_that_are_known_better_by_some_are_the_same_in_any_tree)
 		profile_free(p[i]);
 }
 
-TEST(of_many_hosts_a_few_are_named)
+TEST(only_a_few_of_many_targets_are_named)
 {
 	struct profile *p[N];
 	char name[16];

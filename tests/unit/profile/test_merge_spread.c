@@ -117,7 +117,7 @@ static void check_spread(const struct profile *all, struct profile *const *p, ui
 	CHECK_EQ(got->squares_high, 0);
 }
 
-TEST(a_reduced_profile_knows_how_ranks_differ)
+TEST(a_reduced_profile_has_statistics_of_the_ranks)
 {
 	struct profile *p[N];
 	uint64_t samples = 0;
@@ -137,7 +137,7 @@ TEST(a_reduced_profile_knows_how_ranks_differ)
 	spread_free(p);
 }
 
-TEST(what_is_reduced_in_steps_is_the_same_byte_by_byte)
+TEST(reducing_in_steps_gives_the_same_bytes)
 {
 	struct profile *p[N];
 	CLEANUP(writer_done) struct writer x = { 0 }, y = { 0 };
@@ -155,7 +155,7 @@ TEST(what_is_reduced_in_steps_is_the_same_byte_by_byte)
 	spread_free(p);
 }
 
-TEST(squares_that_are_too_large_stay_at_the_most)
+TEST(sums_of_squares_saturate)
 {
 	OWNED struct profile *a = sample_profile(), *b = sample_profile(), *c = sample_profile();
 	struct profile *const three[] = { a, b, c };
@@ -173,7 +173,7 @@ TEST(squares_that_are_too_large_stay_at_the_most)
 	CHECK(is_found);
 }
 
-TEST(merges_and_reduced_profiles_do_not_mix_by_accident)
+TEST(merged_and_reduced_profiles_cannot_be_mixed)
 {
 	OWNED struct profile *a = sample_profile(), *b = sample_profile();
 	struct profile *const both[] = { a, b };

@@ -110,7 +110,7 @@ static const char *apart_name(const struct apart_case *c, image_id image, uint64
 	return map ? intern_text(&c->profile->strings, map->name) : "";
 }
 
-TEST(a_fenced_child_finds_what_we_find)
+TEST(a_fenced_child_finds_the_same_names)
 {
 	struct apart_case apart, here;
 	struct resolve_options options = { 0 };
@@ -180,7 +180,7 @@ static size_t pieces_lacking(void *context, const struct profile *profile, image
 	return image == seen->known ? 0 : n;
 }
 
-TEST(pieces_have_the_names_of_the_whole)
+TEST(resolving_in_pieces_gives_the_same_names)
 {
 	struct apart_case whole, c;
 	struct resolve_options options = { .is_frugal = true };
@@ -302,7 +302,7 @@ static struct functions *functions_or_lie(void *context, image_id image)
 	_exit(0);
 }
 
-TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
+TEST(a_compromised_child_cannot_replace_stored_entries_of_other_files)
 {
 	struct apart_case c;
 	struct diag diag = { 0 };
@@ -328,7 +328,7 @@ TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
 	apart_end(&c);
 }
 
-TEST(a_child_that_was_taken_over_lies_about_its_own_file_only)
+TEST(a_compromised_child_can_only_falsify_its_own_file)
 {
 	struct apart_case c;
 	struct diag diag = { 0 };

@@ -81,7 +81,7 @@ static const char *recipe_at(struct scene *s, uint64_t vaddr, uint64_t *ret_func
 	return text;
 }
 
-TEST(analysis_knows_an_end_that_functions_share_between_them)
+TEST(analysis_recognises_a_tail_shared_by_functions)
 {
 	static const uint32_t words[] = {
 		0xaa1e03ef, /* 1000 mov x15, x30 */
@@ -135,7 +135,7 @@ TEST(analysis_follows_an_instruction_that_the_linker_moved)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
+TEST(analysis_treats_a_call_that_never_returns_as_an_end)
 {
 	static const uint32_t words[] = {
 		0xb4000080, /* 1000 cbz x0, 1010 */
@@ -154,7 +154,7 @@ TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
 	scene_done(&s);
 }
 
-TEST(analysis_believes_fp_where_only_one_path_made_room_for_an_array)
+TEST(analysis_uses_fp_where_only_one_path_allocated_an_array)
 {
 	static const uint32_t words[] = {
 		0xa9be7bfd, /* 1000 the entry: stp x29, x30, [sp, #-32]! */
@@ -196,7 +196,7 @@ TEST(analysis_finds_the_caller_where_pushed_arguments_hide_the_cfa)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
+TEST(analysis_does_not_mistake_a_popped_argument_for_the_return_address)
 {
 	static const uint32_t words[] = {
 		0xa9bf7bfd, /* 1000 the entry: stp x29, x30, [sp, #-16]! */
@@ -217,7 +217,7 @@ TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
+TEST(analysis_treats_code_between_traps_without_jumps_to_it_as_a_function)
 {
 	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
 	static const uint8_t handler[] = {
@@ -251,7 +251,7 @@ TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
 	scene_done(&s);
 }
 
-TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
+TEST(analysis_finds_the_caller_where_moved_arguments_hide_the_cfa)
 {
 	static const uint8_t code[] = {
 		0x85, 0xff,       /* 1000 test %edi, %edi */
@@ -282,7 +282,7 @@ TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
 	scene_done(&s);
 }
 
-TEST(analysis_knows_code_between_traps_that_functions_jump_to)
+TEST(analysis_recognises_code_between_traps_that_functions_jump_to)
 {
 	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
 	static const uint8_t shared[] = { 0x49, 0x8b, 0x45, 0x08,              /* 1020 mov 8(%r13), %rax */

@@ -52,7 +52,7 @@ enum {
 	PACIASP = 0xd503233f,
 };
 
-TEST(behind_finds_the_frame_where_it_was_made)
+TEST(behind_finds_the_prologue_that_created_the_frame)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP), FRAME);
 	CHECK_STR(BEHIND(RET, PUSH_PAIR, SET_FP, LOWER, CALL, NOP), FRAME);
@@ -60,13 +60,13 @@ TEST(behind_finds_the_frame_where_it_was_made)
 	CHECK_STR(BEHIND(LOWER, PACIASP, PUSH_PAIR, SET_FP, CALL), FRAME);
 }
 
-TEST(behind_finds_a_frame_in_the_middle_of_what_is_saved)
+TEST(behind_finds_a_frame_record_among_other_saved_registers)
 {
 	/* sub sp, sp, #64; stp x29, x30, [sp, #32]; stp x20, x19, [sp, #48]; add x29, sp, #32 */
 	CHECK_STR(BEHIND(RET, 0xd10103ff, 0xa9027bfd, 0xa9034ff4, 0x910083fd, CALL), FRAME);
 }
 
-TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)
+TEST(behind_gives_no_recipe_after_an_unconditional_jump)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, RET, NOP), "none");
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, JUMP_X8, NOP), "none");
@@ -74,7 +74,7 @@ TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)
 	CHECK_STR(BEHIND(NOP, NOP, NOP), "none");
 }
 
-TEST(behind_says_nothing_where_the_frame_pointer_is_another)
+TEST(behind_gives_no_recipe_if_the_frame_pointer_was_changed)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xa8c27bfd, NOP), "none"); /* ldp x29, x30, [sp], #32 */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xaa0003fd, NOP), "none"); /* mov x29, x0 */
@@ -83,7 +83,7 @@ TEST(behind_says_nothing_where_the_frame_pointer_is_another)
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, 0x910043fd, NOP), "none");         /* add x29, sp, #16 */
 }
 
-TEST(behind_does_not_look_over_a_call_from_a_function_that_may_have_no_frame)
+TEST(behind_does_not_look_across_a_call_in_a_function_that_may_have_no_frame)
 {
 	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, NOP), FRAME);
 	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, CALL, NOP), "none");
@@ -100,7 +100,7 @@ static bool points_to_frame(const uint32_t *words, size_t n)
 #define POINTS(...) \
 	points_to_frame((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
 
-TEST(behind_tells_whether_the_frame_pointer_points_to_the_frame)
+TEST(behind_determines_whether_the_frame_pointer_points_to_the_frame)
 {
 	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, LOWER, CALL));
 	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another exit */
@@ -127,7 +127,7 @@ static const char *in_prologue(const uint8_t *bytes, size_t n, size_t at)
 	return text;
 }
 
-TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
+TEST(behind_recognises_prologues_of_code_that_cannot_be_decoded_backwards)
 {
 	static const uint8_t code[] = {
 		0xe9, 0xb1, 0x44, 0xe5, 0x7f, /* 0 jmp elsewhere */

@@ -133,7 +133,7 @@ TEST(entry_point_s_unwind_entry_ends_where_its_code_does)
 }
 
 /* adr refers to code that control falls or jumps into: a label. */
-TEST(entry_point_has_labels)
+TEST(entry_point_labels_are_not_functions)
 {
 	const struct {
 		struct bytes code;

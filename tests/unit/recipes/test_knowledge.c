@@ -144,7 +144,7 @@ TEST(knowledge_is_the_same_with_and_without_a_store)
 	scene_done(&s);
 }
 
-TEST(knowledge_that_was_forgotten_meanwhile_is_the_same)
+TEST(knowledge_is_the_same_after_memory_was_dropped)
 {
 	static char plain[TEXT_MAX], text[TEXT_MAX];
 	struct scene s;
@@ -179,13 +179,13 @@ static void check_joins(const char *path)
 	scene_done(&s);
 }
 
-TEST(knowledge_joins_what_is_kept)
+TEST(knowledge_adds_to_the_stored_entry)
 {
 	check_joins("/proc/self/exe");
 }
 
 /* For an image with thousands of functions their list is stored, too, with a few of their names. */
-TEST(knowledge_joins_what_is_kept_of_a_large_image)
+TEST(knowledge_adds_to_the_stored_entry_of_a_large_image)
 {
 	Dl_info libc;
 
@@ -193,7 +193,7 @@ TEST(knowledge_joins_what_is_kept_of_a_large_image)
 	check_joins(libc.dli_fname);
 }
 
-TEST(knowledge_is_kept_when_it_is_saved_and_not_before)
+TEST(knowledge_is_stored_only_when_it_is_saved)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -204,7 +204,7 @@ TEST(knowledge_is_kept_when_it_is_saved_and_not_before)
 	scene_done(&s);
 }
 
-TEST(knowledge_of_a_file_that_has_changed_is_not_kept)
+TEST(knowledge_of_a_changed_file_is_not_stored)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -229,7 +229,7 @@ static void describe(const struct scene *s, struct analysis *analysis, const str
 		recipe_format(recipes, recipe, isa_for_machine(s->image->elf_machine), text + len, 256 - len);
 }
 
-TEST(analysis_says_the_same_with_an_index_that_was_kept)
+TEST(analysis_gives_the_same_results_with_a_stored_index)
 {
 	struct symbols *symbols;
 	struct functions *functions;
@@ -264,7 +264,7 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 	scene_done(&s);
 }
 
-TEST(places_are_stored_but_for_those_with_expressions)
+TEST(places_are_stored_except_those_with_expressions)
 {
 	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI },
 		      other = plain;
@@ -315,7 +315,7 @@ TEST(places_are_stored_but_for_those_with_expressions)
 	scene_done(&s);
 }
 
-TEST(facts_are_known_in_memory_and_then_from_the_store)
+TEST(facts_are_found_in_memory_and_later_in_the_store)
 {
 	const struct answer yes = { .number = true, .recipe = RECIPE_NONE }, no = { .recipe = RECIPE_NONE };
 	struct recipes recipes;
@@ -343,7 +343,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 }
 
 /* An address in the program itself, whose functions have unwind entries. */
-TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_interrupted_often)
+TEST(code_with_an_unwind_entry_is_only_analysed_after_many_samples)
 {
 	struct scene s;
 

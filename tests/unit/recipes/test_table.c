@@ -14,7 +14,7 @@ static void add(struct recipe_table *table, uint64_t start, uint64_t size, uint3
 	vec_done(&rows.rows);
 }
 
-TEST(tables_say_which_recipe_holds_where)
+TEST(tables_find_the_recipe_at_an_address)
 {
 	struct recipe_table table = { 0 };
 	uint64_t function = 0;
@@ -36,7 +36,7 @@ TEST(tables_say_which_recipe_holds_where)
 	table_done(&table);
 }
 
-TEST(tables_look_at_no_row_that_is_not_theirs)
+TEST(tables_read_no_row_outside_of_the_table)
 {
 	struct recipe_table table = { 0 };
 

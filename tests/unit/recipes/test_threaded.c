@@ -122,7 +122,7 @@ TEST(threaded_pieces_have_the_frame_of_the_prologue)
 	writer_done(&it.code);
 }
 
-TEST(threaded_prologue_that_no_return_confirms_is_not_an_entry)
+TEST(threaded_prologue_without_a_matching_return_is_not_an_entry)
 {
 	struct interpreter it;
 	struct scene s;

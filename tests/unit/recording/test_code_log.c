@@ -89,7 +89,7 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 }
 
 /* Threads that unwind stacks are not at the same time. */
-TEST(code_is_there_before_each_sample_that_needed_it)
+TEST(code_is_written_before_each_sample_that_needed_it)
 {
 	struct code_scene scene = { .byte = 1 };
 	struct code_log_options options = { code_scene_read, &scene, code_scene_write, &scene };
@@ -121,7 +121,7 @@ TEST(code_is_there_before_each_sample_that_needed_it)
 	code_log_free(log);
 }
 
-TEST(code_is_only_read_if_nobody_keeps_it)
+TEST(code_is_read_without_being_written)
 {
 	struct code_scene scene = { .byte = 3 };
 	struct code_log_options options = { .read = code_scene_read, .read_context = &scene };

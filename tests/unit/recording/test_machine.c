@@ -62,7 +62,7 @@ static const struct event *take_sample(struct scene *scene, pid_t pid, const uin
 	return machine_event(scene->machine, &event, room);
 }
 
-TEST(an_idle_cpu_runs_nothing)
+TEST(samples_of_idle_cpus_are_ignored)
 {
 	struct scene scene;
 	struct event room;
@@ -74,7 +74,7 @@ TEST(an_idle_cpu_runs_nothing)
 	scene_close(&scene);
 }
 
-TEST(an_interrupt_is_not_the_doing_of_whom_it_stops)
+TEST(an_interrupt_is_not_attributed_to_the_interrupted_process)
 {
 	struct scene scene;
 	struct event room;
@@ -90,7 +90,7 @@ TEST(an_interrupt_is_not_the_doing_of_whom_it_stops)
 	scene_close(&scene);
 }
 
-TEST(a_thread_that_does_the_work_of_interrupts_is_a_kernel_thread)
+TEST(ksoftirqd_is_a_kernel_thread)
 {
 	struct scene scene;
 	struct event room, fork = fork_of(16, 16, MACHINE_KERNEL);
@@ -105,7 +105,7 @@ TEST(a_thread_that_does_the_work_of_interrupts_is_a_kernel_thread)
 	scene_close(&scene);
 }
 
-TEST(a_number_that_is_used_again_is_another_process)
+TEST(a_pid_reused_by_a_user_process_is_no_longer_a_kernel_thread)
 {
 	struct scene scene;
 	struct event room, kernel = fork_of(16, 16, MACHINE_KERNEL), user = fork_of(16, 16, 1);
@@ -132,7 +132,7 @@ TEST(rules_by_command_follow_the_name)
 	scene_close(&scene);
 }
 
-TEST(descendants_of_a_command_are_told_from_others)
+TEST(only_descendants_of_the_command_are_recorded)
 {
 	struct scene scene;
 	struct event room, child = fork_of(11, 11, 10), grandchild = fork_of(12, 12, 11),
@@ -152,7 +152,7 @@ TEST(descendants_of_a_command_are_told_from_others)
 	scene_close(&scene);
 }
 
-TEST(words_that_are_no_rules_are_refused)
+TEST(invalid_rules_are_refused)
 {
 	struct diag diag = { 0 };
 

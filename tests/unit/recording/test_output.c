@@ -21,7 +21,7 @@ static void check_expand(const char *template, const char *want)
 	free(path);
 }
 
-TEST(output_names_may_hold_pid_and_time)
+TEST(output_names_may_contain_pid_and_time)
 {
 	check_expand(NULL, "cpprof.data");
 	check_expand("a-%p-%t.data", "a-42-20260102-030405.data");
@@ -96,7 +96,7 @@ TEST(output_without_samples_leaves_the_last_default_file)
 	profile_free(profile);
 }
 
-TEST(checkpoint_is_written_beside_and_marked)
+TEST(checkpoint_is_written_in_the_background_and_marked)
 {
 	struct source_info info = { .isa = &isa_x86_64 };
 	struct images *images = images_new();
@@ -127,7 +127,7 @@ TEST(checkpoint_is_written_beside_and_marked)
 }
 
 /* Forked while a worker is running, the child could find data half changed, or locked. */
-TEST(checkpoint_is_not_written_while_workers_are_at_work)
+TEST(checkpoint_is_not_written_while_workers_are_busy)
 {
 	struct source_info info = { .isa = &isa_x86_64 };
 	struct images *images = images_new();

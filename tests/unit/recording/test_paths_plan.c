@@ -203,7 +203,7 @@ TEST(paths_plan_x86_branches_and_the_entry_have_probes)
 	end();
 }
 
-TEST(paths_plan_x86_ways_are_counted_as_they_are_run)
+TEST(paths_plan_x86_executed_paths_are_counted)
 {
 	CHECK_EQ(make(LOOP), 0);
 	memset(counts, 0, sizeof(counts));
@@ -218,7 +218,7 @@ TEST(paths_plan_x86_ways_are_counted_as_they_are_run)
 	end();
 }
 
-TEST(paths_plan_x86_a_way_behind_a_call_ends_where_it_ends)
+TEST(paths_plan_x86_a_path_after_a_call_ends_at_a_probe)
 {
 	CHECK_EQ(make(CALLER), 0);
 	CHECK_EQ(plan.ways.n, 2);
@@ -266,7 +266,7 @@ static void run_nested(bool edi, bool other)
 	branch(edi ? NESTED + 6 : NESTED + 12, other ? 0 : ZERO);
 }
 
-TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
+TEST(paths_plan_x86_the_next_probe_reveals_a_branch)
 {
 	CHECK_EQ(make(NESTED), 0);
 	CHECK_EQ(plan.ways.n, 4);
@@ -287,7 +287,7 @@ TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
 }
 
 /* Of two branches of which only one can be left out, the more frequent one is. */
-TEST(paths_plan_x86_samples_say_which_branch_needs_no_probe)
+TEST(paths_plan_x86_samples_determine_which_branch_needs_no_probe)
 {
 	enum { SELDOM = WEIGHED + 0xb, OFTEN = WEIGHED + 0xf };
 	struct paths_sample places[] = { { 0, WEIGHED + 5, 100 },

@@ -139,7 +139,7 @@ TEST(recording_of_a_file_becomes_a_profile_and_prints_nothing)
 	}
 }
 
-TEST(recording_of_no_file_is_a_fault_and_prints_nothing)
+TEST(recording_of_a_missing_file_is_an_error_and_prints_nothing)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };
@@ -155,7 +155,7 @@ TEST(recording_of_no_file_is_a_fault_and_prints_nothing)
 	CHECK(recording == NULL);
 }
 
-TEST(recording_that_cannot_be_written_is_a_fault_and_prints_nothing)
+TEST(recording_that_cannot_be_written_is_an_error_and_prints_nothing)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };
@@ -248,7 +248,7 @@ TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 }
 
 /* A failing live export is reported, and has no other effect. */
-TEST(recording_tells_of_exports_that_fail)
+TEST(recording_reports_exports_that_fail)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };

@@ -86,13 +86,13 @@ static void check_waits(bool is_near, unsigned n_workers)
 	source_info_done(&info);
 }
 
-TEST(waits_are_timed_from_leaving_to_coming_back)
+TEST(waits_are_timed_from_switch_out_to_switch_in)
 {
 	check_waits(false, 1);
 	check_waits(false, 2);
 }
 
-TEST(waits_that_nobody_may_see_are_put_where_a_thread_was_last_sampled)
+TEST(waits_without_samples_are_attributed_to_the_last_sample_of_the_thread)
 {
 	check_waits(true, 1);
 	check_waits(true, 2);
@@ -180,7 +180,7 @@ static void check_waker(unsigned n_workers)
 	source_info_done(&info);
 }
 
-TEST(path_of_who_ends_a_wait_hangs_below_it)
+TEST(the_stack_of_the_waker_is_below_that_of_the_wait)
 {
 	check_waker(1);
 	check_waker(2);

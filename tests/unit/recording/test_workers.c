@@ -95,7 +95,7 @@ TEST(merged_shards_are_the_tree_of_all_samples)
 
 /* ---- batches ------------------------------------------------------------------------------------ */
 
-TEST(a_batch_holds_all_that_events_point_to)
+TEST(a_batch_copies_everything_that_events_refer_to)
 {
 	struct batch batch = { 0 };
 	uint8_t stack[13], pages[2][STACK_PAGE];
@@ -210,7 +210,7 @@ static struct profile *profile_by(unsigned n_workers, struct images *images, con
 	return profile;
 }
 
-TEST(any_number_of_workers_makes_the_same_profile)
+TEST(the_profile_does_not_depend_on_the_number_of_workers)
 {
 	struct source_event clock = { .name = "cpu-clock", .unit = "ns" };
 	struct source_info info = { .isa = &isa_x86_64 };

@@ -96,7 +96,7 @@ TEST(annotate_counts_inlined_code_for_the_line_of_its_call)
 	profile_free(p);
 }
 
-TEST(annotate_means_by_itself_what_the_flat_view_means)
+TEST(annotate_self_costs_agree_with_the_flat_view)
 {
 	struct profile *p = make();
 	struct annotation a;
@@ -158,7 +158,7 @@ TEST(annotate_find_knows_inlined_functions)
 	profile_free(p);
 }
 
-TEST(annotate_find_proposes_what_is_spelt_alike)
+TEST(annotate_find_proposes_similar_names)
 {
 	struct profile *p = make();
 	annotate_choices choices;
@@ -172,7 +172,7 @@ TEST(annotate_find_proposes_what_is_spelt_alike)
 	profile_free(p);
 }
 
-TEST(annotate_find_ranks_what_is_spelt_alike_by_cost)
+TEST(annotate_find_ranks_similar_names_by_cost)
 {
 	struct profile *p = make();
 	annotate_choices choices;
@@ -299,7 +299,7 @@ static void give_loop(struct profile *p)
 	vec_push(&p->structures, structure);
 }
 
-TEST(insn_loops_start_at_the_head_not_at_what_was_moved_in_front_of_it)
+TEST(insn_loops_start_at_the_header_not_at_code_moved_before_it)
 {
 	struct profile *p = make();
 	struct insn_loops loops;
@@ -315,7 +315,7 @@ TEST(insn_loops_start_at_the_head_not_at_what_was_moved_in_front_of_it)
 	profile_free(p);
 }
 
-TEST(insn_loops_hold_all_their_code_where_a_jump_may_go_anywhere)
+TEST(insn_loops_contain_all_their_code_if_a_jump_has_unknown_targets)
 {
 	static const uint8_t jump[] = { 0x00, 0x00, 0x1f, 0xd6 }; /* br x0 */
 	struct profile *p = make();
@@ -330,7 +330,7 @@ TEST(insn_loops_hold_all_their_code_where_a_jump_may_go_anywhere)
 	profile_free(p);
 }
 
-TEST(source_loops_reach_as_far_as_their_code)
+TEST(source_loops_extend_as_far_as_their_code)
 {
 	struct profile *p = make();
 	source_loops loops = { 0 };
@@ -361,7 +361,7 @@ TEST(annotate_inlined_has_only_its_own_instructions)
 	profile_free(p);
 }
 
-TEST(annotate_text_shows_nothing_that_a_terminal_obeys)
+TEST(annotate_text_contains_no_terminal_escapes)
 {
 	struct profile *p = make();
 	struct annotation a;

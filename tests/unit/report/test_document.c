@@ -103,7 +103,7 @@ static void check_document(struct world *w)
 	}
 }
 
-TEST(a_document_tells_values_and_totals_as_a_copy_would)
+TEST(a_document_has_the_values_and_totals_of_its_tree)
 {
 	for (uint32_t seed = 1; seed <= 3; seed++) {
 		WORLD w;
@@ -112,7 +112,7 @@ TEST(a_document_tells_values_and_totals_as_a_copy_would)
 	}
 }
 
-TEST(a_document_of_a_limited_tree_does_too)
+TEST(a_document_of_a_limited_tree_has_them_too)
 {
 	WORLD whole, w;
 

@@ -133,7 +133,7 @@ TEST(loop_facts_split_cost_by_code_and_thread)
 	CHECK_EQ(loop_facts_doubts(inner, 210), DOUBT_IMBALANCE);
 }
 
-TEST(loop_facts_are_told_in_words)
+TEST(loop_facts_are_described_in_words)
 {
 	OWNED struct profile *p = nest_profile();
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
@@ -190,7 +190,7 @@ static void tell_counted(const char *text, const char *module, uint64_t header, 
 	loop_tags_tell(p, &counts, scope_frame(&tree, scope_of(&tree, header)), ret);
 }
 
-TEST(loop_facts_have_counts_where_they_were_counted)
+TEST(loop_facts_have_counts_if_available)
 {
 	CLEANUP(text_done) struct text inner = { 0 }, outer = { 0 }, part = { 0 }, other = { 0 };
 
@@ -324,7 +324,7 @@ TEST(rows_of_every_view_have_the_facts_of_each_loop)
 	}
 }
 
-TEST(rows_have_the_hottest_line_where_there_is_room)
+TEST(rows_have_the_hottest_line_if_there_is_room)
 {
 	CLEANUP(freep) char *wide = NULL, *medium = NULL, *narrow = NULL;
 
@@ -381,7 +381,7 @@ TEST(trees_have_the_facts_of_each_loop_once)
 }
 
 /* The line on which a loop starts is in its name, and a line that costs little is not shown. */
-TEST(rows_have_no_hottest_line_that_says_nothing)
+TEST(rows_omit_an_uninformative_hottest_line)
 {
 	CLEANUP(freep) char *text = NULL;
 
@@ -407,7 +407,7 @@ static int put_markdown(const struct text_input *input, const struct text_option
 	return fputs(text.at, to) < 0 ? -1 : 0;
 }
 
-TEST(tables_for_others_have_a_column_of_facts)
+TEST(csv_and_markdown_have_a_column_of_facts)
 {
 	const struct text_options by_loop = { .view = TEXT_FLAT, .group = GROUP_LOOP };
 	CLEANUP(freep) char *csv = NULL, *markdown = NULL;

@@ -3,7 +3,7 @@
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
-TEST(quality_counts_lost_samples_against_it)
+TEST(quality_counts_lost_samples_as_incomplete)
 {
 	struct profile_quality quality = { .samples = 90, .lost = 10 };
 
@@ -13,7 +13,7 @@ TEST(quality_counts_lost_samples_against_it)
 	CHECK(quality_percent(&(struct profile_quality){ 0 }) == 0);
 }
 
-TEST(quality_line_says_all_there_is_to_say)
+TEST(quality_line_mentions_all_problems)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text line = { 0 };
@@ -34,7 +34,7 @@ TEST(quality_line_of_a_good_profile_is_short)
 	CHECK_STR(line.at, "quality: 100 samples, 100% complete, 0 lost, 0% unsymbolised, 997 Hz");
 }
 
-TEST(quality_line_of_nothing_does_not_divide_by_it)
+TEST(quality_line_without_samples_does_not_divide_by_zero)
 {
 	OWNED struct profile *p = profile_new();
 	CLEANUP(text_done) struct text line = { 0 };
@@ -58,7 +58,7 @@ TEST(quality_table_shows_every_end_and_witness)
 	CHECK(!strstr(table.at, "changed on the machine"));
 }
 
-TEST(quality_table_tells_what_recording_took_and_changed)
+TEST(quality_table_shows_overhead_and_changes_to_the_machine)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text table = { 0 };
@@ -73,7 +73,7 @@ TEST(quality_table_tells_what_recording_took_and_changed)
 	CHECK(strstr(table.at, "\n  priority raised by                    10\n"));
 }
 
-TEST(quality_tells_of_time_that_no_sample_stands_for)
+TEST(quality_reports_time_without_samples)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text line = { 0 };
@@ -108,7 +108,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CHECK(strstr(quality_no_samples(none), "ended before their first sample"));
 }
 
-TEST(quality_accounts_for_all_that_was_counted)
+TEST(quality_accounts_for_all_counted_time)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text table = { 0 }, line = { 0 };
@@ -130,7 +130,7 @@ TEST(quality_accounts_for_all_that_was_counted)
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
-TEST(quality_may_be_asked_for_in_two_ways)
+TEST(quality_can_be_required_for_stacks_and_for_cpu_time)
 {
 	OWNED struct profile *p = sample_profile(); /* 85 of 102 stacks are complete */
 	CLEANUP(text_done) struct text why = { 0 };
@@ -149,7 +149,7 @@ TEST(quality_may_be_asked_for_in_two_ways)
 	CHECK(strstr(why.at, "50.0% of the CPU time was sampled"));
 }
 
-TEST(quality_hint_says_what_would_lose_fewer_samples)
+TEST(quality_hint_says_how_to_lose_fewer_samples)
 {
 	OWNED struct profile *p = sample_profile();
 
@@ -162,7 +162,7 @@ TEST(quality_hint_says_what_would_lose_fewer_samples)
 	CHECK_STR(quality_hint(p), "many samples were lost during the recording");
 }
 
-TEST(quality_hint_says_what_would_get_deep_stacks)
+TEST(quality_hint_says_how_to_get_deep_stacks)
 {
 	OWNED struct profile *p = sample_profile();
 
@@ -180,7 +180,7 @@ TEST(quality_hint_says_what_would_get_deep_stacks)
 	CHECK(strstr(quality_hint(p), "perf record"));
 }
 
-TEST(quality_no_samples_tells_a_short_run_from_an_idle_one)
+TEST(quality_no_samples_distinguishes_short_and_idle_runs)
 {
 	OWNED struct profile *p = profile_new();
 

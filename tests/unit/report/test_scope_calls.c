@@ -15,7 +15,7 @@ static void make(struct scope_tree *tree)
 		vec_push(&tree->frames, ((struct scope_frame){ 0 }));
 }
 
-TEST(calls_are_taken_out_of_the_metrics_and_summed_by_function)
+TEST(calls_are_removed_from_the_metrics_and_summed_by_function)
 {
 	struct scope_tree tree;
 	struct scope_calls calls;

@@ -184,7 +184,7 @@ TEST(json_reads_as_its_golden_files)
 		   (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
 }
 
-TEST(json_tells_of_time_that_no_sample_stands_for)
+TEST(json_reports_time_without_samples)
 {
 	OWNED struct profile *profile = sample_profile();
 	CLEANUP(text_done) struct text text = { 0 };
@@ -250,7 +250,7 @@ static void check_safe(const char *name, bool utf8, const char *want)
 	CHECK_STR(text.at, want);
 }
 
-TEST(names_cannot_command_the_terminal)
+TEST(names_cannot_contain_terminal_escapes)
 {
 	check_safe("plain", true, "plain");
 	check_safe("", true, "");

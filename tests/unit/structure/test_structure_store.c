@@ -57,7 +57,7 @@ static void pack(struct packed *p, uint64_t vaddr, const char *name)
 	structure_done(&s);
 }
 
-TEST(structure_store_gives_back_what_was_packed)
+TEST(structure_store_returns_what_was_packed)
 {
 	struct packed p;
 	struct structure s = { 0 };
@@ -96,7 +96,7 @@ TEST(structure_store_gives_back_what_was_packed)
 	finish(&p);
 }
 
-TEST(structure_store_refuses_an_entry_that_is_cut_short)
+TEST(structure_store_refuses_a_truncated_entry)
 {
 	struct packed p;
 

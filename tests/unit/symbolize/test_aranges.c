@@ -19,7 +19,7 @@ static void put_set(struct writer *w, uint64_t unit, const uint64_t *pairs, size
 	write_u64(w, 0);
 }
 
-TEST(aranges_tell_what_each_unit_covers)
+TEST(aranges_list_what_each_unit_covers)
 {
 	struct writer w = { 0 };
 	struct arange range = { 0 };
@@ -40,7 +40,7 @@ TEST(aranges_tell_what_each_unit_covers)
 
 /* A set that is longer than the section, of an unknown version, or truncated, is ignored without affecting
  * the others. */
-TEST(aranges_pass_over_damaged_sets)
+TEST(aranges_skip_damaged_sets)
 {
 	struct writer w = { 0 };
 	struct arange range = { 0 };

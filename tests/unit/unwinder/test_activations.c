@@ -36,7 +36,7 @@ TEST(activations_all_calls_of_a_first_stack_are_new)
 	end();
 }
 
-TEST(activations_another_return_address_is_another_call)
+TEST(activations_a_different_return_address_is_a_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 5, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }, { 700, 5, 1 }), 1);
@@ -44,7 +44,7 @@ TEST(activations_another_return_address_is_another_call)
 	end();
 }
 
-TEST(activations_another_frame_is_another_call)
+TEST(activations_a_different_frame_address_is_a_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
@@ -54,7 +54,7 @@ TEST(activations_another_frame_is_another_call)
 	end();
 }
 
-TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
+TEST(activations_a_register_of_the_caller_distinguishes_calls)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 9 }, { 800, 3, 8 }), 1);
@@ -62,7 +62,7 @@ TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
 	end();
 }
 
-TEST(activations_a_call_is_not_new_twice_for_what_was_not_known_between)
+TEST(activations_a_register_unknown_in_between_is_no_second_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 5, 8 }, { 700, 4, 1 }), 1);
@@ -72,14 +72,14 @@ TEST(activations_a_call_is_not_new_twice_for_what_was_not_known_between)
 	end();
 }
 
-TEST(activations_frames_of_which_nothing_is_known_count_as_the_same)
+TEST(activations_frames_without_information_count_as_the_same)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 3, 0 }, { 700, 5, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 4, 0 }, { 700, 6, 1 }), 0);
 	end();
 }
 
-TEST(activations_nothing_is_said_of_other_stacks)
+TEST(activations_of_other_stacks_are_not_compared)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's stack */
@@ -91,7 +91,7 @@ TEST(activations_nothing_is_said_of_other_stacks)
 	end();
 }
 
-TEST(activations_what_is_shared_is_not_looked_at_again)
+TEST(activations_of_shared_frames_are_not_compared_again)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
 	last.serial = 5;

@@ -93,7 +93,7 @@ TEST(folding_again_adds_to_what_was_folded_before)
 	cct_done(&cct);
 }
 
-TEST(what_moves_with_nodes_and_values_stays_with_them)
+TEST(parallel_arrays_are_folded_with_nodes_and_values)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	uint64_t nodes[] = { 0, 0, 1, 1, 2, 3, 3 }, values[] = { 1, 1, 2, 2, 3, 3 };
@@ -119,7 +119,7 @@ TEST(what_moves_with_nodes_and_values_stays_with_them)
 	cct_done(&cct);
 }
 
-TEST(what_was_told_is_folded_with_its_values)
+TEST(reported_values_are_folded_too)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	struct cct cct;
@@ -139,7 +139,7 @@ TEST(what_was_told_is_folded_with_its_values)
 	cct_done(&cct);
 }
 
-TEST(a_tree_of_many_threads_is_not_lost)
+TEST(folding_keeps_the_values_of_many_threads)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	struct cct cct;

@@ -58,7 +58,7 @@ static void check_read(const struct scene *s, size_t i, uint64_t addr, enum memo
 	CHECK_EQ(s->log.notes.at[i].reg, reg);
 }
 
-TEST(cursor_notes_looks_at_registers_known_or_not)
+TEST(cursor_logs_uses_of_registers_known_or_not)
 {
 	struct scene s;
 	uint64_t value;
@@ -75,7 +75,7 @@ TEST(cursor_notes_looks_at_registers_known_or_not)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_reads_good_or_bad)
+TEST(cursor_logs_successful_and_failed_reads)
 {
 	struct scene s;
 	struct cursor_piece piece;
@@ -101,7 +101,7 @@ TEST(cursor_notes_reads_good_or_bad)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_what_a_register_of_the_caller_was_found_by)
+TEST(cursor_logs_how_a_register_of_the_caller_was_found)
 {
 	struct scene s;
 	uint64_t value;
@@ -131,7 +131,7 @@ TEST(cursor_notes_what_a_register_of_the_caller_was_found_by)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_registers_that_are_kept)
+TEST(cursor_logs_unchanged_registers)
 {
 	struct scene s;
 	uint64_t value;
@@ -155,7 +155,7 @@ TEST(cursor_notes_registers_that_are_kept)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_moves_in_one_go)
+TEST(cursor_restores_all_registers_of_a_packed_rule)
 {
 	static const struct rule rules[] = { { .reg = RBP, .kind = RULE_AT_CFA, .offset = -16 },
 					     { .reg = RIP, .kind = RULE_AT_CFA, .offset = -8 } };
@@ -185,7 +185,7 @@ TEST(cursor_moves_in_one_go)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_shows_its_registers_only_where_nothing_is_noted)
+TEST(cursor_shows_its_registers_only_without_a_log)
 {
 	struct scene s;
 

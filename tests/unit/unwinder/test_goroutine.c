@@ -116,7 +116,7 @@ static struct image *program(struct images *images, image_id *ret)
 	return image;
 }
 
-TEST(goroutine_roles_are_known_by_name)
+TEST(goroutine_roles_are_determined_by_name)
 {
 	struct images *images = images_new();
 	image_id id;
@@ -135,7 +135,7 @@ TEST(goroutine_roles_are_known_by_name)
 	images_free(images);
 }
 
-TEST(goroutine_is_in_a_register_where_go_code_is_interrupted)
+TEST(goroutine_is_in_a_register_in_interrupted_go_code)
 {
 	struct images *images = images_new();
 	image_id id;
@@ -205,7 +205,7 @@ TEST(goroutine_begins_where_it_returns_to_goexit)
 	CHECK_EQ(last_goroutine, 0x4711);
 }
 
-TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
+TEST(goroutine_stack_ends_where_the_runtime_switches_stacks)
 {
 	size_t n;
 
@@ -219,7 +219,7 @@ TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
 	CHECK_EQ(end_of(WORK + 8, &n), STACK_INVALID_STEP);
 }
 
-TEST(goroutine_is_gone_back_to_where_the_clock_is_asked)
+TEST(goroutine_stack_continues_after_reading_the_clock)
 {
 	/* What the thread's own stack holds is the return address of a call that was over long ago. */
 	struct sampled sampled = { .pc = CLOCK + 24, .fp = 0x5000000000, .words = { MCALL + 16 } };
@@ -239,7 +239,7 @@ TEST(goroutine_is_gone_back_to_where_the_clock_is_asked)
 	CHECK_EQ(n, 2);
 }
 
-TEST(goroutine_has_its_callers_until_stacks_are_changed)
+TEST(goroutine_has_its_callers_until_the_stack_is_switched)
 {
 	struct sampled sampled = { .pc = MCALL + 8, .ra = GOEXIT + 4 };
 	size_t n;
@@ -271,7 +271,7 @@ static const char *preempted(const struct isa *isa, const struct recipe *stated,
 	return text;
 }
 
-TEST(goroutine_that_was_preempted_is_gone_back_to)
+TEST(goroutine_stack_continues_after_preemption)
 {
 	struct recipe entered = { .cfa_kind = CFA_REG, .cfa_reg = 31, .witness = WITNESS_CFI };
 	struct recipe inside = entered, analysed = entered, pushed = entered;

@@ -169,7 +169,7 @@ static bool code_is_found(struct hotspot_scene *scene, struct hotspot_code *ret)
 	return hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, false, ret);
 }
 
-TEST(hotspot_tells_the_size_of_a_frame)
+TEST(hotspot_finds_the_size_of_a_frame)
 {
 	for (int is_new = 0; is_new < 2; is_new++) {
 		struct hotspot_scene *scene = hotspot_scene_new(is_new);
@@ -190,7 +190,7 @@ TEST(hotspot_tells_the_size_of_a_frame)
 	}
 }
 
-TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
+TEST(hotspot_code_that_never_completes_its_frame_has_no_frame_start)
 {
 	struct hotspot_scene *scene = hotspot_scene_new(true);
 	struct hotspot_code code;
@@ -202,7 +202,7 @@ TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
 	hotspot_scene_free(scene);
 }
 
-TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
+TEST(hotspot_new_code_is_found_after_reading_again)
 {
 	struct hotspot_scene *scene = hotspot_scene_new(false);
 	struct hotspot_code code;
@@ -220,7 +220,7 @@ TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
 }
 
 /* A change of the description that makes it useless. */
-TEST(hotspot_table_that_makes_no_sense_is_refused)
+TEST(hotspot_invalid_table_is_refused)
 {
 	static const struct {
 		size_t at;
@@ -246,7 +246,7 @@ TEST(hotspot_table_that_makes_no_sense_is_refused)
 	}
 }
 
-TEST(hotspot_cache_that_makes_no_sense_is_refused)
+TEST(hotspot_invalid_code_cache_is_refused)
 {
 	static const struct {
 		size_t at;
@@ -310,7 +310,7 @@ static unsigned sender_at(const uint32_t *words, size_t n, size_t at)
 	return hotspot_entry_sender(&isa_aarch64, entry_code_at, &code, BASE + 4 * at);
 }
 
-TEST(hotspot_methods_that_make_room_have_their_caller_s_sp_in_a_register)
+TEST(hotspot_methods_that_allocate_locals_have_their_caller_s_sp_in_a_register)
 {
 	uint32_t words[] = {
 		0x5400008d, /* 0 b.le 4 */
@@ -421,7 +421,7 @@ TEST(hotspot_stubs_that_jump_to_a_method_have_the_return_address_on_top)
 	CHECK_STR(stub_at((const uint8_t[]){ 0x4c, 0x8b, 0x5b, 0x40, 0x41, 0xff, 0xe3 }, 7, 0), "top");
 }
 
-TEST(hotspot_methods_that_make_room_have_the_return_address_in_a_register)
+TEST(hotspot_methods_that_allocate_locals_have_the_return_address_in_a_register)
 {
 	uint8_t code[] = {
 		0x7e, 0x06,       /* 0 jle 8 */
@@ -442,7 +442,7 @@ TEST(hotspot_methods_that_make_room_have_the_return_address_in_a_register)
 	CHECK_STR(stub_at(code, sizeof(code), 4), "none");
 }
 
-TEST(hotspot_methods_that_are_left_jump_to_the_return_address)
+TEST(hotspot_method_exits_jump_to_the_return_address)
 {
 	uint8_t code[] = {
 		0xc9,             /* 0 leave */

@@ -52,7 +52,7 @@ static struct scene v8(void)
 	return s;
 }
 
-TEST(managed_knows_interpreted_methods_of_both_layouts)
+TEST(managed_recognises_interpreted_methods_of_both_layouts)
 {
 	for (unsigned more = 0; more < 2; more++) {
 		struct scene s = interpreted(more);
@@ -62,7 +62,7 @@ TEST(managed_knows_interpreted_methods_of_both_layouts)
 	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_knows_addresses_told_in_words)
+TEST(managed_recognises_addresses_as_offsets_in_words)
 {
 	struct scene s = interpreted(0);
 
@@ -71,7 +71,7 @@ TEST(managed_knows_addresses_told_in_words)
 	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_asks_an_interrupted_interpreter_for_its_register)
+TEST(managed_checks_the_register_of_an_interrupted_interpreter)
 {
 	struct scene s = interpreted(1);
 
@@ -82,7 +82,7 @@ TEST(managed_asks_an_interrupted_interpreter_for_its_register)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_knows_functions_of_v8)
+TEST(managed_recognises_functions_of_v8)
 {
 	struct scene s = v8();
 
@@ -94,7 +94,7 @@ TEST(managed_knows_functions_of_v8)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_knows_builtins_of_v8_by_their_callers)
+TEST(managed_recognises_builtins_of_v8_by_their_callers)
 {
 	struct scene s = { 0 };
 	const unsigned caller = FP_WORD + 8;
@@ -114,7 +114,7 @@ TEST(managed_knows_builtins_of_v8_by_their_callers)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_knows_nothing_of_other_frames)
+TEST(managed_does_not_recognise_other_frames)
 {
 	struct scene s = { 0 };
 
@@ -127,7 +127,7 @@ TEST(managed_knows_nothing_of_other_frames)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_frames_are_left_by_what_they_hold)
+TEST(managed_frames_have_recipes)
 {
 	struct recipes recipes;
 	char text[128];
@@ -174,10 +174,10 @@ TEST(code_that_reads_below_the_frame_pointer_has_that_frame)
 {
 	/* cmp %r13, %rax; je; mov -64(%rbp), %r13 */
 	CHECK(uses_frame((const uint8_t[16]){ 0x4c, 0x39, 0xe8, 0x74, 0x02, 0x4c, 0x8b, 0x6d, 0xc0 }));
-	/* above it is what the caller has left; jmp over two traps, then below it */
+	/* words above it belong to the caller; jmp over two traps, then a word below it */
 	CHECK(!uses_frame((const uint8_t[16]){ 0x4c, 0x8b, 0x6d, 0x10 }));
 	CHECK(uses_frame((const uint8_t[16]){ 0xeb, 0x02, 0xcc, 0xcc, 0x4c, 0x8b, 0x6d, 0xc0 }));
-	/* it is set first: push %rbp; mov %rsp, %rbp; mov. A call comes first; it returns first. */
+	/* rbp is set first: push %rbp; mov %rsp, %rbp; mov. A call comes first; a return comes first. */
 	CHECK(!uses_frame((const uint8_t[16]){ 0x55, 0x48, 0x89, 0xe5, 0x4c, 0x8b, 0x6d, 0xc0 }));
 	CHECK(!uses_frame((const uint8_t[16]){ 0xff, 0xd0, 0x4c, 0x8b, 0x6d, 0xc0 }));
 	CHECK(!uses_frame((const uint8_t[16]){ 0xc3, 0x4c, 0x8b, 0x6d, 0xc0 }));

@@ -26,7 +26,7 @@ static void begin(struct memory *memory, bool is_cut_off)
 	memory_begin(memory, 1, START, &sample);
 }
 
-TEST(memory_snapshot_and_pages_are_one)
+TEST(memory_joins_snapshot_and_pages)
 {
 	struct memory memory;
 	uint64_t value, want;
@@ -55,7 +55,7 @@ TEST(memory_has_holes_where_pages_were_not_in_memory)
 	CHECK_EQ(memory.reach, PAGES + STACK_PAGE + 8);
 }
 
-TEST(memory_behind_the_last_page_the_stack_may_go_on_or_not)
+TEST(memory_after_the_last_page_is_beyond_or_invalid)
 {
 	struct memory memory;
 	uint64_t value;

@@ -296,7 +296,7 @@ static void check_same(const struct stack *a, const struct stack *b)
 	CHECK_EQ(a->reach, b->reach);
 }
 
-TEST(recall_gives_the_stacks_that_full_walks_give)
+TEST(recall_gives_the_same_stacks_as_full_walks)
 {
 	struct images *images = images_new();
 	image_id image = make_program(images);
@@ -373,11 +373,9 @@ static void change_one(struct run *run)
 	*to = other_value(run, *to);
 }
 
-/*
- * The thread's last stack is remembered, then one word or one register of it changes, whether it matters or
- * not. Had a look at it been forgotten, the rest of the last stack would be taken for the rest of this one.
- */
-TEST(recall_sees_every_change_that_matters)
+/* The thread's last stack is cached, then one word or one register of it changes, whether it matters or not.
+ * If a use of it had not been logged, the rest of the last stack would wrongly be used for this one. */
+TEST(recall_detects_every_relevant_change)
 {
 	struct images *images = images_new();
 	image_id image = make_program(images);

@@ -128,7 +128,7 @@ TEST(space_generation_changes_with_every_change_only)
 	spaces_free(spaces);
 }
 
-TEST(space_outlives_its_threads_but_the_last)
+TEST(space_lives_as_long_as_its_last_thread)
 {
 	struct spaces *spaces = spaces_new();
 
@@ -168,7 +168,7 @@ TEST(space_of_a_reused_pid_is_the_new_process)
 	spaces_free(spaces);
 }
 
-TEST(space_of_a_process_that_was_there_before_us_stays)
+TEST(space_of_a_process_from_before_the_recording_stays)
 {
 	struct spaces *spaces = spaces_new();
 

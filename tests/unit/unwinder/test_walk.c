@@ -101,7 +101,7 @@ TEST(walk_refuses_a_return_address_outside_executable_memory)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_call_a_zero_return_address_complete)
+TEST(walk_does_not_report_a_zero_return_address_as_complete)
 {
 	struct scene s = scene();
 
@@ -110,7 +110,7 @@ TEST(walk_does_not_call_a_zero_return_address_complete)
 	scene_done(&s);
 }
 
-TEST(walk_names_the_end_of_a_snapshot)
+TEST(walk_reports_the_end_of_a_snapshot)
 {
 	struct scene s = scene();
 

@@ -16,7 +16,7 @@ static ssize_t read_rest(void *context, pid_t pid, uint64_t addr, void *to, size
 	return sizeof(rest);
 }
 
-TEST(walk_goes_on_in_the_memory_of_a_target_that_stands_still)
+TEST(walk_continues_in_the_memory_of_a_stopped_target)
 {
 	int n_reads = 0;
 	struct scene s =
@@ -44,7 +44,7 @@ TEST(walk_stops_when_sp_does_not_rise)
 
 /* After the pop, the unwind entry's rule reads the word above the return address: here an address after some
  * other call. */
-TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_call_confirms_it)
+TEST(an_unwind_entry_is_not_trusted_in_interrupted_code_unless_a_call_confirms_it)
 {
 	for (unsigned patience = 0; patience < 200; patience += 100) {
 		struct scene s =
@@ -60,7 +60,7 @@ TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_cal
 	}
 }
 
-TEST(code_that_is_seen_often_is_analysed_at_last)
+TEST(code_that_is_sampled_often_is_analysed_eventually)
 {
 	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_AUTO, .patience = 3 });
 
@@ -72,7 +72,7 @@ TEST(code_that_is_seen_often_is_analysed_at_last)
 	scene_done(&s);
 }
 
-TEST(walk_says_where_it_has_no_image)
+TEST(walk_reports_where_it_has_no_image)
 {
 	struct scene s = scene();
 
@@ -82,7 +82,7 @@ TEST(walk_says_where_it_has_no_image)
 	scene_done(&s);
 }
 
-TEST(walk_gives_code_in_no_file_an_image_of_its_process)
+TEST(walk_gives_code_without_a_file_an_image_of_its_process)
 {
 	struct scene s = scene();
 
@@ -98,7 +98,7 @@ TEST(walk_gives_code_in_no_file_an_image_of_its_process)
 	scene_done(&s);
 }
 
-TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
+TEST(walk_uses_the_frame_pointer_last_and_never_reports_that_as_complete)
 {
 	struct scene s = scene();
 
@@ -111,7 +111,7 @@ TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_code_that_nobody_describes_by_where_it_leads)
+TEST(walk_analyses_code_without_an_unwind_entry)
 {
 	struct scene s = scene();
 
@@ -122,7 +122,7 @@ TEST(walk_leaves_code_that_nobody_describes_by_where_it_leads)
 	scene_done(&s);
 }
 
-TEST(walk_by_frame_pointer_when_told_to)
+TEST(walk_by_frame_pointer_on_request)
 {
 	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_FP });
 
@@ -159,7 +159,7 @@ TEST(walk_crosses_a_signal_with_all_registers)
 	scene_done(&s);
 }
 
-TEST(walk_knows_where_a_thread_starts)
+TEST(walk_recognises_the_start_of_a_thread)
 {
 	struct scene s = scene();
 
@@ -170,7 +170,7 @@ TEST(walk_knows_where_a_thread_starts)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
+TEST(walk_does_not_mistake_a_return_address_at_the_entry_point_for_a_root)
 {
 	struct scene s = scene();
 
@@ -181,7 +181,7 @@ TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_linker_stubs_by_template)
+TEST(walk_unwinds_linker_stubs_by_template)
 {
 	struct scene s = scene();
 
@@ -233,7 +233,7 @@ TEST(walk_puts_kernel_frames_first)
 	scene_done(&s);
 }
 
-TEST(walk_of_an_exec_is_the_kernels_part)
+TEST(walk_during_an_exec_has_only_kernel_frames)
 {
 	struct scene s = scene();
 	struct event exec = { .kind = EVENT_EXEC, .pid = s.event.pid, .tid = s.event.tid, .comm = "next" };
@@ -251,7 +251,7 @@ TEST(walk_of_an_exec_is_the_kernels_part)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_code_whose_return_address_is_in_a_register)
+TEST(walk_unwinds_code_whose_return_address_is_in_a_register)
 {
 	struct scene s = scene();
 
@@ -263,7 +263,7 @@ TEST(walk_leaves_code_whose_return_address_is_in_a_register)
 	scene_done(&s);
 }
 
-TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
+TEST(walk_during_an_exec_that_has_freed_the_stack_has_only_kernel_frames)
 {
 	struct scene s = scene();
 
@@ -282,7 +282,7 @@ TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
 	scene_done(&s);
 }
 
-TEST(walk_checks_chains_that_the_kernel_walked)
+TEST(walk_checks_callchains_from_the_kernel)
 {
 	struct scene s = scene();
 	const uint64_t good[] = { BIAS + LEAF + 2, BIAS + OUTER_CALLS, BIAS + START_CALLS };

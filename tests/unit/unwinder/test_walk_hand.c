@@ -123,7 +123,7 @@ static void walk(struct scene *s, uint64_t vaddr, uint64_t x29, uint64_t x30, co
 	walk(s, vaddr, x29, x30, (const uint64_t[]){ __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-TEST(walk_leaves_an_interpreter_by_its_row)
+TEST(walk_unwinds_an_interpreter_by_its_unwind_row)
 {
 	struct scene s = scene();
 
@@ -134,7 +134,7 @@ TEST(walk_leaves_an_interpreter_by_its_row)
 	scene_done(&s);
 }
 
-TEST(walk_finds_who_called_a_subroutine_that_a_row_spans)
+TEST(walk_finds_the_caller_of_a_subroutine_within_an_unwind_row)
 {
 	struct scene s = scene();
 
@@ -147,7 +147,7 @@ TEST(walk_finds_who_called_a_subroutine_that_a_row_spans)
 	scene_done(&s);
 }
 
-TEST(walk_skips_nobody_while_an_interpreter_makes_its_frame)
+TEST(walk_skips_no_caller_while_an_interpreter_creates_its_frame)
 {
 	struct scene s = scene();
 
@@ -164,7 +164,7 @@ TEST(walk_skips_nobody_while_an_interpreter_makes_its_frame)
 	scene_done(&s);
 }
 
-TEST(walk_skips_nobody_while_an_interpreter_gives_its_frame_back)
+TEST(walk_skips_no_caller_while_an_interpreter_releases_its_frame)
 {
 	struct scene s = scene();
 
@@ -175,7 +175,7 @@ TEST(walk_skips_nobody_while_an_interpreter_gives_its_frame_back)
 	scene_done(&s);
 }
 
-TEST(walk_crosses_a_frameless_call_that_keeps_the_return_address_in_a_register)
+TEST(walk_crosses_a_frameless_call_that_saves_the_return_address_in_a_register)
 {
 	struct scene s = scene();
 
@@ -188,7 +188,7 @@ TEST(walk_crosses_a_frameless_call_that_keeps_the_return_address_in_a_register)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_go_round_where_sp_stays)
+TEST(walk_does_not_loop_if_sp_does_not_change)
 {
 	struct scene s = scene();
 
@@ -218,7 +218,7 @@ TEST(walk_ends_where_the_stack_of_a_coroutine_begins)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_take_blank_memory_for_the_stack_of_a_coroutine)
+TEST(walk_does_not_mistake_zeroed_memory_for_the_stack_of_a_coroutine)
 {
 	struct scene s = scene();
 
@@ -247,7 +247,7 @@ TEST(walk_does_not_read_a_return_address_before_it_is_saved)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_a_frame_whose_sp_is_not_known_by_its_frame_pointer)
+TEST(walk_unwinds_a_frame_with_unknown_sp_by_its_frame_pointer)
 {
 	struct scene s = scene();
 

@@ -16,7 +16,7 @@ static struct scene scene_probed(void)
 	return s;
 }
 
-TEST(walk_puts_a_hidden_return_address_in_its_place)
+TEST(walk_restores_a_hidden_return_address)
 {
 	/* leaf has pushed rbx; its return address is at SP + 8, outer's at SP + 24. */
 	const struct hidden_return hidden[] = { { SP + 8, BIAS + OUTER_CALLS, false },
@@ -37,7 +37,7 @@ TEST(walk_puts_a_hidden_return_address_in_its_place)
 }
 
 /* The kernel has replaced the return address, but not recorded it yet: one of the candidates may be it. */
-TEST(walk_takes_the_only_address_behind_a_call_that_leads_here)
+TEST(walk_uses_the_only_candidate_that_follows_a_call_of_this_function)
 {
 	const struct hidden_return hidden[] = { { SP + 16, BIAS + START_CALLS, false },
 						{ SP, SP, true },
@@ -83,7 +83,7 @@ static void check_left(uint64_t offset, uint64_t n_saved)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_the_code_to_which_a_probed_function_returns)
+TEST(walk_unwinds_the_trampoline_of_return_probes)
 {
 	check_left(0, 0);
 	check_left(1, 0); /* after a breakpoint: kernels before 6.11 */
@@ -94,7 +94,7 @@ TEST(walk_leaves_the_code_to_which_a_probed_function_returns)
 }
 
 /* The kernel has removed the return address from its list and written it to the stack. */
-TEST(walk_leaves_that_code_behind_its_system_call)
+TEST(walk_unwinds_the_trampoline_after_its_system_call)
 {
 	static const struct {
 		uint64_t offset, n_saved;
@@ -110,7 +110,7 @@ TEST(walk_leaves_that_code_behind_its_system_call)
 	}
 }
 
-TEST(walk_ends_in_that_code_if_nobody_says_where_it_leads)
+TEST(walk_ends_in_the_trampoline_without_the_return_address)
 {
 	struct scene s = scene_probed();
 

@@ -55,7 +55,7 @@ static const char *stack(void)
 	return text;
 }
 
-TEST(shadow_a_call_is_there_until_it_returns)
+TEST(shadow_a_call_lasts_until_it_returns)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -85,7 +85,7 @@ TEST(shadow_a_call_on_a_stack_that_may_be_moved_has_no_slot)
 	end();
 }
 
-TEST(shadow_a_call_that_pushes_is_there_until_its_slot_is_popped)
+TEST(shadow_a_call_that_pushes_lasts_until_its_slot_is_popped)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -99,7 +99,7 @@ TEST(shadow_a_call_that_pushes_is_there_until_its_slot_is_popped)
 }
 
 /* OCaml's caml_c_call: pops it, leaves it where it is, and jumps to a C function that returns to it. */
-TEST(shadow_a_return_address_that_is_popped_and_put_back_is_there)
+TEST(shadow_a_return_address_that_is_popped_and_pushed_again_is_restored)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -119,7 +119,7 @@ TEST(shadow_a_return_address_that_is_popped_and_put_back_is_there)
 }
 
 /* Somebody else's word in that place, or another place: it stays gone. */
-TEST(shadow_a_return_address_that_is_not_put_back_is_gone)
+TEST(shadow_a_return_address_that_is_not_pushed_again_is_dropped)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -142,7 +142,7 @@ TEST(shadow_a_tail_call_adds_nothing)
 	end();
 }
 
-TEST(shadow_a_call_of_the_next_instruction_is_none)
+TEST(shadow_a_call_of_the_next_instruction_is_not_a_call)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x105, 0x6ff8);
@@ -168,7 +168,7 @@ TEST(shadow_longjmp_drops_the_frames_it_leaves)
 	end();
 }
 
-TEST(shadow_knows_where_a_return_address_was_saved)
+TEST(shadow_tracks_where_a_return_address_was_saved)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -182,7 +182,7 @@ TEST(shadow_knows_where_a_return_address_was_saved)
 	end();
 }
 
-TEST(shadow_a_handler_stands_on_what_it_interrupted)
+TEST(shadow_a_handler_is_above_the_interrupted_frame)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -201,7 +201,7 @@ TEST(shadow_a_handler_stands_on_what_it_interrupted)
 	end();
 }
 
-TEST(shadow_a_handler_on_its_own_stack_goes_on_in_the_other)
+TEST(shadow_a_handler_on_its_own_stack_continues_on_the_interrupted_one)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -235,7 +235,7 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	end();
 }
 
-TEST(shadow_nothing_is_said_of_a_coroutine_that_has_ended)
+TEST(shadow_of_an_ended_coroutine_is_undefined)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x700, 0x7000);

@@ -204,7 +204,7 @@ TEST(store_drops_the_oldest_when_it_grows_too_large)
 	remove_place(&place);
 }
 
-/* A complete entry of some process: its first byte tells who wrote it and its length. */
+/* A complete entry of some process: its first byte identifies the writer and determines its length. */
 static bool is_whole(struct bytes bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++)

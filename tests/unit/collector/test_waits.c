@@ -122,7 +122,7 @@ TEST(a_wait_that_began_before_the_recording_ends_when_the_thread_first_runs)
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
-/* The kernel's verifier decides; and the program tells where its own frames end. */
+/* The kernel's verifier must accept it; and the program reports how many of the frames are its own. */
 static void check_program_loads(bool is_x86)
 {
 	struct perf_event_attr like = { 0 };

@@ -58,7 +58,7 @@ static void apart_copy_self(char path[64])
 	close(fd);
 }
 
-/* False if it cannot be made. is_foreign: this program is a copy that anybody can write. */
+/* False if it cannot be made. is_foreign: this program is a world-writable copy. */
 static bool apart_begin_as(struct apart_case *c, bool is_foreign)
 {
 	struct diag diag = { 0 };
@@ -235,7 +235,7 @@ TEST(a_child_that_dies_costs_the_names_of_one_image)
 	apart_end(&c);
 }
 
-/* ---- a child that somebody took over ------------------------------------------------------------ */
+/* ---- a compromised child ------------------------------------------------------------------------ */
 
 static const struct store_key key_of_libc = { "maps", 1, { 17, 18 } };
 
@@ -285,7 +285,7 @@ static void lie_in_result(const struct apart_case *c, struct channel *channel)
 	channel_tell(channel, CHANNEL_RESULT, writer_bytes(&names));
 }
 
-/* Called only in the child, while it reads the file that anybody can write. */
+/* Called only in the child, while it reads the world-writable file. */
 static struct functions *functions_or_lie(void *context, image_id image)
 {
 	const struct lie *lie = context;

@@ -82,7 +82,7 @@ TEST(ahead_follows_a_return_through_another_register)
 	CHECK_STR(ARM(0, false, NOP, ret_x15), "cfa=sp+0 ra=x15");
 	CHECK_STR(ARM(0, true, NOP, CALL, ret_x15), "cfa=sp+0 ra=x15");
 	CHECK_STR(ARM(0, true, NOP, 0xaa0f03fe, RET), "cfa=sp+0 ra=x15"); /* mov x30, x15 */
-	/* mov x15, x3: not what it was; ret x14: nobody says that callees keep it */
+	/* mov x15, x3: overwritten; ret x14: not known to be preserved by callees */
 	CHECK_STR(ARM(0, true, NOP, 0xaa0303ef, CALL, ret_x15), "none");
 	CHECK_STR(ARM(0, true, NOP, 0xd65f01c0), "none");
 }

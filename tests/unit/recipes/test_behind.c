@@ -14,7 +14,7 @@ static struct bytes code_at(void *context, uint64_t pc)
 	return pc < CODE ? (struct bytes){ 0 } : bytes_from(*code, pc - CODE);
 }
 
-/* The recipe behind the last of the words, as text. */
+/* The recipe after the last word, as text. */
 static const char *behind(const uint32_t *words, size_t n, bool is_return)
 {
 	static char text[256];
@@ -109,7 +109,7 @@ TEST(behind_determines_whether_the_frame_pointer_points_to_the_frame)
 	CHECK(!POINTS(NOP, NOP, CALL));
 }
 
-/* x86-64: the recipe `at` bytes behind the start of a prologue that V8 makes, and of code that looks like
+/* x86-64: the recipe `at` bytes after the start of a prologue as V8 generates it, or of code that looks like
  * one. */
 static const char *in_prologue(const uint8_t *bytes, size_t n, size_t at)
 {

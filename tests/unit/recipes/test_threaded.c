@@ -113,7 +113,7 @@ TEST(threaded_pieces_have_the_frame_of_the_prologue)
 	CHECK_STR(recipe_at(&s, it.prologue), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.prologue + 1), "cfa=rsp+16 rbp=c-16 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.ret), "cfa=rsp+8 ra=c-8");
-	/* A function between the pieces; code that sets sp anew; code with more data on the stack. */
+	/* A function between the pieces; code that sets sp; code with more data on the stack. */
 	CHECK_STR(recipe_at(&s, it.leaf), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.exit), "none");
 	CHECK_STR(recipe_at(&s, it.exit + 2), "none");

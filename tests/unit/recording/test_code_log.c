@@ -104,7 +104,8 @@ TEST(code_is_written_before_each_sample_that_needed_it)
 	code_log_write(log);
 	CHECK_EQ(scene.n, 2);
 	CHECK_EQ(scene.time_ns, 499);
-	/* It has changed, says one that is behind: from 899 on it is still taken for what was read then. */
+	/* A late sample sees changed code: from 899 on, the code is still assumed to be what was read then.
+	 */
 	scene.byte = 2;
 	code_log_read(log, &(struct code_wanted){ 100, 101, 600 }, 0, to, sizeof(to));
 	code_log_write(log);

@@ -244,7 +244,7 @@ TEST(paths_plan_x86_a_branch_by_a_register)
 	end();
 }
 
-/* What is done at a probe, as far as it stands for a branch that has none. */
+/* The actions of a probe on behalf of a branch that has none. */
 static void arrive(const struct paths_probe *probe, uint32_t expect)
 {
 	for (size_t i = 0; i < plan.arrivals.n; i++) {

@@ -201,7 +201,7 @@ static bool live_is_refused(int error)
 	       error == -ENOTSUP;
 }
 
-/* Checkpoints and exports are made continually; the recording ends when told to, and no child is left except
+/* Checkpoints and exports are made continually; the recording ends on request, and no child is left except
  * the command. */
 TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 {

@@ -277,8 +277,8 @@ TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
 }
 
 /*
- * f has a loop: its head is at 0x1008, the branch back at 0x1014. The nop at 0x1004 was written in it and
- * stands in front of it. Its test says lines 10 to 10, but line 11 is in its code.
+ * f has a loop: its header is at 0x1008, the back edge at 0x1014. The nop at 0x1004 is from its source, but
+ * was moved before it. According to its test it has only line 10, but line 11 is in its code.
  */
 static void give_loop(struct profile *p)
 {

@@ -3,7 +3,7 @@
 
 #include "tests/test.h"
 
-/* A root with two functions, the second of which stands in two places. */
+/* A root with two functions, the second of which occurs in two places. */
 static void make(struct scope_tree *tree)
 {
 	static const struct scope_row rows[] = { { 0, 0, 0 }, { 0, 1, 0 }, { 1, 2, 0 }, { 0, 2, 0 } };

@@ -2,8 +2,8 @@
 /* Loops that share a line but are not copies of each other; lines that belong to no loop. */
 #include "tests/unit/structure/made.h"
 
-/* A loop with a body, and behind it one that is all on the line of its head: as a pragma makes it that adds
- * up what the threads have. */
+/* A loop with a body, followed by one that is entirely on the line of its header, as generated for the
+ * reduction clause of a pragma. */
 static const struct shape head_and_line[] = {
 	{ 12, 2, 1, -1 }, { 20, 3, 2, -1 }, { 18, 2, 3, 1 }, { 18, 2, 4, 3 }, { 30, 2, -1, -1 }
 };

@@ -167,7 +167,7 @@ TEST(structure_distinguishes_two_loops_with_the_same_header)
 	unmake(&m);
 }
 
-/* The same, but the test above is asked each time: `while (a) { if (b) { f(); continue; } g(); }`. */
+/* The same, but the test above is evaluated each time: `while (a) { if (b) { f(); continue; } g(); }`. */
 TEST(structure_does_not_split_a_loop_with_a_continue)
 {
 	struct made m;

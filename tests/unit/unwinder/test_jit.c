@@ -315,7 +315,7 @@ TEST(jit_frames_of_an_interpreter_need_no_call)
 	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(INTERPRETER + 1));
 	CHECK_EQ(s.stack.frames.at[1].witness, WITNESS_TEMPLATE);
 	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
-	/* the same words without an interpreter's frame: no call stands before the address */
+	/* the same words without an interpreter's frame: no call precedes the address */
 	words[fp - 10] = 0;
 	words[fp - 3] = 0;
 	walk(&s, CALLER + 1, 0, words, 40);
@@ -390,7 +390,7 @@ TEST(jit_calls_may_return_to_discarded_code)
 	scene_done(&s);
 }
 
-/* Code that only jumps on, and behind it a jump to a way out that gives 32 bytes back. */
+/* Code that ends in an indirect jump, followed by a branch to an epilogue that releases 32 bytes. */
 static void put_way_out(struct scene *s, unsigned at, unsigned way_out)
 {
 	s->target.code[at] = NOP;

@@ -142,7 +142,8 @@ TEST(managed_frames_have_recipes)
 	recipes_done(&recipes);
 }
 
-/* x86-64: the register that tells an interpreted method's frame is used for something else at times. */
+/* x86-64: the register that identifies the frame of an interpreted method is sometimes used for other values.
+ */
 #define USER_CODE 0x7f0000001000u
 
 static ssize_t read_user_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)

@@ -9,7 +9,7 @@
 static uint8_t snapshot[0x200], pages[2][STACK_PAGE];
 static const struct stack_page deep[2] = { { pages[0], 1 }, { pages[1], 2 } };
 
-/* Every byte tells its address. */
+/* Every byte is a function of its address. */
 static void begin(struct memory *memory, bool is_cut_off)
 {
 	struct sample sample = { .stack = { snapshot, sizeof(snapshot) },

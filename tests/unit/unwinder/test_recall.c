@@ -144,9 +144,9 @@ static struct call random_call(void)
 }
 
 /*
- * Two neighbours exchange their sizes, and the outer one calls from elsewhere: all inside of them lies where
- * it was, and the old return address between them may still stand where it stood. Only a register tells that
- * it is none.
+ * Two adjacent frames swap their sizes, and the outer one calls from another site: all inner frames keep
+ * their addresses, and the old return address between the two may still be in memory. Only a register shows
+ * that it is stale.
  */
 static void exchange_sizes(struct run *run)
 {
@@ -334,7 +334,7 @@ TEST(recall_gives_the_same_stacks_as_full_walks)
 
 /* ---- one change ---------------------------------------------------------------------------------- */
 
-/* Something that a program could have put there: a little more or less, or what stands elsewhere. */
+/* A value that a program could have stored there: slightly different, or copied from elsewhere. */
 static uint64_t other_value(struct run *run, uint64_t value)
 {
 	switch (dice(3)) {
@@ -347,7 +347,7 @@ static uint64_t other_value(struct run *run, uint64_t value)
 	}
 }
 
-/* A caller that does not need its sp to find its CFA is refused if the sp lies above that. */
+/* A caller that does not need its sp to find its CFA is refused if its sp is above the CFA. */
 static bool raise_saved_sp(struct run *run)
 {
 	for (size_t i = 1 + dice(run->n - 1); i < run->n; i++) {

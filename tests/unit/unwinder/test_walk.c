@@ -53,7 +53,7 @@ TEST(walk_takes_a_popped_register_as_it_is)
 	struct scene s = scene();
 	struct seen seen = { 0 };
 
-	/* behind `pop %rbx` the unwind entry still says "at c-16", which is below sp now */
+	/* after `pop %rbx`, the unwind entry still has rbx at c-16, which is now below sp */
 	unwinder_observe(s.unwinder, remember_rbx, &seen);
 	WALK(&s, LEAF_ENDS, BIAS + OUTER_CALLS, 222, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_COMPLETE, 3);

@@ -150,7 +150,7 @@ TEST(shadow_a_call_of_the_next_instruction_is_not_a_call)
 	end();
 }
 
-/* main calls setjmp, then f, which calls g, which jumps back behind setjmp. */
+/* main calls setjmp, then f, which calls g, which jumps back to the return of setjmp. */
 TEST(shadow_longjmp_drops_the_frames_it_leaves)
 {
 	begin(&isa_aarch64);

@@ -38,7 +38,7 @@ static void scene_done(struct scene *s)
 	images_free(s->images);
 }
 
-/* What is made wrong about every n-th row that is asked for. */
+/* What is falsified in every n-th requested row. */
 enum wrong { WRONG_CFA_OFFSET, WRONG_CFA_REG, WRONG_RA, WRONG_REGISTER, WRONG_N };
 struct seed {
 	enum wrong wrong;
@@ -139,7 +139,7 @@ TEST(verify_catches_a_wrong_location_of_a_register)
 	verify_result_done(&r);
 }
 
-/* The recipe at every instruction of a function, asked for lazily. */
+/* Recipes are requested lazily. */
 TEST(analysis_includes_the_parts_of_a_function)
 {
 	struct scene s = scene("rules_x86_64");

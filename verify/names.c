@@ -14,10 +14,10 @@ const char *names_known_text(enum names_known known)
 	static const char *const texts[KNOWN_N] = {
 		[KNOWN_LIBDWARF_FILES] =
 			"libdwarf 20210528 starts a line table of DWARF 5 with file 0, not 1",
-		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence behind its end",
+		[KNOWN_LIBDW_GAPS] = "libdw 0.188 sorts the last row of a sequence after its end",
 		[KNOWN_LIBDW_RELATIVE] =
 			"libdw 0.188 omits the compilation directory before a relative directory",
-		[KNOWN_SUPPLEMENTARY] = "this version loses or misreads what is in a file made by dwz -5",
+		[KNOWN_SUPPLEMENTARY] = "this version loses or misreads data in a file made by dwz -5",
 	};
 
 	return texts[known];
@@ -269,7 +269,7 @@ static enum names_known names_why(const struct names_pair *pair, enum library_ki
 	return KNOWN_NOT;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------- */
+/* ---- all addresses ------------------------------------------------------------------------------ */
 
 static void names_count(struct names_report *report, struct names_pair *pair, enum library_kind kind,
 			size_t index, size_t max_examples)

@@ -4,13 +4,13 @@
 #include <elf.h>
 
 #define G_REGISTER 28 /* AArch64 */
-#define G_STORAGE 8   /* x86-64: so far below the thread pointer */
-#define G_STACK_LOW 0 /* offsets in the descriptions of a goroutine (g) and of a thread (m) */
+#define G_STORAGE 8   /* x86-64: bytes below the thread pointer */
+#define G_STACK_LOW 0 /* offsets in Go's structures for a goroutine (g) and a thread (m) */
 #define G_STACK_HIGH 8
 #define G_THREAD 48
 #define THREAD_G0 0
 #define ENTRY_MAX \
-	128 /* bytes of the entry point, whose functions call each other without keeping a return address */
+	128 /* bytes of the entry point, whose functions call each other without saving a return address */
 #define END_AT (1ull << 62) /* the artificial end address of stacks */
 
 void step_go_begin(struct step_go *go, struct image *image, uint64_t bias)
@@ -57,8 +57,8 @@ bool step_go_place(struct step_go *go, const struct stepper *stepper, uint64_t *
 	if (!go->region)
 		return false;
 	/*
-	 * Otherwise g and sp are just being changed, one after the other, or the clock is read on the
-	 * thread's stack: as if the goroutine's went on there.
+	 * Otherwise g and sp are being changed, one after the other, or the clock is read on the thread's
+	 * stack, which is treated as a continuation of the goroutine's.
 	 */
 	*region = go->region;
 	*sp = go->away > *sp ? go->sp - (go->away - *sp) : go->sp;
@@ -76,7 +76,7 @@ bool step_go_is_whole(const struct step_go *go, const uint64_t *pcs, size_t n)
 {
 	if (!go->stacks)
 		return true;
-	/* The program's first function is jumped to. */
+	/* The program's first function is reached by a jump, not by a call. */
 	return n && (step_go_begins(go, pcs[n - 1]) ||
 		     go_stacks_role(go->stacks, pcs[n - 1] - go->bias - 1) == GO_SWITCH);
 }

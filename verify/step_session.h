@@ -22,7 +22,7 @@ struct step_listener {
 	void *context;
 	/* May be NULL. */
 	void (*missed)(void *context, const struct step_miss *miss);
-	/* Afterwards, called for every step of the walk that failed; NULL: it is not repeated. */
+	/* Then the failed walk is repeated, and this is called for each step; NULL: not repeated. */
 	void (*walked)(void *context, const struct walk_step *step, const struct isa *isa);
 };
 
@@ -51,5 +51,5 @@ int step_session_run(struct step_session *session, struct diag *diag);
 /* Valid until the session is closed. */
 struct step_result step_session_result(struct step_session *session);
 struct images *step_session_images(struct step_session *session);
-/* Ends the command. Faults if a file could not be written. */
+/* Ends the command. Fails if a file could not be written. */
 int step_session_close(struct step_session *session, struct diag *diag);

@@ -85,7 +85,7 @@ static bool enter_fde(struct verifier *v, uint64_t vaddr)
 	return true;
 }
 
-/* --- which one is wrong ----------------------------------------------------------------------- */
+/* --- the cause of a difference ---------------------------------------------------------------- */
 
 bool verify_cause_is_table(enum verify_cause cause)
 {
@@ -112,8 +112,8 @@ static bool is_late(const struct verifier *v, const struct flow_point *point, ui
 	bool is_leader = v->flow->flags.at[point->insn] & INSN_LEADER;
 	bool is_proven = v->flow->verdict == FLOW_PASSES && !point->is_guess;
 
-	/* The frame pointer that it is relative to is the caller's again; at an entry and at an exit the
-	 * answer is unique. */
+	/* The row is relative to the frame pointer, which is the caller's again; at an entry and at an exit,
+	 * only one rule is correct. */
 	bool is_exit = v->flow->flags.at[point->insn] & INSN_EXIT_PASSES;
 	if (is_proven && (r->is_callers_fp || is_exit || (point->insn == 0 && !v->flow->bias)))
 		return true;

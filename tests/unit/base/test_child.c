@@ -53,7 +53,7 @@ TEST(child_ends_with_a_status)
 	CHECK(!child_is_busy(&child));
 	CHECK_EQ(child_start(&child, &options), 0);
 	CHECK_EQ(child_wait(&child), 7);
-	CHECK_EQ(child_wait(&child), 7); /* and stays so */
+	CHECK_EQ(child_wait(&child), 7); /* waiting again gives the same status */
 	CHECK(!child_is_busy(&child));
 	status = 0;
 	CHECK_EQ(child_start(&child, &options), 0);
@@ -70,7 +70,7 @@ static bool told_to_be_at_rest(const void *context)
 	return *(const bool *)context;
 }
 
-TEST(child_is_not_forked_while_others_are_at_work)
+TEST(child_is_not_forked_while_other_threads_are_busy)
 {
 	bool is_at_rest = false;
 	int status = 0;
@@ -88,7 +88,7 @@ TEST(child_is_not_forked_while_others_are_at_work)
 	child_done(&child);
 }
 
-TEST(child_is_one_at_a_time)
+TEST(child_cannot_be_started_twice)
 {
 	struct child child = { 0 };
 	struct child_options options = { .run = child_sleeps };
@@ -99,7 +99,7 @@ TEST(child_is_one_at_a_time)
 	child_kill(&child);
 	CHECK(!child_is_busy(&child));
 	CHECK_EQ(child_wait(&child), -ECANCELED);
-	child_kill(&child); /* of none */
+	child_kill(&child); /* no child: no effect */
 	child_done(&child);
 }
 
@@ -240,7 +240,7 @@ static int child_tells_its_scheduling(void *context, int result)
 	return sched_getscheduler(0) == SCHED_IDLE ? 0 : 1;
 }
 
-TEST(child_steps_aside_or_does_nothing)
+TEST(child_runs_with_idle_priority_or_is_refused)
 {
 	struct child child = { 0 };
 	struct child_options options = { .run = child_tells_its_scheduling, .is_idle = true };
@@ -279,12 +279,12 @@ static int child_tries_all(void *context, int result)
 	return mask | (unlink(path) == 0 ? REMOVES : 0);
 }
 
-TEST(child_without_privileges_reads_and_no_more)
+TEST(child_without_privileges_can_only_read)
 {
 	char path[] = "/tmp/cpprof-child-XXXXXX";
 	struct child child = { 0 };
 	struct child_options options = { .run = child_tries_all, .context = path, .is_unprivileged = true };
-	bool has_landlock = syscall(444, NULL, 0, 1) > 0; /* landlock_create_ruleset: its version */
+	bool has_landlock = syscall(444, NULL, 0, 1) > 0; /* landlock_create_ruleset: the ABI version */
 	int fd = mkstemp(path);
 
 	CHECK(fd >= 0);
@@ -304,12 +304,12 @@ static int child_connects(void *context, int result)
 	return connect(fd, context, sizeof(struct sockaddr_in)) == 0 ? 0 : errno;
 }
 
-TEST(child_without_privileges_speaks_to_a_server_if_it_shall)
+TEST(child_without_privileges_connects_to_a_server_if_allowed)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
 	int server = socket(AF_INET, SOCK_STREAM, 0);
-	bool can_refuse = syscall(444, NULL, 0, 1) >= 4; /* landlock_create_ruleset: its version */
+	bool can_refuse = syscall(444, NULL, 0, 1) >= 4; /* landlock_create_ruleset: the ABI version */
 
 	CHECK_EQ(bind(server, (struct sockaddr *)&at, sizeof(at)), 0);
 	CHECK_EQ(listen(server, 2), 0);
@@ -342,7 +342,7 @@ static int child_tells_late(void *context, int result)
 	char byte;
 
 	(void)result;
-	close(ends[3]); /* so that the other end's being gone can be seen */
+	close(ends[3]); /* our copy of the write end: otherwise read() never sees EOF */
 	if (write(ends[1], "x", 1) != 1)
 		return 1;
 	return read(ends[2], &byte, 1) == 0 && write(ends[1], "y", 1) == 1 ? 0 : 1;
@@ -371,17 +371,17 @@ static char orphan_says(bool outlives)
 	}
 	close(ends[1]);
 	close(ends[2]);
-	CHECK_EQ(read(ends[0], &byte, 1), 1); /* the grandchild runs */
+	CHECK_EQ(read(ends[0], &byte, 1), 1); /* the grandchild is running */
 	kill(middle, SIGKILL);
 	CHECK_EQ(waitpid(middle, NULL, 0), middle);
 	close(ends[3]);
 	byte = 0;
-	CHECK(read(ends[0], &byte, 1) >= 0); /* returns when the last writer has gone */
+	CHECK(read(ends[0], &byte, 1) >= 0); /* returns after the last writer has closed the pipe */
 	close(ends[0]);
 	return byte;
 }
 
-TEST(child_dies_with_its_parent_unless_it_shall_finish)
+TEST(child_is_killed_with_its_parent_unless_it_may_outlive_it)
 {
 	CHECK_EQ(orphan_says(false), 0);
 	CHECK_EQ(orphan_says(true), 'y');

@@ -39,7 +39,7 @@ static void code_mixture(struct coder *coder, uint64_t seed, size_t n)
 	}
 }
 
-TEST(what_was_coded_comes_back_and_takes_every_byte)
+TEST(decoding_restores_the_input_and_consumes_every_byte)
 {
 	for (uint64_t seed = 1; seed < 8; seed++) {
 		WRITER struct writer bytes = { 0 };
@@ -53,7 +53,7 @@ TEST(what_was_coded_comes_back_and_takes_every_byte)
 }
 
 /* An interval with fewer parts than there are values is reached in a few of a million. */
-TEST(narrow_intervals_lose_nothing)
+TEST(narrow_intervals_are_coded_without_loss)
 {
 	for (int is_reading = 0; is_reading < 2; is_reading++) {
 		static struct writer bytes;
@@ -73,7 +73,7 @@ TEST(narrow_intervals_lose_nothing)
 	}
 }
 
-TEST(what_is_likely_takes_few_bits)
+TEST(likely_symbols_take_few_bits)
 {
 	WRITER struct writer bytes = { 0 };
 	struct coder coder = coder_writer(&bytes);
@@ -83,10 +83,10 @@ TEST(what_is_likely_takes_few_bits)
 	for (size_t i = 0; i < N; i++)
 		coder_bit(&coder, &model, next_random(&seed) % 64 == 0);
 	coder_finish(&coder);
-	CHECK(bytes.len < N / 8 / 7); /* the least would be 0.116 bits each */
+	CHECK(bytes.len < N / 8 / 7); /* the entropy is 0.116 bits per symbol */
 }
 
-TEST(input_that_ends_early_or_late_is_noticed)
+TEST(input_that_ends_too_early_or_too_late_is_detected)
 {
 	WRITER struct writer bytes = { 0 };
 	struct coder writer = coder_writer(&bytes);

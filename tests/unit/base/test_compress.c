@@ -102,7 +102,7 @@ static void check_base64(const char *plain, const char *want)
 	free(text);
 }
 
-TEST(base64_pads_what_is_no_whole_group)
+TEST(base64_pads_the_last_group)
 {
 	check_base64("", "");
 	check_base64("M", "TQ==");

@@ -49,7 +49,7 @@ static uint64_t number_hash(const void *owner, uint32_t index)
 	return ((const numbers *)owner)->at[index] % 4 * UINT64_C(0xfffffffffffffffe);
 }
 
-TEST(slots_find_every_entry_also_where_hashes_collide)
+TEST(slots_find_every_entry_even_if_hashes_collide)
 {
 	numbers owner = { 0 };
 	struct slots slots;

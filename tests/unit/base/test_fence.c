@@ -91,7 +91,7 @@ static int child_tries_the_fence(void *context, int result)
 		return 5;
 	if (getrlimit(RLIMIT_CORE, &limit) != 0)
 		return 6;
-	void *memory = malloc(1 << 24); /* what it needs, it has */
+	void *memory = malloc(1 << 24); /* allocating memory is allowed */
 	if (!memory)
 		return 4;
 	free(memory);
@@ -131,7 +131,7 @@ static void serve_files(struct fenced *fenced, int kind, struct bytes message)
 	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
-TEST(a_fenced_child_gets_files_by_asking)
+TEST(a_fenced_child_gets_files_from_its_parent)
 {
 	struct fenced fenced = { .path = "/tmp/cpprof-fence-XXXXXX" };
 	int fd = mkstemp(fenced.path);
@@ -142,7 +142,7 @@ TEST(a_fenced_child_gets_files_by_asking)
 	unlink(fenced.path);
 }
 
-TEST(what_is_asked_for_is_opened_with_the_rights_of_the_user)
+TEST(requested_files_are_opened_with_the_permissions_of_the_user)
 {
 	const struct user nobody = { 65534, 65534 };
 	struct writer request = { 0 };
@@ -155,7 +155,7 @@ TEST(what_is_asked_for_is_opened_with_the_rights_of_the_user)
 	write_u32(&request, 0);
 	write_bytes(&request, (struct bytes){ (const uint8_t *)path, sizeof(path) });
 	CHECK_EQ(file_open_serve(writer_bytes(&request), &nobody), -EACCES);
-	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* a program's contents are no secret but its names */
+	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* an ELF file is opened with our permissions */
 	int elf = file_open_serve(writer_bytes(&request), &nobody);
 	CHECK(elf >= 0);
 	close(elf);
@@ -198,7 +198,7 @@ static void serve_store(struct fenced *fenced, int kind, struct bytes message)
 	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
-TEST(a_fenced_child_uses_the_store_by_asking)
+TEST(a_fenced_child_uses_the_store_through_its_parent)
 {
 	struct fenced fenced = { 0 };
 	char path[] = "/tmp/cpprof-store-XXXXXX", command[64];
@@ -241,7 +241,7 @@ TEST(a_child_in_a_realm_changes_nothing_outside_of_it)
 	store_put(served, &fence_key, (struct bytes){ (const uint8_t *)"old", 3 });
 	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 0);
 	CHECK_EQ(fenced_run(&second, child_in_a_realm, serve_store), 0);
-	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 1); /* that is its own, from before */
+	CHECK_EQ(fenced_run(&first, child_in_a_realm, serve_store), 1); /* it finds its own entry */
 	struct bytes got = store_get(served, &fence_key);
 	CHECK(got.len == 3 && memcmp(got.at, "old", 3) == 0);
 	store_release(got);
@@ -255,13 +255,13 @@ TEST(a_child_in_a_realm_changes_nothing_outside_of_it)
 static int child_talks_nonsense(void *context, int result)
 {
 	struct fenced *fenced = context;
-	const uint64_t header[2] = { 77, UINT64_MAX }; /* a kind that there is not */
+	const uint64_t header[2] = { 77, UINT64_MAX }; /* an unknown kind of message */
 
 	(void)result;
 	return write(fenced->ends[1], header, sizeof(header)) == sizeof(header) ? 0 : 1;
 }
 
-TEST(nonsense_is_no_message)
+TEST(an_invalid_message_is_refused)
 {
 	struct fenced fenced = { 0 };
 	struct writer message = { 0 };

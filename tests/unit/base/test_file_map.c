@@ -43,7 +43,7 @@ TEST(a_mapped_file_that_shrinks_reads_as_zeroes_and_is_marked)
 	close(other);
 }
 
-TEST(what_cannot_be_mapped_says_so)
+TEST(a_failed_mapping_returns_its_error)
 {
 	volatile bool is_changed;
 	int ends[2];
@@ -55,14 +55,14 @@ TEST(what_cannot_be_mapped_says_so)
 	close(ends[1]);
 }
 
-TEST(slots_are_used_again_and_their_number_is_limited)
+TEST(slots_are_reused_and_their_number_is_limited)
 {
 	volatile bool is_changed = false;
 	static void *at[5000];
 	int fd = file_of(1), error = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < 5000; i++) { /* more than there are: none may be left behind */
+	for (size_t i = 0; i < 5000; i++) { /* more than there are slots: each must be freed */
 		CHECK_EQ(file_map(fd, LEN, &is_changed, &at[0]), 0);
 		file_unmap(at[0], LEN);
 	}
@@ -96,7 +96,7 @@ static void *shrink_often(void *unused)
 	return (void *)n_wrong;
 }
 
-TEST(threads_map_files_side_by_side)
+TEST(threads_map_files_concurrently)
 {
 	pthread_t threads[4];
 

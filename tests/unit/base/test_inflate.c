@@ -54,7 +54,7 @@ static struct buffer packed(const uint8_t *plain, size_t n)
 	return (struct buffer){ (uint8_t *)text, len };
 }
 
-TEST(a_stream_is_unpacked_as_far_as_is_asked_for_and_gone_on_with)
+TEST(a_stream_is_unpacked_as_far_as_requested_and_then_continued)
 {
 	uint8_t *plain = malloc(N), *room = malloc(N);
 	fill(plain);
@@ -64,7 +64,7 @@ TEST(a_stream_is_unpacked_as_far_as_is_asked_for_and_gone_on_with)
 	for (size_t wanted = 1; wanted < N; wanted += wanted / 3 + 1) {
 		size_t n = inflater_run(inflater, wanted);
 		CHECK(n >= wanted && n <= N);
-		CHECK(n < wanted + 70000); /* a stored block is taken whole */
+		CHECK(n < wanted + 70000); /* a stored block is always copied as a whole */
 		CHECK(memcmp(room, plain, n) == 0);
 	}
 	CHECK_EQ(inflater_run(inflater, N), N);
@@ -76,7 +76,7 @@ TEST(a_stream_is_unpacked_as_far_as_is_asked_for_and_gone_on_with)
 	free(room);
 }
 
-TEST(nothing_and_a_single_byte_are_streams_too)
+TEST(streams_may_be_empty_or_one_byte_long)
 {
 	for (size_t n = 0; n < 2; n++) {
 		uint8_t room[1] = { 7 };
@@ -98,7 +98,7 @@ static size_t unpack(struct bytes stream, uint8_t *room, size_t size)
 	return n;
 }
 
-TEST(a_stream_that_is_cut_off_too_long_or_has_a_wrong_checksum_is_damaged)
+TEST(a_stream_that_is_truncated_too_long_or_has_a_wrong_checksum_is_refused)
 {
 	enum { LEN = 20000 };
 	uint8_t *plain = malloc(N), *room = malloc(LEN);
@@ -117,7 +117,7 @@ TEST(a_stream_that_is_cut_off_too_long_or_has_a_wrong_checksum_is_damaged)
 }
 
 /* A valid header and sizes before a body that unpacks to far more than it could. */
-TEST(more_than_a_stream_can_hold_is_not_believed)
+TEST(a_size_that_no_stream_can_unpack_to_is_refused)
 {
 	CHECK(inflate_is_possible(100, 100000));
 	CHECK(inflate_is_possible(0, 1000));

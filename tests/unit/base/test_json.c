@@ -88,7 +88,7 @@ TEST(json_writes_addresses_as_text)
 	expect(&json, "[\"0x0\",\"0xffffffffffffffff\"]");
 }
 
-TEST(json_escapes_wherever_a_byte_stands)
+TEST(json_escapes_bytes_at_every_position)
 {
 	static const char *const escapes[] = {
 		['"'] = "\\\"", ['\\'] = "\\\\", [0x1f] = "\\u001f", [0x7f] = "\\u007f"
@@ -108,12 +108,12 @@ TEST(json_escapes_wherever_a_byte_stands)
 		}
 }
 
-TEST(json_has_reached_the_stream_when_nothing_is_open)
+TEST(json_is_written_to_the_stream_when_all_arrays_are_closed)
 {
 	struct json json = start();
 	char *text = alloc_zero(1, 10001);
 
-	memset(text, 'a', 10000); /* more than is held back at any time */
+	memset(text, 'a', 10000); /* larger than the buffer */
 	json_array(&json);
 	json_text(&json, text);
 	json_text(&json, text);

@@ -24,7 +24,7 @@ static enum json_event last_event(const char *text, bool is_stream)
 	return event;
 }
 
-TEST(json_reader_tells_events_in_order)
+TEST(json_reader_reports_events_in_order)
 {
 	struct json_reader r = over(" {\"a\" : [1, -2.5e3, \"x\\n\"], \"b\":{}, \"c\":null} ", false);
 	static const enum json_event want[] = { JSON_OBJECT, JSON_NAME,  JSON_ARRAY, JSON_NUMBER, JSON_NUMBER,
@@ -46,7 +46,7 @@ TEST(json_reader_reads_streams_of_any_length)
 
 	fputs("[\"", to);
 	for (int i = 0; i < 300000; i++)
-		fputs("\xe2\x82\xac", to); /* longer than the window at first */
+		fputs("\xe2\x82\xac", to); /* longer than the initial window */
 	fputs("\"", to);
 	for (int i = 0; i < 200000; i++)
 		fputs(i % 3 == 0 ? ",false" : i % 3 == 1 ? ",\"\\u00e4\xc3\xa4\"" : ", -12345", to);
@@ -67,7 +67,7 @@ TEST(json_reader_reads_streams_of_any_length)
 	free(text);
 }
 
-TEST(json_reader_tells_where_a_stream_is_bad)
+TEST(json_reader_reports_where_a_stream_is_invalid)
 {
 	char text[] = "[true, tru]";
 	struct json_reader r;
@@ -94,7 +94,7 @@ TEST(json_reader_skips_whole_values)
 	CHECK_EQ(value, 7);
 }
 
-TEST(json_reader_refuses_what_is_no_json)
+TEST(json_reader_refuses_invalid_json)
 {
 	static const char *const wrong[] = { "{",          "[1",   "[1,]", "[1 2]", "{\"a\" 1}", "{\"a\":}",
 					     "{a:1}",      "[01]", "[1.]", "[-]",   "[\"\\x\"]", "[\"\x01\"]",
@@ -122,7 +122,7 @@ TEST(json_reader_stops_at_its_depth)
 	CHECK_EQ(last_event(deep, false), JSON_BAD);
 }
 
-TEST(json_reader_takes_only_whole_numbers_that_fit)
+TEST(json_reader_accepts_only_integers_that_fit)
 {
 	struct json_reader r = over("[1.5,99999999999999999999,-3]", false);
 	int64_t value;

@@ -33,7 +33,7 @@ static void check_refused(const char *text, int error, const char *why)
 		CHECK_STR(diag.why, why);
 }
 
-TEST(json_tree_gives_what_was_written)
+TEST(json_tree_returns_what_was_written)
 {
 	struct diag diag;
 	struct json_node *root = parse("{\"t\": \"a\\u00e9\\n\", \"n\": -2.5, \"b\": true, \"z\": null, "
@@ -60,7 +60,7 @@ TEST(json_tree_gives_what_was_written)
 	json_tree_free(root);
 }
 
-TEST(json_tree_gives_only_exact_integers)
+TEST(json_tree_returns_only_exact_integers)
 {
 	static const struct {
 		const char *text;
@@ -72,7 +72,7 @@ TEST(json_tree_gives_only_exact_integers)
 		{ "1e3", true, 1000 },
 		{ "9007199254740991", true, 9007199254740991 },
 		{ "-9007199254740991", true, -9007199254740991 },
-		{ "9007199254740992", false, 0 }, /* what 9007199254740993 is read as, too */
+		{ "9007199254740992", false, 0 }, /* 2^53: 2^53 + 1 is rounded to the same double */
 		{ "9007199254740993", false, 0 },
 		{ "-9007199254740992", false, 0 },
 		{ "18446744073709551616", false, 0 },
@@ -91,7 +91,7 @@ TEST(json_tree_gives_only_exact_integers)
 	}
 }
 
-TEST(json_tree_refuses_what_is_bad_with_its_place)
+TEST(json_tree_reports_the_position_of_an_error)
 {
 	check_refused("", -EINVAL, "line 1, column 1");
 	check_refused("{\n  \"a\": 01\n}", -EINVAL, "line 2");
@@ -105,7 +105,7 @@ TEST(json_tree_refuses_what_is_bad_with_its_place)
 	check_refused("\"\\ud800\"", -EINVAL, "not valid JSON");
 }
 
-TEST(json_tree_takes_an_escaped_backslash_for_what_it_is)
+TEST(json_tree_reads_an_escaped_backslash)
 {
 	struct diag diag;
 	struct json_node *root = parse("\"\\\\u0000\"", &diag);
@@ -137,7 +137,7 @@ TEST(json_tree_is_bounded_in_size_and_depth)
 	memset(text, '[', JSON_TREE_DEPTH + 1);
 	memset(text + JSON_TREE_DEPTH + 1, ']', JSON_TREE_DEPTH + 1);
 	check_refused(text, -E2BIG, "too deeply");
-	memset(text, '[', JSON_TREE_SIZE); /* no end, and far too deep: stopped by the first */
+	memset(text, '[', JSON_TREE_SIZE); /* unterminated and too deep: the depth is checked first */
 	check_refused(text, -E2BIG, "too deeply");
 	free(text);
 }

@@ -15,7 +15,7 @@ static void count(void *context, unsigned worker, size_t index)
 	atomic_fetch_add(&seen[index], 1);
 }
 
-TEST(pool_gives_every_index_to_one_thread)
+TEST(pool_gives_every_index_to_exactly_one_thread)
 {
 	static atomic_uint seen[N];
 
@@ -29,7 +29,7 @@ static void set(void *context)
 	*(int *)context = 7;
 }
 
-TEST(pool_does_one_thing_beside_the_caller_or_at_once)
+TEST(pool_runs_a_task_in_the_background_or_immediately)
 {
 	int beside = 0, at_once = 0;
 	struct pool_task *task = pool_start(2, set, &beside);

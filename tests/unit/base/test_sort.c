@@ -11,7 +11,7 @@
 
 struct record {
 	uint64_t key;
-	uint32_t number; /* the place it had */
+	uint32_t number; /* index before sorting */
 	uint8_t rank;
 };
 
@@ -36,7 +36,7 @@ static int by_rank(const void *left, const void *right)
 	return ((const struct record *)left)->rank - ((const struct record *)right)->rank;
 }
 
-TEST(sort_by_u64_orders_by_the_number_and_leaves_equals_in_their_order)
+TEST(sort_by_u64_is_stable)
 {
 	static const uint64_t masks[] = { 0, 1, 0xff, 0xffffff, 0xff00000000ff0000, UINT64_MAX };
 	static const size_t counts[] = { 0, 1, 2, 3, 257, 5000 };
@@ -70,9 +70,9 @@ TEST(sort_by_u64_moves_whole_records)
 	free(same);
 }
 
-TEST(sort_by_u64_then_orders_those_of_one_number)
+TEST(sort_by_u64_then_orders_equal_keys_by_the_comparison)
 {
-	struct record *records = records_of(5000, 0x3ff, 3); /* some alone, most with a few */
+	struct record *records = records_of(5000, 0x3ff, 3); /* most keys occur several times, some once */
 
 	sort_by_u64_then(records, 5000, sizeof(*records), by_rank);
 	for (size_t i = 1; i < 5000; i++)
@@ -81,7 +81,7 @@ TEST(sort_by_u64_then_orders_those_of_one_number)
 	free(records);
 }
 
-TEST(log_scale_has_a_class_for_every_number_and_none_is_wide)
+TEST(log_scale_has_a_narrow_class_for_every_number)
 {
 	uint64_t seed = 7;
 

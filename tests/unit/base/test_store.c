@@ -81,7 +81,7 @@ static void put(const struct place *place, const struct store_key *at, const cha
 	store_close(store);
 }
 
-TEST(store_gives_back_what_was_put)
+TEST(store_returns_what_was_stored)
 {
 	struct place place = new_place();
 
@@ -92,7 +92,7 @@ TEST(store_gives_back_what_was_put)
 	remove_place(&place);
 }
 
-TEST(store_tells_kinds_versions_and_ids_apart)
+TEST(store_distinguishes_kinds_versions_and_ids)
 {
 	struct place place = new_place();
 	struct store_key kind = key, version = key, id = key;
@@ -152,7 +152,7 @@ static void open_to_all(const char *path)
 	CHECK_EQ(chmod(path, 0666), 0);
 }
 
-TEST(store_trusts_nothing_others_can_write)
+TEST(store_does_not_use_what_others_can_write)
 {
 	struct place place = new_place();
 
@@ -204,7 +204,7 @@ TEST(store_drops_the_oldest_when_it_grows_too_large)
 	remove_place(&place);
 }
 
-/* A complete entry of some process: its first byte tells who wrote it and its length. */
+/* A complete entry of some process: its first byte identifies the writer and determines its length. */
 static bool is_whole(struct bytes bytes)
 {
 	for (size_t i = 0; i < bytes.len; i++)
@@ -219,8 +219,7 @@ static bool use_at_once(const struct place *place, unsigned who)
 
 	memset(block, (int)who, 1000u * who);
 	for (uint64_t i = 0; i < 100; i++) {
-		struct store *store =
-			store_open(place->path, 16 * 1024); /* so small that others' entries go */
+		struct store *store = store_open(place->path, 16 * 1024); /* entries of others are evicted */
 		struct store_key at = { "block", 1, { i % 3, 0 } };
 		store_put(store, &at, (struct bytes){ block, 1000u * who });
 		struct bytes bytes = store_get(store, &at);
@@ -245,13 +244,13 @@ static void leave_unfinished(const struct place *place, const char *name, time_t
 	close(fd);
 }
 
-TEST(store_drops_what_killed_processes_were_writing)
+TEST(store_removes_unfinished_files_of_killed_processes)
 {
 	struct place place = new_place();
 	struct store *store = store_open(place.path, 0);
 
 	leave_unfinished(&place, "lines-3-old.1.new", 1000);
-	leave_unfinished(&place, "lines-3-young.2.new", time(NULL)); /* somebody may be at it */
+	leave_unfinished(&place, "lines-3-young.2.new", time(NULL)); /* recent: may still be being written */
 	store_put(store, &key, text_bytes("text"));
 	CHECK_EQ(each_file(&place, NULL), 3);
 	store_close(store);
@@ -275,7 +274,7 @@ TEST(store_is_used_by_many_processes_at_once)
 		CHECK_EQ(waitpid(children[i], &status, 0), children[i]);
 		CHECK_EQ(status, 0);
 	}
-	CHECK(each_file(&place, NULL) <= 3); /* and nothing half-written is left */
+	CHECK(each_file(&place, NULL) <= 3); /* no partially written files remain */
 	remove_place(&place);
 }
 

@@ -34,7 +34,7 @@ TEST(writer_and_reader_agree_on_every_width)
 	writer_done(&w);
 }
 
-TEST(writer_space_is_zeroed_even_where_the_room_was_used_before)
+TEST(writer_space_is_zeroed_even_if_the_buffer_is_reused)
 {
 	struct writer w = { 0 };
 
@@ -46,7 +46,7 @@ TEST(writer_space_is_zeroed_even_where_the_room_was_used_before)
 	writer_done(&w);
 }
 
-TEST(crc32c_gives_the_value_every_implementation_agrees_on)
+TEST(crc32c_gives_the_published_check_values)
 {
 	static const uint8_t digits[] = "123456789";
 	struct bytes all = { digits, 9 };
@@ -56,7 +56,7 @@ TEST(crc32c_gives_the_value_every_implementation_agrees_on)
 	CHECK_EQ(crc32c(0, (struct bytes){ 0 }), 0);
 }
 
-TEST(crc32c_of_many_bytes_is_that_of_one_after_the_other)
+TEST(crc32c_of_many_bytes_equals_that_of_single_bytes)
 {
 	static uint8_t many[10007];
 	struct bytes all = { many, sizeof(many) };

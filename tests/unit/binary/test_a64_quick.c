@@ -4,7 +4,7 @@
 #include "tests/test.h"
 
 /* Words that are skipped must be irrelevant to the survey of a text. */
-TEST(a64_idle_words_do_nothing_that_is_looked_for)
+TEST(a64_idle_words_are_irrelevant_to_the_survey)
 {
 	uint64_t seed = 7;
 	unsigned n_idle = 0, n_branches = 0;
@@ -39,14 +39,14 @@ TEST(a64_idle_words_do_nothing_that_is_looked_for)
 	CHECK(n_branches > 1000);
 }
 
-TEST(a64_idle_words_end_before_the_first_that_is_looked_for)
+TEST(a64_idle_words_end_before_the_first_relevant_one)
 {
 	/* nop-like work, a branch 8 back, a call */
 	const uint32_t words[] = { 0x8b010000, 0x8b020000, 0x54ffffc1, 0x94000001, 0x8b010000 };
 	struct bytes code = { (const uint8_t *)words, sizeof(words) };
 
 	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 0, 20 }), 12);
-	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8);       /* the branch leaves */
+	CHECK_EQ(isa_aarch64.idle_len(code, 0, (struct isa_room){ 4, 20 }), 8);       /* branches too far */
 	CHECK_EQ(isa_aarch64.idle_len(code, 1u << 2, (struct isa_room){ 0, 20 }), 4); /* x2 is read */
 	CHECK_EQ(isa_aarch64.idle_len(bytes_slice(code, 0, 7), 0, (struct isa_room){ 0, 20 }), 4);
 }
@@ -77,7 +77,7 @@ static void check_quick(uint32_t word, uint64_t vaddr, struct isa_quick quick)
 	CHECK_EQ(quick.value % 4096, 0);
 }
 
-TEST(a64_calls_and_pages_are_what_a_decode_says)
+TEST(a64_quick_calls_and_pages_agree_with_the_decoder)
 {
 	uint64_t seed = 17;
 	unsigned n_calls = 0, n_pages = 0;
@@ -97,7 +97,7 @@ TEST(a64_calls_and_pages_are_what_a_decode_says)
 	CHECK(n_pages > 10000);
 }
 
-TEST(a64_vector_words_that_are_not_looked_up_use_nothing)
+TEST(a64_quick_rows_of_vector_words_agree_with_the_full_table)
 {
 	uint64_t seed = 13;
 	unsigned n_skipped = 0, n_used = 0;
@@ -146,7 +146,7 @@ static void check_glance(uint32_t word, struct isa_use glance)
 	CHECK_EQ((needs | writes | glance.needs) & frame, 0);
 }
 
-TEST(a64_a_glance_tells_what_a_decode_would)
+TEST(a64_glance_agrees_with_the_decoder)
 {
 	uint64_t seed = 11;
 	unsigned n = 0;
@@ -163,7 +163,7 @@ TEST(a64_a_glance_tells_what_a_decode_would)
 	CHECK(n > 100000);
 }
 
-TEST(a64_a_glance_is_enough_for_what_is_common)
+TEST(a64_glance_covers_common_instructions)
 {
 	static const struct {
 		uint32_t word;
@@ -178,14 +178,14 @@ TEST(a64_a_glance_is_enough_for_what_is_common)
 		{ 0xf8627820, 1u << 1 | 1u << 2, 1u << 0 }, /* ldr x0, [x1, x2, lsl #3] */
 	};
 	static const uint32_t others[] = {
-		0xd503201f,
-		/* nop */ 0x910003fd,
-		/* mov x29, sp */ 0xf9400fe0,
-		/* ldr x0, [sp, #24] */ 0xaa0003fe, /* mov x30, x0 */
-		0xf100003f,
-		/* cmp x1, #0 */ 0x54000040,
-		/* b.eq */ 0x90000000,
-		/* adrp */ 0x2a208000, /* a shift that is none */
+		0xd503201f, /* nop */
+		0x910003fd, /* mov x29, sp */
+		0xf9400fe0, /* ldr x0, [sp, #24] */
+		0xaa0003fe, /* mov x30, x0 */
+		0xf100003f, /* cmp x1, #0 */
+		0x54000040, /* b.eq */
+		0x90000000, /* adrp */
+		0x2a208000, /* unallocated: a 32-bit shift by 32 */
 	};
 	struct isa_use glance;
 

@@ -51,7 +51,7 @@ TEST(branch_a64_by_a_bit)
 	CHECK(branch.is_inverted);
 }
 
-TEST(branch_a64_others_are_none)
+TEST(branch_a64_other_instructions_are_refused)
 {
 	CHECK(!a64(0x14000002)); /* b */
 	CHECK(!a64(0xd65f03c0)); /* ret */
@@ -65,7 +65,7 @@ TEST(branch_x86_near_and_far)
 	CHECK_EQ(branch.condition, 5);
 	CHECK(X86(0x0f, 0x8f, 0, 1, 0, 0)); /* jg */
 	CHECK_EQ(branch.condition, 15);
-	CHECK(X86(0x3e, 0x74, 0x10)); /* je, hinted */
+	CHECK(X86(0x3e, 0x74, 0x10)); /* je with a branch hint */
 	CHECK_EQ(branch.condition, 4);
 	CHECK(X86(0xf2, 0x72, 0x10)); /* bnd jb */
 	CHECK_EQ(branch.condition, 2);
@@ -81,12 +81,12 @@ TEST(branch_x86_by_rcx)
 	CHECK_EQ(branch.width, 4);
 }
 
-TEST(branch_x86_others_are_none)
+TEST(branch_x86_other_instructions_are_refused)
 {
 	CHECK(!X86(0xe2, 0x10)); /* loop */
 	CHECK(!X86(0xeb, 0x10)); /* jmp */
 	CHECK(!X86(0xc3, 0x90)); /* ret */
-	CHECK(!X86(0x75));       /* cut off */
+	CHECK(!X86(0x75));       /* truncated */
 }
 
 TEST(branch_fragile_sequences_end_with_their_store)

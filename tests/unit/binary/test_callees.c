@@ -10,18 +10,18 @@
 #define EH 0x8000u
 
 static const uint32_t words[32] = {
-	0xaa1e03e9,              /* 1000 keeps its return address in a register: mov x9, x30 */
+	0xaa1e03e9,              /* 1000 saves its return address in x9: mov x9, x30 */
 	0x94000007,              /* 1004 bl 1020 */
 	0xd65f0120,              /* 1008 ret x9 */
-	[0x20 / 4] = 0xd2800020, /* 1020 leaves x9 alone: mov x0, #1 */
+	[0x20 / 4] = 0xd2800020, /* 1020 preserves x9: mov x0, #1 */
 	0xd65f03c0,              /* 1024 ret */
-	[0x40 / 4] = 0xd2800009, /* 1040 does not: mov x9, #0 */
+	[0x40 / 4] = 0xd2800009, /* 1040 changes x9: mov x9, #0 */
 	0xd65f03c0,              /* 1044 ret */
 	[0x60 / 4] = 0xb4000080, /* 1060 cbz x0, 1070 */
 	0xaa1e03e9,              /* 1064 mov x9, x30 */
 	0x97fffff6,              /* 1068 bl 1040 */
 	0xd65f0120,              /* 106c ret x9 */
-	0xd65f0140,              /* 1070 ret x10: wrong in any case */
+	0xd65f0140,              /* 1070 ret x10: always wrong */
 };
 
 struct scene {
@@ -67,7 +67,7 @@ static bool exit_passes(const struct scene *s, uint64_t vaddr)
 	return s->flow.flags.at[flow_insn_at(&s->flow, vaddr)] & INSN_EXIT_PASSES;
 }
 
-TEST(a_callee_that_nobody_has_read_is_asked_about)
+TEST(a_callee_that_was_not_analysed_becomes_a_question)
 {
 	struct scene s = scene_new();
 	uint32_t caller = functions_index(s.functions, 0x1000), callee = functions_index(s.functions, 0x1020);
@@ -77,7 +77,7 @@ TEST(a_callee_that_nobody_has_read_is_asked_about)
 	CHECK_EQ(s.flow.questions.at[0].callee, callee);
 	CHECK_EQ(s.flow.questions.at[0].kept, 1u << 9);
 	CHECK(exit_passes(&s, 0x1008));
-	CHECK_EQ(s.functions->at[callee].clobbers, 0); /* flow itself learns nothing */
+	CHECK_EQ(s.functions->at[callee].clobbers, 0); /* flow_analyse does not analyse callees */
 
 	functions_analyse_one(s.functions, caller, &s.flow);
 	CHECK(exit_passes(&s, 0x1008));
@@ -87,7 +87,7 @@ TEST(a_callee_that_nobody_has_read_is_asked_about)
 	scene_done(&s);
 }
 
-TEST(a_wrong_assumption_about_a_callee_is_taken_back)
+TEST(a_wrong_assumption_about_a_callee_is_revised)
 {
 	struct scene s = scene_new();
 	uint32_t caller = functions_index(s.functions, 0x1060);
@@ -101,7 +101,7 @@ TEST(a_wrong_assumption_about_a_callee_is_taken_back)
 	scene_done(&s);
 }
 
-TEST(a_flow_that_may_not_ask_assumes_the_worst)
+TEST(a_flow_without_questions_assumes_the_worst)
 {
 	struct scene s = scene_new();
 
@@ -122,14 +122,14 @@ static const uint8_t probe_code[] = {
 	0x48, 0x81, 0xc4, 0x00, 0x20, 0x00, 0x00,                   /* 100e add $0x2000, %rsp */
 	0xc3,                                                       /* 1015 ret */
 	0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, /* 1016 */
-	0x49, 0x89, 0xc3,                                           /* 1020 touches pages: mov %rax, %r11 */
+	0x49, 0x89, 0xc3,                                           /* 1020 stack probe: mov %rax, %r11 */
 	0x48, 0x29, 0xc4,                                           /* 1023 sub %rax, %rsp */
 	0x48, 0x85, 0x64, 0x24, 0x08,                               /* 1026 test %rsp, 8(%rsp) */
 	0x48, 0x01, 0xc4,                                           /* 102b add %rax, %rsp */
 	0xc3,                                                       /* 102e ret */
 	0xcc,                                                       /* 102f */
 	0xb8, 0x00, 0x20, 0x00, 0x00,                               /* 1030 mov $0x2000, %eax */
-	0xe8, 0x16, 0x00, 0x00, 0x00,                               /* 1035 call 1050, which changes it */
+	0xe8, 0x16, 0x00, 0x00, 0x00,                               /* 1035 call 1050, which changes %rax */
 	0x48, 0x29, 0xc4,                                           /* 103a sub %rax, %rsp */
 	0x90,                                                       /* 103d nop */
 	0x48, 0x81, 0xc4, 0x00, 0x20, 0x00, 0x00,                   /* 103e add $0x2000, %rsp */
@@ -174,7 +174,7 @@ static struct scene probe_scene_new(const struct symbols *symbols)
 	return s;
 }
 
-TEST(a_stack_probe_leaves_the_size_of_the_frame_where_it_was)
+TEST(a_stack_probe_preserves_the_register_with_the_frame_size)
 {
 	struct scene s = probe_scene_new(NULL);
 
@@ -187,7 +187,7 @@ TEST(a_stack_probe_leaves_the_size_of_the_frame_where_it_was)
 	scene_done(&s);
 }
 
-TEST(a_stack_probe_is_known_by_its_name)
+TEST(a_stack_probe_is_recognised_by_its_name)
 {
 	struct symbol symbol = { .vaddr = 0x1050, .size = 5, .name = "___chkstk_ms" };
 	struct scene s = probe_scene_new(&(struct symbols){ .at = &symbol, .n = 1 });

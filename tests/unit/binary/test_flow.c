@@ -83,9 +83,9 @@ TEST(flow_ends_a_table_where_the_next_begins)
 {
 	struct scene s = scene("rules_x86_64");
 
-	analyse(&s, "masked_switch"); /* `and` allows eight; there are three */
+	analyse(&s, "masked_switch"); /* the mask allows eight entries, the table has three */
 	CHECK_EQ(n_table_targets(&s), 3);
-	analyse(&s, "next_switch"); /* its base was spilled over a call */
+	analyse(&s, "next_switch"); /* the table's base is spilled over a call */
 	CHECK_EQ(n_table_targets(&s), 3);
 	scene_done(&s);
 }
@@ -141,7 +141,7 @@ TEST(flow_finds_what_lies_above_the_return_address)
 	scene_done(&s);
 }
 
-TEST(flow_takes_in_a_veneer)
+TEST(flow_includes_a_veneer)
 {
 	struct scene s = scene("rules_aarch64");
 
@@ -151,7 +151,7 @@ TEST(flow_takes_in_a_veneer)
 	scene_done(&s);
 }
 
-TEST(cfg_has_an_edge_for_each_way)
+TEST(cfg_has_an_edge_for_each_successor)
 {
 	struct scene s = scene("rules_x86_64");
 	struct cfg cfg;
@@ -165,7 +165,7 @@ TEST(cfg_has_an_edge_for_each_way)
 	CHECK_EQ(cfg.blocks[cfg.entry].n_edges, 2);
 	for (size_t i = 0; i < cfg.n_edges; i++)
 		n_table += cfg.edges[i].kind == EDGE_TABLE;
-	CHECK_EQ(n_table, 2); /* 251 entries, two targets */
+	CHECK_EQ(n_table, 2); /* 251 entries with two different targets */
 	for (size_t i = 0; i + 1 < cfg.n_blocks; i++)
 		CHECK(cfg.blocks[i].end <= cfg.blocks[i + 1].start);
 	CHECK_EQ(cfg_find(&cfg, cfg.blocks[1].last), 1);
@@ -213,10 +213,9 @@ static void check_found(const char *file, unsigned n_missing)
 	scene_done(&bare);
 }
 
-TEST(functions_are_found_in_nothing_but_code)
+TEST(functions_are_found_in_code_alone)
 {
-	check_found("x86_64_gcc_no_tables",
-		    0); /* seldom: cold, unaligned, only jumped to as a tail call jumps */
+	check_found("x86_64_gcc_no_tables", 0);
 	check_found("aarch64_gcc_no_tables", 0);
 	check_found("x86_64_gcc_O0", 0);
 	check_found("aarch64_gcc_Os", 0);
@@ -260,7 +259,7 @@ static uint64_t taken_away(const struct scene *s, uint32_t to, const struct stat
 static unsigned count_unsettled(struct scene *s, uint32_t i)
 {
 	struct flow *flow = &s->flow;
-	bool is_weak = false; /* nothing but padding since a call: may be refused */
+	bool is_weak = false; /* only padding since a call: the state may be rejected */
 	unsigned n = 0;
 	struct state state;
 
@@ -284,7 +283,7 @@ static unsigned count_unsettled(struct scene *s, uint32_t i)
 	return n;
 }
 
-TEST(flow_settles_where_no_jump_tells_anything_new)
+TEST(flow_ends_at_a_fixed_point)
 {
 	static const char *const names[] = { "x86_64_gcc_O1_static", "x86_64_clang_O2", "aarch64_gcc_O2",
 					     "aarch64_clang_O2",     "rules_x86_64",    "rules_aarch64" };
@@ -307,7 +306,7 @@ TEST(flow_settles_where_no_jump_tells_anything_new)
 	CHECK(n_leaders > 100);
 }
 
-TEST(functions_index_tells_each_function_from_the_next)
+TEST(functions_index_distinguishes_adjacent_functions)
 {
 	struct scene s = scene("x86_64_gcc_O1_static");
 	const struct functions *functions = s.functions;

@@ -117,7 +117,7 @@ TEST(frames_are_found_through_the_search_table_without_section_headers)
 	writer_done(&hdr);
 }
 
-TEST(frames_do_not_believe_a_search_table_that_lies)
+TEST(frames_do_not_trust_a_wrong_search_table)
 {
 	struct writer eh = { 0 }, hdr = { 0 };
 	uint64_t pairs[2][2] = { { TEXT, 8 }, { TEXT + 0x10, 16 } };
@@ -132,7 +132,7 @@ TEST(frames_do_not_believe_a_search_table_that_lies)
 	writer_done(&hdr);
 }
 
-TEST(frames_go_on_behind_a_terminator_inside_the_section)
+TEST(frames_continue_after_a_terminator_within_the_section)
 {
 	struct writer eh = { 0 };
 	size_t cie = frame_cie(&eh, "zR", 1, -8, 16, PROGRAM(0x0c, 7, 8, 0x90, 1));
@@ -162,7 +162,7 @@ TEST(frames_leave_out_functions_the_linker_dropped)
 	writer_done(&eh);
 }
 
-TEST(frames_know_signal_frames_and_signed_return_addresses)
+TEST(frames_recognise_signal_frames_and_signed_return_addresses)
 {
 	struct writer eh = { 0 };
 	size_t cie = frame_cie(&eh, "zRSB", 4, -8, 30, PROGRAM(0x0c, 31, 0));
@@ -202,7 +202,7 @@ static void debug_frame(struct writer *w, bool is_wide)
 		frame_patch_u32(w, fde, (uint32_t)(w->len - fde - 4));
 }
 
-TEST(frames_of_debug_frame_fill_what_eh_frame_leaves_out)
+TEST(frames_of_debug_frame_complete_eh_frame)
 {
 	struct writer eh = { 0 }, debug = { 0 };
 	struct fde fde;
@@ -220,7 +220,7 @@ TEST(frames_of_debug_frame_fill_what_eh_frame_leaves_out)
 	writer_done(&debug);
 }
 
-TEST(frames_got_one_after_the_other_have_each_their_own_cie)
+TEST(frames_read_in_sequence_have_their_own_cies)
 {
 	struct writer eh = { 0 }, debug = { 0 };
 	struct cie_memo memo = { 0 };
@@ -229,8 +229,8 @@ TEST(frames_got_one_after_the_other_have_each_their_own_cie)
 	three_functions(&eh);
 	size_t cie = frame_cie(&eh, "zRS", 1, -8, 16, PROGRAM(0x0c, 7, 8));
 	frame_fde(&eh, EH, cie, TEXT + 0x180, 0x10, 0, PROGRAM(0));
-	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE is nowhere */
-	debug_frame(&debug, false); /* and that of this one at offset 0, as the first */
+	frame_fde(&eh, EH, 1 << 20, TEXT + 0x190, 0x10, 0, PROGRAM(0)); /* its CIE does not exist */
+	debug_frame(&debug, false);                                     /* here the CIE is at offset 0, too */
 	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0),
 			     writer_bytes(&debug));
 
@@ -285,7 +285,7 @@ TEST(frames_know_landing_pads)
 	writer_done(&eh);
 }
 
-TEST(frames_survive_being_cut_off_anywhere)
+TEST(frames_survive_truncation_anywhere)
 {
 	struct writer eh = { 0 };
 	struct fde fde;

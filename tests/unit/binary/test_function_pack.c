@@ -37,7 +37,7 @@ static void scene_done(struct scene *s)
 	images_free(s->images);
 }
 
-TEST(functions_are_the_same_when_they_are_unpacked)
+TEST(functions_are_the_same_after_unpacking)
 {
 	struct scene s;
 	size_t n_stubs = 0;
@@ -63,7 +63,7 @@ TEST(functions_are_the_same_when_they_are_unpacked)
 	scene_done(&s);
 }
 
-TEST(functions_keep_the_names_of_those_that_never_come_back)
+TEST(packed_functions_keep_the_names_of_those_that_never_return)
 {
 	struct scene s;
 	size_t n = 0;
@@ -76,12 +76,12 @@ TEST(functions_keep_the_names_of_those_that_never_come_back)
 		CHECK_STR(again->at[i].name, s.functions->at[i].name);
 		n++;
 	}
-	CHECK(n > 0); /* abort, at least, has a stub */
+	CHECK(n > 0); /* at least the stub of abort */
 	functions_free(again);
 	scene_done(&s);
 }
 
-TEST(functions_are_not_unpacked_from_what_was_cut)
+TEST(functions_are_not_unpacked_from_truncated_data)
 {
 	struct scene s;
 
@@ -92,7 +92,7 @@ TEST(functions_are_not_unpacked_from_what_was_cut)
 }
 
 /* With any byte changed, the index is either rejected or can be queried. */
-TEST(functions_that_were_damaged_can_be_asked_or_are_none)
+TEST(functions_unpacked_from_damaged_data_are_safe_or_refused)
 {
 	struct scene s;
 	size_t n_refused = 0;

@@ -11,7 +11,7 @@
 #include "tests/test.h"
 
 #define TEXT 0x1000u
-#define LARGE (17u << 20) /* more than is looked at in one go */
+#define LARGE (17u << 20) /* more than is scanned at once */
 
 static const uint32_t makes_room[] = { 0xd10043ff, 0x910043ff, 0xd65f03c0 }; /* sub sp, sp, #16; add; ret */
 
@@ -56,7 +56,7 @@ TEST(functions_in_one_gap_are_found_without_the_next)
 
 	memcpy(code, makes_room, sizeof(makes_room));
 	memcpy(code + 0x10, makes_room, sizeof(makes_room));
-	memcpy(code + 0x20, makes_room + 2, 4); /* an unwind entry covers this one */
+	memcpy(code + 0x20, makes_room + 2, 4); /* covered by an unwind entry */
 	memcpy(code + 0x30, makes_room, sizeof(makes_room));
 	size_t cie = frame_cie(&eh, "zR", 1, -8, 30, PROGRAM(0x0c, 31, 0));
 	frame_fde(&eh, TEXT + 0x10000000u, cie, TEXT + 0x20, 0x10, 0, PROGRAM(0));
@@ -95,7 +95,7 @@ static void scene_make_long(struct scene *s)
 	free(code);
 }
 
-TEST(of_a_long_gap_only_the_piece_that_is_asked_about_is_searched)
+TEST(only_the_requested_piece_of_a_long_gap_is_searched)
 {
 	struct scene s;
 
@@ -110,7 +110,7 @@ TEST(of_a_long_gap_only_the_piece_that_is_asked_about_is_searched)
 	scene_done(&s);
 }
 
-TEST(the_pieces_of_a_gap_are_the_same_in_whatever_order_they_are_asked_for)
+TEST(the_pieces_of_a_gap_do_not_depend_on_the_order_of_requests)
 {
 	static const uint64_t places[] = { 0x104, 0x9004, 0x8f04, 0x17004, 0x9104, 0x12004 };
 	struct scene s, other;
@@ -131,7 +131,7 @@ TEST(the_pieces_of_a_gap_are_the_same_in_whatever_order_they_are_asked_for)
 	scene_done(&other);
 }
 
-TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
+TEST(a_large_file_is_searched_around_the_requested_address)
 {
 	uint8_t *code = alloc_zero(LARGE, 1);
 	uint64_t far = LARGE - 0x1000;
@@ -149,11 +149,11 @@ TEST(a_large_file_is_searched_around_the_place_that_is_asked_for)
 }
 
 /* Candidates are first checked a short way ahead, which may end in the middle of an instruction. */
-TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
+TEST(straight_code_longer_than_the_first_check_is_a_function)
 {
 	static const uint8_t make_room[] = { 0x48, 0x83, 0xec, 0x08 },
 			     free_room[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 };
-	static const uint8_t add[] = { 0x48, 0x81, 0xc7, 0x01, 0x00, 0x00, 0x00 }; /* rdi */
+	static const uint8_t add[] = { 0x48, 0x81, 0xc7, 0x01, 0x00, 0x00, 0x00 }; /* add $1, %rdi */
 	struct writer code = { 0 };
 	struct scene s;
 
@@ -168,7 +168,7 @@ TEST(straight_code_that_is_longer_than_the_first_look_is_a_function)
 }
 
 /* .text, where a function is called, and .fini, whose bounds are those of its section. */
-TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
+TEST(a_lookup_in_fini_does_not_search_all_of_text)
 {
 	static const uint32_t text[] = { 0x94000002, 0xd65f03c0, 0xd10043ff, 0x910043ff,
 					 0xd65f03c0 }; /* bl + 8; ret; ... */
@@ -188,14 +188,14 @@ TEST(a_place_in_fini_is_no_reason_to_look_at_all_the_text)
 	CHECK(index != FUNCTION_NONE);
 	CHECK_EQ(functions->at[index].start, TEXT + 0x1000);
 	CHECK_EQ(functions->at[index].end, TEXT + 0x1000 + sizeof(makes_room));
-	CHECK(!functions_is_called(functions, TEXT + 8)); /* nobody has looked */
+	CHECK(!functions_is_called(functions, TEXT + 8)); /* not searched yet */
 	functions_find(functions, TEXT + 8);
 	CHECK(functions_is_called(functions, TEXT + 8));
 	functions_free(functions);
 	images_free(images);
 }
 
-TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
+TEST(the_target_of_a_tail_call_is_a_function_even_if_unaligned)
 {
 	static const uint8_t code[] = {
 		0x48, 0x83, 0xec, 0x08,       /* 1000 sub $8, %rsp */
@@ -206,7 +206,7 @@ TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
 		0x90,                         /* 1012 nop */
 		0x48, 0x83, 0xc4, 0x18,       /* 1013 add $24, %rsp */
 		0xc3,                         /* 1017 ret */
-		0x48, 0x83, 0xec, 0x08,       /* 1018 another, and it is called: sub $8, %rsp */
+		0x48, 0x83, 0xec, 0x08,       /* 1018 another function, which is called: sub $8, %rsp */
 		0x48, 0x83, 0xc4, 0x08,       /* 101c add $8, %rsp */
 		0xeb, 0xec,                   /* 1020 jmp 100e */
 	};
@@ -220,7 +220,7 @@ TEST(what_a_tail_call_goes_to_is_a_function_though_it_is_not_aligned)
 }
 
 /* The GOT entry points to a function that never returns: as called with -fno-plt. */
-TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
+TEST(a_function_starts_after_a_call_through_the_got_that_does_not_return)
 {
 	static const uint32_t code[] = {
 		0xa9bf7bfd, /* 1000 stp x29, x30, [sp, #-16]! */
@@ -238,7 +238,7 @@ TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
 		0xd503201f, /* 1030 nop */
 		0xa8c17bfd, /* 1034 ldp x29, x30, [sp], #16 */
 		0xd65f03c0, /* 1038 ret */
-		0xa9bf7bfd, /* 103c another: stp x29, x30, [sp, #-16]! */
+		0xa9bf7bfd, /* 103c another function: stp x29, x30, [sp, #-16]! */
 		0xa8c17bfd, /* 1040 ldp x29, x30, [sp], #16 */
 		0x17fffffa, /* 1044 b 102c */
 		0x14000000, /* 1048 never returns: b 1048 */
@@ -247,7 +247,7 @@ TEST(a_function_starts_behind_a_call_through_the_got_that_does_not_return)
 	struct bytes bytes = { (const uint8_t *)&got, sizeof(got) };
 	struct scene s = { .images = images_new() };
 
-	for (unsigned is_got = 0; is_got < 2; is_got++) { /* nobody knows what is in a variable */
+	for (unsigned is_got = 0; is_got < 2; is_got++) { /* the value of a variable is unknown */
 		struct elf_part parts[] = {
 			{ ".text", TEXT, PF_X | PF_R, { (const uint8_t *)code, sizeof(code) }, 0 },
 			{ is_got ? ".got" : ".data", 0x20000, PF_R | PF_W, bytes, 0 }
@@ -267,23 +267,22 @@ TEST(a_function_starts_where_traps_fill_the_space_up_to_an_aligned_address)
 	uint8_t code[0x60];
 	static const uint8_t framed[] = { 0x55, 0x48, 0x89, 0xe5, /* push %rbp; mov %rsp, %rbp */
 					  0x6a, 0x1e,             /* push $30 */
-					  0xeb, 0xfe };           /* jmp to itself */
-	static const uint8_t bare[] = { 0x48, 0x89,
-					0xd8,         /* mov %rbx, %rax: no caller passes anything there */
-					0xff, 0xe0 }; /* jmp *%rax */
+					  0xeb, 0xfe };           /* jmp . */
+	static const uint8_t bare[] = { 0x48, 0x89, 0xd8,         /* mov %rbx, %rax: rbx is no argument */
+					0xff, 0xe0 };             /* jmp *%rax */
 	struct scene s;
 
 	memset(code, 0xcc, sizeof(code));
 	memcpy(code, framed, sizeof(framed));
-	memset(code + sizeof(framed), 0x90, 0x0f - sizeof(framed)); /* and one trap at 100f */
+	memset(code + sizeof(framed), 0x90, 0x0f - sizeof(framed)); /* leaves one trap, at 100f */
 	memcpy(code + 0x10, framed, sizeof(framed));
 	memcpy(code + 0x40, bare, sizeof(bare));
-	memset(code + 0x45, 0x90, 0x0a); /* and one trap at 104f */
+	memset(code + 0x45, 0x90, 0x0a); /* leaves one trap, at 104f */
 	memcpy(code + 0x50, bare, sizeof(bare));
 	scene_make(&s, EM_X86_64, (struct bytes){ code, sizeof(code) }, (struct bytes){ 0 });
 	CHECK_EQ(start_at(&s, 0x1014), 0x1010);
 	CHECK_EQ(start_at(&s, 0x1043), 0x1040);
-	CHECK(start_at(&s, 0x1053) != 0x1050); /* one trap alone says little */
+	CHECK(start_at(&s, 0x1053) != 0x1050); /* a single trap is weak evidence */
 	scene_done(&s);
 }
 
@@ -312,7 +311,7 @@ TEST(a_constant_that_looks_like_traps_is_not_the_end_of_a_function)
  * Two addresses are taken: of a function, and of its middle, which could begin one, too. A constant may look
  * like the latter.
  */
-TEST(an_address_in_the_middle_of_a_function_that_is_taken_is_no_start)
+TEST(an_address_taken_in_the_middle_of_a_function_is_not_a_start)
 {
 	static const uint8_t code[0x40] = { 0x48,          0x8d, 0x3d, 0x19, 0,   0, 0, /* lea .+0x20, %rdi */
 					    0x48,          0x8d, 0x35, 0x16, 0,   0, 0, /* lea .+0x1d, %rsi */
@@ -332,11 +331,11 @@ TEST(an_array_of_code_belongs_to_the_function_that_jumps_into_it)
 {
 	static const uint8_t jumper[] = { 0x89, 0xf9,                      /* mov %edi, %ecx */
 					  0x83, 0xe1, 3,                   /* and $3, %ecx */
-					  0x4c, 0x8d, 0x0d, 0x24, 0, 0, 0, /* lea the first, %r9 */
+					  0x4c, 0x8d, 0x0d, 0x24, 0, 0, 0, /* lea blocks, %r9 */
 					  0xc1, 0xe1, 4,                   /* shl $4, %ecx */
 					  0x4c, 0x01, 0xc9,                /* add %r9, %rcx */
 					  0xff, 0xe1 };                    /* jmp *%rcx */
-	static const uint8_t block[] = { 0x8a, 0x06, 0x88, 0x07, 0xc3 };   /* move a byte; ret */
+	static const uint8_t block[] = { 0x8a, 0x06, 0x88, 0x07, 0xc3 };   /* copy a byte; ret */
 	uint8_t code[0x80] = { 0xe8, 0x0b, 0, 0, 0, 0xc3 };                /* call the jumper; ret */
 	struct scene s;
 

@@ -64,7 +64,7 @@ TEST(gopclntab_names_functions_of_go_1_18)
 	writer_done(&w);
 }
 
-TEST(gopclntab_takes_the_start_of_the_text_that_a_loader_would_fill_in)
+TEST(gopclntab_uses_the_text_start_that_a_loader_would_relocate)
 {
 	struct writer w = { 0 };
 	struct gopclntab table;
@@ -92,7 +92,7 @@ TEST(gopclntab_names_functions_of_go_1_2)
 	writer_done(&w);
 }
 
-TEST(gopclntab_cut_anywhere_gives_less_and_never_more)
+TEST(gopclntab_truncated_anywhere_never_gives_more_functions)
 {
 	struct writer w = { 0 };
 
@@ -151,12 +151,12 @@ static enum go_kind kind_in(uint32_t magic, unsigned n, uint8_t number, uint8_t 
 	return f.kind;
 }
 
-TEST(gopclntab_knows_what_is_written_in_assembly)
+TEST(gopclntab_recognises_functions_in_assembly)
 {
 	CHECK_EQ(kind_in(0xfffffff0, 9, 0, 0), GO_KIND_COMPILED);
 	CHECK_EQ(kind_in(0xfffffff0, 9, 0, 6), GO_KIND_ASSEMBLY);
 	CHECK_EQ(kind_in(0xfffffff0, 9, 11, 4), GO_KIND_SPECIAL);
 	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 4), GO_KIND_ASSEMBLY);
 	CHECK_EQ(kind_in(0xfffffff1, 10, 0, 3), GO_KIND_COMPILED);
-	CHECK_EQ(kind_in(0xfffffff1, 9, 0, 4), GO_KIND_UNKNOWN); /* the record is cut off */
+	CHECK_EQ(kind_in(0xfffffff1, 9, 0, 4), GO_KIND_UNKNOWN); /* the record is truncated */
 }

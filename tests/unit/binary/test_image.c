@@ -79,7 +79,7 @@ TEST(symbols_find_exported_variables)
 	symbols_find_exports(images_get(images, id), names, 3, vaddrs);
 	CHECK_EQ(vaddrs[0], 0);
 	CHECK_EQ(vaddrs[1], (uint64_t)((const char *)variable - (const char *)info.dli_fbase));
-	CHECK_EQ(vaddrs[2], 0); /* a function */
+	CHECK_EQ(vaddrs[2], 0); /* a function, not a variable */
 	images_free(images);
 	dlclose(library);
 }
@@ -143,7 +143,7 @@ TEST(dynamic_symbols_are_found_without_section_headers)
 	free(copy);
 }
 
-TEST(what_is_no_elf_file_is_refused_with_a_reason)
+TEST(other_files_than_elf_are_refused_with_a_reason)
 {
 	struct images *images = images_new();
 	struct diag diag;
@@ -222,7 +222,7 @@ static bool check_head(struct bytes file, const char *path)
 	return is_brief;
 }
 
-TEST(the_head_of_a_file_tells_what_all_of_it_does)
+TEST(reading_only_the_headers_gives_the_same_as_reading_the_file)
 {
 	char path[] = "/tmp/cpprof_test_XXXXXX";
 	int fd = mkstemp(path);
@@ -248,7 +248,7 @@ TEST(the_head_of_a_file_tells_what_all_of_it_does)
 	free(at);
 }
 
-TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
+TEST(a_compressed_section_is_unpacked_as_far_as_requested)
 {
 	static uint8_t plain[300000];
 	struct images *images = images_new();
@@ -273,8 +273,7 @@ TEST(a_compressed_section_is_unpacked_as_far_as_is_asked_for)
 	CHECK_EQ(all.len, sizeof(plain));
 	CHECK(memcmp(all.at, plain, all.len) == 0);
 	CHECK_EQ(image_section_start(image, section, 5).len, sizeof(plain));
-	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len,
-		 0); /* no stream of that length unpacks to so much */
+	CHECK_EQ(image_named_bytes(image, ".zdebug_str").len, 0); /* too large for a stream of that length */
 	writer_done(&good);
 	writer_done(&vast);
 	images_free(images);
@@ -287,7 +286,7 @@ static void count_release(struct bytes bytes)
 	n_released += bytes.len == 5;
 }
 
-TEST(a_section_that_somebody_has_unpacked_is_not_unpacked_again)
+TEST(a_section_lent_unpacked_is_not_unpacked_again)
 {
 	struct images *images = images_new();
 	struct writer packed = { 0 };
@@ -305,14 +304,14 @@ TEST(a_section_that_somebody_has_unpacked_is_not_unpacked_again)
 	CHECK(image_section_bytes(image, info).at == other.at);
 	CHECK(!image_section_lend(image, info, plain, count_release));
 	CHECK(memcmp(image_section_bytes(image, str).at, "plain", 5) == 0);
-	CHECK(!image_section_lend(image, str, other, count_release)); /* somebody may be reading it */
+	CHECK(!image_section_lend(image, str, other, count_release)); /* already in use */
 	n_released = 0;
 	images_free(images);
 	CHECK_EQ(n_released, 1);
 	writer_done(&packed);
 }
 
-TEST(a_file_truncated_under_us_reads_as_zeroes)
+TEST(a_file_truncated_while_mapped_reads_as_zeroes)
 {
 	char path[] = "/tmp/cpprof_test_XXXXXX";
 	int fd = mkstemp(path);
@@ -373,7 +372,7 @@ TEST(holes_of_huge_files_are_not_read)
 	unlink(path);
 }
 
-TEST(images_stay_where_they_are)
+TEST(images_have_stable_addresses)
 {
 	struct images *images = images_new();
 	struct image *seen[1000];
@@ -417,7 +416,7 @@ TEST(pseudo_images_may_be_many)
 	images_free(images);
 }
 
-TEST(pseudo_images_are_told_apart_by_kind_and_name)
+TEST(pseudo_images_are_distinguished_by_kind_and_name)
 {
 	struct images *images = images_new();
 	image_id kernel = images_add_pseudo(images, IMAGE_KERNEL, "[kernel]", NULL);

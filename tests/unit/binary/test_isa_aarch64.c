@@ -329,7 +329,7 @@ TEST(a64_call_leaves_the_return_address_in_x30)
 	CHECK_EQ(insn.reads, 1 << 3);
 }
 
-TEST(a64_reads_tell_sp_from_zr)
+TEST(a64_reads_distinguish_sp_and_zr)
 {
 	struct insn insn;
 
@@ -343,7 +343,7 @@ TEST(a64_reads_tell_sp_from_zr)
 	CHECK_EQ(insn.reads, 3);
 }
 
-TEST(a64_marks_say_what_a_hint_is_for)
+TEST(a64_hints_have_marks)
 {
 	struct insn insn;
 
@@ -359,11 +359,11 @@ TEST(a64_marks_say_what_a_hint_is_for)
 	CHECK(insn.is_syscall);
 	CHECK_EQ(decode(0x10000060, AT, &insn), 0); /* adr x0, .+12 */
 	CHECK(insn.is_address);
-	CHECK_EQ(decode(0xd281e000, AT, &insn), 0); /* mov x0, #0xf00: a number */
+	CHECK_EQ(decode(0xd281e000, AT, &insn), 0); /* mov x0, #0xf00: not an address */
 	CHECK(!insn.is_address);
 }
 
-TEST(a64_what_is_no_instruction_is_refused)
+TEST(a64_invalid_instructions_are_refused)
 {
 	static const uint32_t words[] = {
 		0x00010000, /* unallocated */
@@ -411,7 +411,7 @@ TEST(a64_any_word_decodes_or_is_refused)
 	CHECK(n_good > 1000000);
 }
 
-TEST(a64_a_call_is_seen_before_a_return_address)
+TEST(a64_a_call_is_recognised_before_a_return_address)
 {
 	const uint8_t code[] = { 0xfd, 0x7b, 0xbf, 0xa9, 0x02, 0x00, 0x00, 0x94 }; /* stp..; bl .+8 */
 	struct insn insn;
@@ -430,7 +430,7 @@ TEST(a64_signatures_are_stripped_from_return_addresses)
 	CHECK_EQ(isa_aarch64.strip_pc(0xffb7800080123456), 0xffff800080123456);
 }
 
-TEST(a64_the_signal_trampoline_is_known_by_its_code)
+TEST(a64_the_signal_trampoline_is_recognised_by_its_code)
 {
 	const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
 
@@ -439,7 +439,7 @@ TEST(a64_the_signal_trampoline_is_known_by_its_code)
 	CHECK(!isa_aarch64.is_signal_trampoline((struct bytes){ code + 4, 4 }));
 }
 
-TEST(a64_text_is_cut_off_where_the_buffer_ends)
+TEST(a64_text_is_truncated_to_the_buffer)
 {
 	const uint8_t code[] = { 0xfd, 0x7b, 0xbf, 0xa9 };
 	char text[8];

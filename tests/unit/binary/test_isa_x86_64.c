@@ -250,7 +250,7 @@ TEST(x86_64_instructions_mean_what_the_table_says)
 	CHECK_EQ(n_wrong, 0);
 }
 
-TEST(x86_64_refuses_what_is_cut_off_or_no_instruction)
+TEST(x86_64_refuses_truncated_and_invalid_instructions)
 {
 	static const char *const bad[] = { "",   "48", "e8",   "e80000", "0f",
 					   "06", "c5", "62f1", "ff",     "f0f0f0f0f0f0f0f0f0f0f0f0f0f0f090" };
@@ -299,7 +299,7 @@ static bool ends_in_call(const char *hex, struct insn *ret)
 	return isa_x86_64.ends_in_call(from_hex(hex, buffer), VADDR, ret);
 }
 
-TEST(x86_64_ends_in_call_knows_every_form_of_call)
+TEST(x86_64_ends_in_call_recognises_every_form_of_call)
 {
 	static const char *const calls[] = { "e82f020000",
 					     "ffd0",
@@ -334,7 +334,7 @@ TEST(x86_64_ends_in_call_knows_every_form_of_call)
 	}
 }
 
-TEST(x86_64_ends_in_call_tells_where_a_direct_call_goes)
+TEST(x86_64_ends_in_call_gives_the_target_of_a_direct_call)
 {
 	struct insn insn;
 
@@ -354,7 +354,7 @@ TEST(x86_64_ends_in_call_refuses_other_code)
 		CHECK(!ends_in_call(others[i], &insn));
 }
 
-TEST(x86_64_ends_in_call_prefers_the_call_that_programs_have)
+TEST(x86_64_ends_in_call_prefers_the_likely_call)
 {
 	struct insn insn;
 
@@ -371,7 +371,7 @@ TEST(x86_64_ends_in_call_prefers_the_call_that_programs_have)
 	CHECK_EQ(insn.through, 5);
 }
 
-TEST(x86_64_signal_trampoline_is_known_by_its_bytes)
+TEST(x86_64_signal_trampoline_is_recognised_by_its_bytes)
 {
 	uint8_t buffer[16];
 

@@ -34,7 +34,7 @@ TEST(a64_packed_is_arithmetic_on_lanes)
 	CHECK(!a64(0x8b010000)); /* add x0, x0, x1 */
 }
 
-TEST(packed_knows_how_wide_it_is)
+TEST(packed_instructions_have_their_width)
 {
 	CHECK_EQ(a64(0x0e211c00), 8);                          /* and v0.8b, v0.8b, v1.8b */
 	CHECK_EQ(a64(0x4e211c00), 16);                         /* and v0.16b, v0.16b, v1.16b */
@@ -44,7 +44,7 @@ TEST(packed_knows_how_wide_it_is)
 	CHECK_EQ(X86(0x62, 0xf1, 0x7d, 0x48, 0xfe, 0xc1), 64); /* vpaddd %zmm1, %zmm0, %zmm0 */
 }
 
-TEST(stores_of_vector_registers_are_known)
+TEST(stores_of_vector_registers_are_recognised)
 {
 	CHECK_EQ(stored(0x3c810420), 16); /* str q0, [x1], #16 */
 	CHECK_EQ(stored(0x3ca06820), 16); /* str q0, [x1, x0] */
@@ -69,7 +69,7 @@ static bool atomic(uint32_t word)
 	return a64_is_atomic((struct bytes){ code, sizeof(code) });
 }
 
-TEST(steps_that_nobody_sees_half_of_are_known)
+TEST(atomic_instructions_are_recognised)
 {
 	CHECK(atomic(0xc85ffc01));  /* ldaxr x1, [x0] */
 	CHECK(atomic(0xc802fc01));  /* stlxr w2, x1, [x0] */
@@ -92,7 +92,7 @@ TEST(steps_that_nobody_sees_half_of_are_known)
 	CHECK(!x86_is_atomic((struct bytes){ NULL, 0 }));
 }
 
-TEST(x86_takes_numbers_out_of_vector_registers)
+TEST(x86_moves_out_of_vector_registers_are_recognised)
 {
 #define TAKES(...) x86_takes_number((struct bytes){ (const uint8_t[16]){ __VA_ARGS__ }, 16 })
 	CHECK(TAKES(0xc5, 0xf9, 0x7e, 0xc2));       /* vmovd %xmm0, %edx */

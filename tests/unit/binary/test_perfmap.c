@@ -35,7 +35,7 @@ TEST(perfmap_reads_names_with_spaces_and_numbers_with_0x)
 	perfmap_done(&map);
 }
 
-TEST(perfmap_leaves_out_what_makes_no_sense)
+TEST(perfmap_ignores_invalid_lines)
 {
 	struct perfmap map;
 
@@ -47,7 +47,7 @@ TEST(perfmap_leaves_out_what_makes_no_sense)
 	perfmap_done(&map);
 }
 
-TEST(perfmap_believes_the_later_of_two_entries)
+TEST(perfmap_uses_the_later_of_two_entries)
 {
 	struct perfmap map;
 
@@ -187,7 +187,7 @@ TEST(jitdump_follows_many_moves)
 	writer_done(&w);
 }
 
-TEST(perfmap_of_any_size_is_not_taken)
+TEST(perfmap_that_is_too_large_is_refused)
 {
 	struct perfmap map;
 	char path[64];
@@ -203,7 +203,7 @@ TEST(perfmap_of_any_size_is_not_taken)
 	CHECK_EQ(error, -EFBIG);
 }
 
-TEST(jitdump_cut_off_in_a_record_keeps_those_before)
+TEST(jitdump_truncated_in_a_record_keeps_the_previous_ones)
 {
 	struct writer w = { 0 };
 	struct perfmap map;

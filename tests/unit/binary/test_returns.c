@@ -15,19 +15,18 @@ static const uint32_t words[] = {
 	0x9400000e,                                     /* 1008 bl 1040 */
 	0xa8c17bfd,                                     /* 100c ldp x29, x30, [sp], #16 */
 	0xd65f03c0,                                     /* 1010 ret */
-	0xd503201f, 0xd503201f, 0xd503201f, 0xb4000080, /* 1020 comes back, and holds no return: cbz x0, 1030
-							 */
+	0xd503201f, 0xd503201f, 0xd503201f, 0xb4000080, /* 1020 returns, by a tail call: cbz x0, 1030 */
 	0xa9bf7bfd,                                     /* 1024 stp x29, x30, [sp, #-16]! */
 	0x94000006,                                     /* 1028 bl 1040 */
 	0xd4200000,                                     /* 102c brk #0 */
 	0x1400000c,                                     /* 1030 b 1060 */
-	0xd503201f, 0xd503201f, 0xd503201f, 0x14000000, /* 1040 never comes back: b 1040 */
-	0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
-	0xd503201f, 0xd503201f, 0xd65f03c0, /* 1060 ret */
+	0xd503201f, 0xd503201f, 0xd503201f, 0x14000000, /* 1040 never returns: b 1040 */
+	0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f,
+	0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0, /* 1060 ret */
 	0xd503201f, 0xd503201f, 0xd503201f,
 };
 
-TEST(a_caller_is_told_of_what_another_callee_has_told)
+TEST(returns_learnt_from_one_callee_apply_to_the_whole_caller)
 {
 	static const uint32_t starts[] = { 0x1000, 0x1020, 0x1040, 0x1060, 0x1070 };
 	struct images *images = images_new();
@@ -48,14 +47,14 @@ TEST(a_caller_is_told_of_what_another_callee_has_told)
 
 	flow_init(&flow, functions_facts(functions));
 	uint32_t caller = functions_index(functions, 0x1000);
-	functions_analyse_one(functions, caller, &flow); /* nothing is known of the callees: they return */
+	functions_analyse_one(functions, caller, &flow); /* unknown callees are assumed to return */
 	CHECK(flow.returns);
 	CHECK(!(flow.flags.at[flow_insn_at(&flow, 0x100c)] & INSN_GUESS));
 	functions_analyse_alone(functions, caller, &flow);
 	CHECK(functions_returns(functions, 0x1020));
 	CHECK(!functions_returns(functions, 0x1040));
 	CHECK(!flow.returns);
-	CHECK(flow.flags.at[flow_insn_at(&flow, 0x100c)] & INSN_GUESS); /* no edge leads there */
+	CHECK(flow.flags.at[flow_insn_at(&flow, 0x100c)] & INSN_GUESS); /* unreachable */
 	flow_done(&flow);
 	functions_free(functions);
 	frames_free(frames);

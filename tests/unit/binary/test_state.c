@@ -35,7 +35,7 @@ TEST(state_at_entry_of_aarch64_holds_it_in_a_register)
 	CHECK(state_is_entry_like(&state, &isa_aarch64));
 }
 
-TEST(state_store_forgets_what_it_overlaps)
+TEST(state_store_invalidates_overlapping_slots)
 {
 	struct state state = entry();
 
@@ -56,7 +56,7 @@ TEST(state_store_keeps_slots_of_another_base)
 	CHECK_EQ(state_load(&state, value_make(VALUE_ALIGNED, 6, -8)), VALUE_UNKNOWN);
 }
 
-TEST(state_full_of_slots_gives_up_constants_for_saved_registers)
+TEST(state_full_of_slots_drops_constants_before_saved_registers)
 {
 	struct state state = entry();
 
@@ -68,7 +68,7 @@ TEST(state_full_of_slots_gives_up_constants_for_saved_registers)
 	CHECK_EQ(state_load(&state, value_cfa(-8)), value_entry(RA));
 }
 
-TEST(state_call_loses_what_lies_below_sp)
+TEST(state_call_invalidates_slots_below_sp)
 {
 	struct state state = entry();
 
@@ -96,7 +96,7 @@ TEST(state_join_keeps_what_both_agree_on)
 	CHECK(!state_join(&a, &b));
 }
 
-TEST(state_join_tells_which_registers_were_lost)
+TEST(state_join_returns_which_registers_were_lost)
 {
 	struct state a = entry(), b = entry();
 
@@ -116,10 +116,10 @@ TEST(state_notes_that_slots_changed_only_if_they_did)
 	state_store(&state, value_cfa(-16), 8, value_entry(RBP));
 	CHECK(state.slots_changed);
 	state.slots_changed = false;
-	state_store(&state, value_cfa(-16), 8, value_entry(RBP)); /* is there already */
-	state_store(&state, value_cfa(-32), 8, VALUE_UNKNOWN);    /* nothing is there */
+	state_store(&state, value_cfa(-16), 8, value_entry(RBP)); /* the same value again */
+	state_store(&state, value_cfa(-32), 8, VALUE_UNKNOWN);    /* the slot has no value */
 	CHECK(!state.slots_changed);
-	state_store(&state, value_cfa(-12), 4, VALUE_UNKNOWN); /* half of it */
+	state_store(&state, value_cfa(-12), 4, VALUE_UNKNOWN); /* overwrites half of the slot */
 	CHECK(state.slots_changed);
 	CHECK_EQ(state_load(&state, value_cfa(-16)), VALUE_UNKNOWN);
 }
@@ -130,11 +130,11 @@ TEST(state_contradicts_when_a_register_is_saved_in_two_places)
 
 	CHECK(!state_contradicts(&a, &b, &isa_x86_64));
 	state_store(&a, value_cfa(-16), 8, value_entry(RBX));
-	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* it is live in both */
+	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* rbx is live in both */
 	state_set(&a, RBX, VALUE_UNKNOWN);
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
 	state_set(&b, RBX, VALUE_UNKNOWN);
-	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* b has lost it: nothing to contradict */
+	CHECK(!state_contradicts(&a, &b, &isa_x86_64)); /* rbx is unknown in b: no contradiction */
 	state_set(&b, RSP, value_cfa(-24));
 	CHECK(state_contradicts(&a, &b, &isa_x86_64));
 }

@@ -32,7 +32,7 @@ static bool find_home(uint16_t machine, struct bytes code, uint64_t vaddr, uint6
 	return is_moved;
 }
 
-TEST(stub_of_a_lazy_x86_plt_is_known_anywhere_in_it)
+TEST(stub_of_a_lazy_x86_plt_is_recognised_at_every_instruction)
 {
 	/* push 0x2fe2(%rip); jmp *0x2fe4(%rip); nop; jmp *0x2fe2(%rip); push $0; jmp head */
 	struct bytes plt =
@@ -96,7 +96,7 @@ TEST(stub_head_of_aarch64_saves_the_return_address)
 	CHECK(stub.saves_ra);
 }
 
-TEST(stub_is_not_seen_in_other_code)
+TEST(stub_is_not_recognised_in_other_code)
 {
 	struct bytes code =
 		PROGRAM(0x55, 0x48, 0x89, 0xe5, 0xff, 0x25, 1, 0, 0, 0, 0x66, 0x90, 0x5d, 0xc3, 0x90, 0x90);
@@ -124,7 +124,7 @@ TEST(stub_home_is_where_a_moved_instruction_came_from)
 	CHECK(!find_home(EM_X86_64, code, TEXT + 16, &home));
 }
 
-TEST(helper_of_the_compiler_is_known_anywhere_in_it)
+TEST(helper_of_the_compiler_is_recognised_at_every_instruction)
 {
 	static const uint32_t words[] = {
 		0xd503245f, /* 1000 bti c */
@@ -137,7 +137,7 @@ TEST(helper_of_the_compiler_is_known_anywhere_in_it)
 		0x885ffc40, /* 101c ldaxr w0, [x2] */
 		0xd65f03c0, /* 1020 ret */
 		0xd503201f, /* 1024 nop */
-		0xaa0003e0, /* 1028 mov x0, x0: another function */
+		0xaa0003e0, /* 1028 another function: mov x0, x0 */
 		0xd65f03c0, /* 102c ret */
 	};
 	struct images *images = images_new();

@@ -168,7 +168,7 @@ TEST(confined_command_has_its_input_and_the_folder_of_its_output)
 }
 
 /* The helper was forked before, so it still runs, but only on request. */
-TEST(later_program_runs_when_it_gets_input)
+TEST(later_program_runs_only_when_it_gets_input)
 {
 	char made[] = "/tmp/later.XXXXXX";
 	int fd = mkstemp(made);

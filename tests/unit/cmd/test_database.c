@@ -26,7 +26,7 @@ TEST(times_are_ages_dates_or_now)
 	CHECK_EQ(time_of("1.5h"), NOW - 5400 * 1000);
 	CHECK_EQ(time_of("2d"), NOW - 2 * 86400 * 1000ull);
 	CHECK_EQ(time_of("90m"), NOW - 5400 * 1000);
-	CHECK_EQ(time_of("30000d"), 0); /* before 1970 there is nothing */
+	CHECK_EQ(time_of("30000d"), 0); /* earlier than 1970: clamped */
 	setenv("TZ", "UTC", 1);
 	tzset();
 	CHECK_EQ(time_of("2023-11-14T22:13:20"), NOW);

@@ -117,7 +117,7 @@ TEST(options_choice_is_the_position_of_the_word)
 	CHECK_EQ(p.code, EXIT_USAGE);
 }
 
-TEST(options_operands_may_stand_anywhere)
+TEST(options_operands_may_be_anywhere)
 {
 	struct parsed p;
 
@@ -131,7 +131,7 @@ TEST(options_operands_may_stand_anywhere)
 	CHECK(p.line.operands[3] == NULL);
 }
 
-TEST(options_leave_a_command_its_own)
+TEST(options_after_a_command_belong_to_it)
 {
 	struct parsed p;
 
@@ -143,7 +143,7 @@ TEST(options_leave_a_command_its_own)
 	CHECK_STR(p.line.operands[3], "--");
 }
 
-TEST(options_refuse_what_is_no_value)
+TEST(options_refuse_invalid_values)
 {
 	struct parsed p;
 
@@ -171,7 +171,7 @@ TEST(options_refuse_what_is_no_value)
 	CHECK_EQ(p.code, EXIT_USAGE);
 }
 
-TEST(options_nearest_finds_slips_and_nothing_else)
+TEST(options_nearest_finds_only_typing_errors)
 {
 	static const char *const names[] = { "record", "report", "attach" };
 

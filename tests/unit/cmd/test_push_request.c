@@ -23,7 +23,7 @@ static struct push_item same_item(const char *service, bool is_otlp)
 	return back;
 }
 
-TEST(the_name_of_a_waiting_profile_says_whose_it_is_whatever_that_is_called)
+TEST(the_file_name_of_a_queued_profile_encodes_any_process_name)
 {
 	static const char *const services[] = { "nginx",     "1234", "[kernel threads]", "../../etc/passwd",
 						"a-b.pprof", "%41",  "\xff\x01 x",       "a&name=b" };
@@ -34,7 +34,7 @@ TEST(the_name_of_a_waiting_profile_says_whose_it_is_whatever_that_is_called)
 	}
 }
 
-TEST(files_that_are_not_ours_are_not_sent)
+TEST(foreign_files_in_the_queue_are_not_sent)
 {
 	static const char *const names[] = { "",
 					     ".",
@@ -68,7 +68,7 @@ static void url_is(const char *url, bool is_otlp, const char *want)
 	text_done(&profile);
 }
 
-TEST(the_path_of_a_url_says_which_server_it_is)
+TEST(the_path_of_a_url_determines_the_protocol)
 {
 	static const char ingest[] =
 		"http://h:1/ingest?name=a%20b%7Bhost%3Dbox%7D&from=1700000000&until=1700000600"
@@ -83,7 +83,7 @@ TEST(the_path_of_a_url_says_which_server_it_is)
 	url_is("http://h:1/v1development/profiles", true, "http://h:1/v1development/profiles");
 }
 
-TEST(only_what_can_be_pushed_to_is_a_place_and_passwords_are_not_shown)
+TEST(only_valid_urls_are_accepted_and_passwords_are_not_shown)
 {
 	static const char *const wrong[] = { "",           "h:1",           "ftp://h",   "http://",
 					     "https:///x", "http://h/?a=b", "http://h\n" };

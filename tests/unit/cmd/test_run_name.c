@@ -13,18 +13,18 @@ static void check_name(const char *template, const char *want)
 	free(name);
 }
 
-TEST(names_may_hold_run_and_rank)
+TEST(names_may_contain_run_and_rank)
 {
 	check_name("a-%n.data", "a-3.data");
 	check_name("%r/%n%n", "12/33");
-	check_name("%p-%t-%n", "%p-%t-3"); /* what is known only later stays */
-	check_name("%%n-%%%n", "%%n-%%3"); /* as does a sign that stands for itself */
+	check_name("%p-%t-%n", "%p-%t-3"); /* placeholders that are expanded later are kept */
+	check_name("%%n-%%%n", "%%n-%%3"); /* so is an escaped percent sign */
 	check_name("%", "%");
 	check_name("", "");
 	CHECK(run_name(NULL, 1, 1) == NULL);
 }
 
-TEST(a_sign_is_told_from_one_that_stands_for_itself)
+TEST(placeholders_are_distinguished_from_escaped_percent_signs)
 {
 	CHECK(run_name_has("x%n", 'n'));
 	CHECK(!run_name_has("x%%n", 'n'));
@@ -33,7 +33,7 @@ TEST(a_sign_is_told_from_one_that_stands_for_itself)
 	CHECK(!run_name_has(NULL, 'n'));
 }
 
-TEST(the_rank_is_that_of_whoever_started_us)
+TEST(the_rank_comes_from_the_launcher)
 {
 	uint32_t rank = 99;
 
@@ -52,7 +52,7 @@ TEST(the_rank_is_that_of_whoever_started_us)
 	setenv("OMPI_COMM_WORLD_RANK", "1", 1);
 	CHECK(run_rank(&rank));
 	CHECK_EQ(rank, 1);
-	setenv("OMPI_COMM_WORLD_RANK", "-1", 1); /* none that we know: the next one counts */
+	setenv("OMPI_COMM_WORLD_RANK", "-1", 1); /* invalid: the next variable is used */
 	CHECK(run_rank(&rank));
 	CHECK_EQ(rank, 2);
 	setenv("PMIX_RANK", "2x", 1);

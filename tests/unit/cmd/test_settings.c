@@ -142,16 +142,16 @@ TEST(settings_yield_to_the_command_line)
 	CHECK_EQ(PARSE("-s5", "--no-flag", "--list", "c", "--text=", "-v"), -1);
 	CHECK_EQ(given.size, 5);
 	CHECK(!given.flag);
-	CHECK_EQ(given.list.values.n, 1); /* instead of, not added to */
+	CHECK_EQ(given.list.values.n, 1); /* replaces the list in the file, does not extend it */
 	CHECK_STR(given.list.values.at[0], "c");
 	CHECK_STR(given.text, "");
 	CHECK_EQ(given.count, 1);
-	CHECK_EQ(given.number, 10); /* not given: still the settings' */
+	CHECK_EQ(given.number, 10); /* not on the command line: from the file */
 
 	prepare();
 	CHECK_EQ(PARSE("--old-size", "6", "-n4"), -1);
-	CHECK_EQ(given.size, 6);     /* another name of the same */
-	CHECK_EQ(given.positive, 2); /* excluded by -n: as if not set */
+	CHECK_EQ(given.size, 6);     /* an alias of --size */
+	CHECK_EQ(given.positive, 2); /* -n excludes it: the setting is ignored */
 
 	prepare();
 	CHECK_EQ(PARSE("--no-config"), -1);
@@ -159,7 +159,7 @@ TEST(settings_yield_to_the_command_line)
 	CHECK_STR(given.text, "default");
 }
 
-TEST(settings_that_make_no_sense_are_refused)
+TEST(invalid_settings_are_refused)
 {
 	static const char *const bad[] = {
 		"[]",
@@ -195,7 +195,7 @@ TEST(settings_that_make_no_sense_are_refused)
 	}
 }
 
-TEST(settings_are_read_only_where_they_are_the_users_own)
+TEST(settings_are_only_read_from_a_file_that_only_the_user_can_write)
 {
 	char aside[sizeof(path) + 8];
 
@@ -213,14 +213,14 @@ TEST(settings_are_read_only_where_they_are_the_users_own)
 	prepare();
 	snprintf(aside, sizeof(aside), "%s.aside", path);
 	CHECK_EQ(rename(path, aside), 0);
-	CHECK_EQ(PARSE(NULL), -1); /* none at all */
+	CHECK_EQ(PARSE(NULL), -1); /* no file */
 	CHECK_EQ(given.number, 1);
 	CHECK_EQ(symlink(aside, path), 0);
 	CHECK_EQ(PARSE(NULL), -1);
 	CHECK_EQ(given.number, 1);
 	CHECK_EQ(unlink(path), 0);
 	CHECK_EQ(mkfifo(path, 0600), 0);
-	CHECK_EQ(PARSE(NULL), -1); /* and does not wait for a writer */
+	CHECK_EQ(PARSE(NULL), -1); /* a FIFO: opening it does not block */
 	CHECK_EQ(given.number, 1);
 	CHECK_EQ(unlink(path), 0);
 	CHECK_EQ(unlink(aside), 0);

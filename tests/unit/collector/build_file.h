@@ -19,9 +19,9 @@ struct file_build {
 	uint64_t id[4][IDS_MAX];
 	size_t n_ids[4], n_attrs;
 	struct writer data;        /* records */
-	struct writer feature[40]; /* by number; empty = not there */
+	struct writer feature[40]; /* by number; empty = absent */
 	bool is_stream;
-	uint64_t stated_size; /* of the data, if not what it is; UINT64_MAX: none */
+	uint64_t stated_size; /* data size in the header; 0 = the true one, UINT64_MAX: write 0 */
 };
 
 static inline struct perf_event_attr *file_attr(struct file_build *f, uint64_t sample_type, uint64_t id)

@@ -59,7 +59,7 @@ static inline void put_text(struct build *b, const char *text)
 /* Starts a record; its size is filled in by built(). */
 static inline void record_start(struct build *b, uint32_t type, uint16_t misc)
 {
-	b->len = 0; /* the rest is written before it is read; clearing it takes an emulator minutes */
+	b->len = 0; /* not cleared: always written before it is read, and memset is slow in emulators */
 	put32(b, type);
 	put16(b, misc);
 	put16(b, 0);

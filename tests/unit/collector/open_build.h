@@ -47,7 +47,7 @@ static inline struct file_build recording_on(const char *arch)
 
 	file_attr(&f, SAMPLE_TYPE, 0);
 	file_string(&f, 6, arch);
-	put_bare(&f, 82); /* a file without data is one that was cut off */
+	put_bare(&f, 82); /* a file without data is regarded as truncated */
 	return f;
 }
 
@@ -94,7 +94,7 @@ static inline void check_next_comm(const char *name)
 static inline void check_end(void)
 {
 	CHECK_EQ(next(), 0);
-	CHECK_EQ(next(), 0); /* and stays so */
+	CHECK_EQ(next(), 0); /* and again */
 }
 
 static inline bool has_note(const char *part)

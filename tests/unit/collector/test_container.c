@@ -69,7 +69,7 @@ static void check_found(const char *cgroup, const char *path, const char *text, 
 	root_remove(root);
 }
 
-TEST(container_is_known_by_the_cgroup)
+TEST(container_is_recognised_by_the_cgroup)
 {
 	check_found("0::/system.slice/docker-" ID ".scope\n", NULL, NULL, "");
 	check_found("12:pids:/docker/" ID "\n1:name=systemd:/docker/" ID "\n", NULL, NULL, "");
@@ -84,7 +84,7 @@ TEST(container_is_known_by_the_cgroup)
 	check_found(ID, NULL, NULL, NULL);
 }
 
-TEST(container_is_called_as_its_runtime_says)
+TEST(container_has_the_name_given_by_its_runtime)
 {
 	const char *cgroup = "0::/x/" ID "\n";
 
@@ -107,7 +107,7 @@ TEST(container_is_called_as_its_runtime_says)
 		    "{\"annotations\":{\"nerdctl/name\":\"box\"}}", "box");
 }
 
-TEST(container_description_that_is_odd_gives_no_name)
+TEST(container_description_that_is_invalid_gives_no_name)
 {
 	const char *cgroup = "0::/x/" ID "\n", *docker = "var/lib/docker/containers/" ID "/config.v2.json";
 	const char *podman = "var/lib/containers/storage/overlay-containers/containers.json";

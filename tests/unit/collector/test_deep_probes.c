@@ -27,7 +27,7 @@ static struct sample join_stepped(struct deep_stacks *stacks, const struct isa *
 	return sample;
 }
 
-TEST(deep_stack_a_copied_instruction_is_where_it_belongs)
+TEST(deep_stack_pc_in_an_instruction_copied_by_uprobes_is_translated_back)
 {
 	const struct isa *isa = &isa_aarch64;
 	struct deep_stacks *stacks = deep_stacks_new();
@@ -46,7 +46,7 @@ TEST(deep_stack_a_copied_instruction_is_where_it_belongs)
 }
 
 /* x86-64: a copied call pushes an address after the copy. */
-TEST(deep_stack_a_copied_call_returns_to_where_it_belongs)
+TEST(deep_stack_return_address_of_a_copied_call_is_translated_back)
 {
 	const struct isa *isa = &isa_x86_64;
 	const uint64_t hidden[] = { DEEP_MAGIC_HIDDEN, SP, 1, SP + 64, OTHER + 1 };
@@ -66,7 +66,7 @@ TEST(deep_stack_a_copied_call_returns_to_where_it_belongs)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_a_record_of_a_copy_that_is_cut_off_says_nothing)
+TEST(deep_stack_a_truncated_record_of_a_copy_is_ignored)
 {
 	const uint64_t record[] = { DEEP_MAGIC_STEPPED, SP, COPY };
 	const struct isa *isa = &isa_aarch64;
@@ -95,7 +95,7 @@ static struct sample join_nearby(struct deep_stacks *stacks, const uint64_t *wor
 }
 
 /* The kernel was about to record a return address: it comes after those that are recorded. */
-TEST(deep_stack_what_may_be_a_return_address_is_told_once)
+TEST(deep_stack_candidates_for_a_return_address_are_reported_once)
 {
 	const uint64_t hidden[] = { DEEP_MAGIC_HIDDEN, SP, 1, SP + 64, OTHER };
 	const uint64_t words[] = { PLACE, 0, OTHER, PLACE };

@@ -41,7 +41,7 @@ TEST(deep_program_is_accepted_by_the_kernel)
  * The program for x86-64 reads a few of the first registers, which any kernel of ours has, whatever they mean
  * to it. That for AArch64 reads beyond the last one of x86-64.
  */
-TEST(deep_program_for_the_other_architecture_is_accepted_where_it_can_be)
+TEST(deep_program_for_the_other_architecture_is_accepted_if_possible)
 {
 	if (own_isa() == &isa_x86_64)
 		SKIP("AArch64's BPF program reads registers that the kernel of x86-64 does not have");

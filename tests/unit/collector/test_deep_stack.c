@@ -23,7 +23,7 @@ static struct writer page_record(uint64_t addr, const uint8_t *page)
 	write_u64(&w, addr);
 	write_u64(&w, deep_hash(page));
 	write_bytes(&w, (struct bytes){ page, DEEP_PAGE });
-	write_u32(&w, 0); /* as the kernel pads */
+	write_u32(&w, 0); /* padding by the kernel */
 	return w;
 }
 
@@ -45,7 +45,7 @@ static void take_outline(struct deep_stacks *stacks, pid_t tid, uint64_t sp, uin
 	write_u64(&w, FIRST);
 	write_u64(&w, FIRST + n * DEEP_PAGE);
 	write_u64(&w, n);
-	write_u64(&w, 77); /* the kernel's name for the thread */
+	write_u64(&w, 77); /* the kernel's identifier of the thread */
 	for (uint64_t i = 0; i < n; i++)
 		write_u64(&w, deep_hash(page));
 	deep_stacks_take(stacks, tid, writer_bytes(&w));
@@ -114,12 +114,12 @@ TEST(deep_stack_of_another_thread_or_moment_is_not_joined)
 	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
 	take_outline(stacks, 7, SP, 1, page_of_fives);
 	CHECK_EQ(join(stacks, 7, SP + 16).n_deep, 0);
-	take_outline(stacks, 8, SP, 1, page_of_fives); /* whose pages nobody wrote */
+	take_outline(stacks, 8, SP, 1, page_of_fives); /* no pages of thread 8 were recorded */
 	CHECK_EQ(join(stacks, 8, SP).n_deep, 0);
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
+TEST(deep_stack_ends_at_a_page_with_another_hash)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 
@@ -134,7 +134,7 @@ TEST(deep_stack_ends_where_a_page_is_not_the_one_meant)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_pages_that_were_not_used_for_long_make_room)
+TEST(deep_stack_pages_unused_for_long_are_evicted)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 
@@ -168,7 +168,7 @@ TEST(deep_stack_pages_of_a_thread_that_has_ended_are_freed)
 			CHECK_EQ(join(stacks, tid, SP).n_deep, tid == 2 ? 0 : 3);
 		}
 	}
-	for (pid_t tid = 10; tid < 40; tid++) /* others take their place, and end */
+	for (pid_t tid = 10; tid < 40; tid++) /* other threads reuse the freed slots, then end */
 		take_page(stacks, tid, FIRST, page_of_fives);
 	for (pid_t tid = 1; tid < 40; tid++)
 		deep_stacks_forget(stacks, tid);
@@ -231,12 +231,12 @@ TEST(deep_stack_snapshot_gets_the_last_bytes_of_its_mapping)
 	deep_stacks_free(stacks);
 }
 
-TEST(deep_stack_survives_nonsense)
+TEST(deep_stack_survives_invalid_records)
 {
 	struct deep_stacks *stacks = deep_stacks_new();
 	struct writer w = page_record(FIRST, page_of_fives);
 
-	for (size_t len = 0; len < DEEP_PAGE_RECORD; len += 5) /* cut off */
+	for (size_t len = 0; len < DEEP_PAGE_RECORD; len += 5) /* truncated */
 		deep_stacks_take(stacks, 7, (struct bytes){ w.at, len });
 	take_outline(stacks, 7, SP, 1, page_of_fives);
 	CHECK_EQ(join(stacks, 7, SP).n_deep, 0);
@@ -290,7 +290,7 @@ TEST(deep_need_rises_at_once)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
+TEST(deep_need_falls_after_a_while_to_twice_what_was_needed)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -302,7 +302,7 @@ TEST(deep_need_sinks_after_a_while_to_twice_what_was_needed)
 }
 
 /* The copied memory is of a stack below the sampled one. */
-TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
+TEST(deep_need_above_the_copied_pages_counts_as_all_of_them)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -312,7 +312,7 @@ TEST(deep_need_of_what_lies_above_counts_as_all_that_was_copied)
 }
 
 /* Shallow for a long time, then deep: the first deep stack must not be cut off. */
-TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
+TEST(deep_need_does_not_fall_while_all_copied_pages_are_needed)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -323,7 +323,7 @@ TEST(deep_need_does_not_sink_where_all_that_is_copied_is_needed)
 }
 
 /* A goroutine from time to time. */
-TEST(deep_need_of_few_stacks_is_seen_by_their_place)
+TEST(deep_need_of_few_stacks_is_tracked_by_their_address)
 {
 	struct deep_needs *needs = deep_needs_new();
 
@@ -331,7 +331,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 	CHECK_EQ(last_key, THREAD);
 	CHECK_EQ(limit_after(needs, 1, 0, 0, true), 32);
 	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
-	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were under way */
+	CHECK_EQ(limit_after(needs, 3, 0, 0, true), -1); /* were already in flight */
 	CHECK_EQ(limit_after(needs, 1, 32, 32, true), 8 * 32);
 	CHECK_EQ(last_key, deep_place_key(THREAD, SP));
 	CHECK_EQ(limit_after(needs, 100, 40, 20, false), -1);
@@ -342,7 +342,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_place)
 }
 
 /* Goroutines come and go, each at a different address, and run the same code. */
-TEST(deep_need_of_few_stacks_is_seen_by_their_code)
+TEST(deep_need_of_few_stacks_is_tracked_by_their_code)
 {
 	struct deep_needs *needs = deep_needs_new();
 	struct deep_use use = { .thread = THREAD, .sp = SP, .pc = 0x4010ff, .is_cut_off = true };
@@ -352,7 +352,7 @@ TEST(deep_need_of_few_stacks_is_seen_by_their_code)
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_code_key(THREAD, 0x401000));
 	CHECK_EQ(limit.n_pages, 32);
-	/* It was under way. By then the place has a limit, too. */
+	/* Already in flight; meanwhile the place has a limit, too. */
 	CHECK(deep_needs_note(needs, 7, &use, &limit));
 	CHECK_EQ(limit.key, deep_place_key(THREAD, SP));
 	/* It is deeper than that. */
@@ -383,7 +383,7 @@ TEST(deep_need_of_a_deep_stack_stays)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_tells_each_hint_once)
+TEST(deep_need_reports_each_hint_once)
 {
 	struct deep_needs *needs = deep_needs_new();
 	struct deep_use use = { .sp = SP, .place = deep_place_key(THREAD, SP), .hint = 0x7008 };
@@ -399,7 +399,7 @@ TEST(deep_need_tells_each_hint_once)
 	deep_needs_free(needs);
 }
 
-TEST(deep_need_of_a_thread_that_is_gone_is_forgotten)
+TEST(deep_need_of_an_ended_thread_is_forgotten)
 {
 	struct deep_needs *needs = deep_needs_new();
 	uint64_t thread = 0;
@@ -436,7 +436,7 @@ static void check_next(struct order *order, uint64_t want_time, uint64_t want_ma
 	CHECK_EQ(record[1], want_magic);
 }
 
-TEST(deep_wait_gives_records_their_samples_time)
+TEST(deep_wait_gives_records_the_time_of_their_sample)
 {
 	struct deep_wait wait = { 0 };
 	struct order *order = order_new();

@@ -15,9 +15,9 @@
 #include "tests/test.h"
 #include "tests/unit/collector/build_record.h"
 
-#define RING (4u << 20) /* large enough to lend */
+#define RING (4u << 20) /* large enough for lending records */
 #define SMALL_RING (1u << 20)
-#define BIG 65512 /* of a record; sixteen are a quarter of the ring */
+#define BIG 65512 /* size of a record; 16 of them fill a quarter of the ring */
 #define SECOND 1000000000ull
 
 static uint64_t clock_at;
@@ -50,7 +50,7 @@ static void scene_open(struct scene *scene, size_t size)
 		abort();
 	scene->page = map;
 	scene->data = (uint8_t *)map + page;
-	scene->drain = drain_new(fake_clock, 1); /* what is older than a nanosecond goes out at once */
+	scene->drain = drain_new(fake_clock, 1); /* records older than 1 ns are handed out at once */
 	drain_set_layout(scene->drain, &layout);
 	CHECK_EQ(drain_add_ring(scene->drain, scene->fd, size), 0);
 }
@@ -117,7 +117,7 @@ static uint64_t rest_ns(struct scene *scene)
 	return drain_stats(scene->drain).rest_ns;
 }
 
-TEST(relief_takes_everything_out_of_a_ring_whose_reader_is_away)
+TEST(relief_empties_a_ring_whose_reader_is_busy)
 {
 	struct scene scene;
 
@@ -125,13 +125,13 @@ TEST(relief_takes_everything_out_of_a_ring_whose_reader_is_away)
 	write_samples(&scene, 1, 40);
 	drain_round(scene.drain);
 	CHECK_EQ(next_time(&scene), 1);
-	CHECK_EQ(tail_of(&scene), 0); /* lent */
+	CHECK_EQ(tail_of(&scene), 0); /* the records are lent */
 	drain_round(scene.drain);
 
 	write_samples(&scene, 41, 20);
 	drain_relieve(scene.drain);
 	CHECK_EQ(tail_of(&scene), scene.page->data_head);
-	memset(scene.data, 0xff, RING); /* the kernel goes on */
+	memset(scene.data, 0xff, RING); /* the kernel overwrites them */
 	for (uint64_t time = 2; time <= 60; time++)
 		CHECK_EQ(next_time(&scene), time);
 	CHECK_EQ(next_time(&scene), 0);
@@ -139,7 +139,7 @@ TEST(relief_takes_everything_out_of_a_ring_whose_reader_is_away)
 	scene_close(&scene);
 }
 
-TEST(relief_leaves_the_sample_that_is_being_walked)
+TEST(relief_does_not_copy_the_record_in_use)
 {
 	struct drain_record record;
 	struct scene scene;
@@ -150,10 +150,10 @@ TEST(relief_leaves_the_sample_that_is_being_walked)
 	CHECK_EQ(next_time(&scene), 1);
 	CHECK(drain_next(scene.drain, &record));
 	drain_relieve(scene.drain);
-	CHECK(tail_of(&scene) <= BIG); /* the second begins there */
+	CHECK(tail_of(&scene) <= BIG); /* start of the second record */
 	memset(scene.data, 0xff, tail_of(&scene));
 	CHECK_EQ(last_word(record.bytes), 2);
-	scene.data[BIG + 100] = 0xaa; /* it has not been copied */
+	scene.data[BIG + 100] = 0xaa; /* the record was not copied */
 	CHECK_EQ(record.bytes.at[100], 0xaa);
 
 	for (uint64_t time = 3; time <= 40; time++)
@@ -164,13 +164,13 @@ TEST(relief_leaves_the_sample_that_is_being_walked)
 	scene_close(&scene);
 }
 
-TEST(nothing_stays_in_a_ring_after_its_reader_came_too_late)
+TEST(a_ring_lends_nothing_after_its_reader_was_late)
 {
 	struct scene scene;
 
 	scene_open(&scene, RING);
 	write_samples(&scene, 1, 20);
-	drain_relieve(scene.drain); /* a third: there is time */
+	drain_relieve(scene.drain); /* one third full: not urgent */
 	CHECK_EQ(tail_of(&scene), 0);
 	write_samples(&scene, 21, 20);
 	drain_relieve(scene.drain);
@@ -185,11 +185,11 @@ TEST(nothing_stays_in_a_ring_after_its_reader_came_too_late)
 	scene_close(&scene);
 }
 
-TEST(guard_looks_less_often_where_nothing_comes)
+TEST(guard_checks_an_idle_ring_less_often)
 {
 	struct scene scene;
 
-	scene_open(&scene, SMALL_RING); /* emptied whenever it is looked at */
+	scene_open(&scene, SMALL_RING); /* too small for lending: always emptied */
 	for (unsigned i = 1; i <= 3; i++) {
 		drain_relieve(scene.drain);
 		CHECK_EQ(rest_ns(&scene), SECOND << i);
@@ -218,15 +218,15 @@ static uint64_t rest_at_rate(uint64_t bytes_per_s)
 	return ns;
 }
 
-TEST(guard_rests_until_five_eighths_of_the_room_may_be_used)
+TEST(guard_sleeps_until_five_eighths_of_the_room_may_be_used)
 {
 	CHECK_EQ(rest_at_rate(RING * 10), SECOND / 16);
-	CHECK_EQ(rest_at_rate(0), SECOND); /* nothing comes yet */
+	CHECK_EQ(rest_at_rate(0), SECOND); /* no data yet */
 	CHECK_EQ(rest_at_rate(1000), SECOND);
-	CHECK_EQ(rest_at_rate(RING * 1000000ull), 2000000); /* never without a pause */
+	CHECK_EQ(rest_at_rate(RING * 1000000ull), 2000000); /* the minimum */
 }
 
-TEST(guard_reckons_with_what_came_if_that_is_more_than_was_asked_for)
+TEST(guard_uses_the_measured_rate_if_it_exceeds_the_requested_one)
 {
 	struct scene scene;
 
@@ -242,7 +242,7 @@ TEST(guard_reckons_with_what_came_if_that_is_more_than_was_asked_for)
 	scene_close(&scene);
 }
 
-TEST(drain_tells_where_the_next_sample_was_taken)
+TEST(drain_reports_the_pc_of_the_next_sample)
 {
 	struct drain_record record;
 	struct scene scene;
@@ -272,7 +272,7 @@ static void write_fork(struct scene *scene, uint32_t tid, uint64_t time)
 	write_record(scene, built(&b));
 }
 
-TEST(drain_notes_births_while_somebody_wants_them)
+TEST(drain_records_forks_on_request)
 {
 	struct map births = { 0 };
 	struct scene scene;
@@ -306,7 +306,7 @@ static void write_deep(struct scene *scene, uint64_t time)
 	put32(&b, 7);
 	put32(&b, 7);
 	put64(&b, time);
-	put32(&b, 12); /* of raw bytes */
+	put32(&b, 12); /* size of the raw data */
 	put64(&b, DEEP_MAGIC_PAGE);
 	put32(&b, 0);
 	write_record(scene, built(&b));
@@ -321,7 +321,7 @@ TEST(drain_hands_out_deep_stacks_before_their_sample)
 	scene_open(&scene, RING);
 	drain_set_deep_layout(scene.drain, &deep);
 	drain_add_deep_event(scene.drain, 2);
-	write_deep(&scene, 5); /* stamped a moment after its sample */
+	write_deep(&scene, 5); /* its timestamp is just after the sample's */
 	write_samples(&scene, 4, 1);
 	drain_round(scene.drain);
 	CHECK(drain_next(scene.drain, &record));
@@ -332,13 +332,13 @@ TEST(drain_hands_out_deep_stacks_before_their_sample)
 	scene_close(&scene);
 }
 
-TEST(drain_lets_everything_go_at_the_end)
+TEST(drain_hands_out_everything_at_the_end)
 {
 	struct scene scene;
 
 	scene_open(&scene, RING);
 	clock_at = 10;
-	write_samples(&scene, 20, 1); /* later than the round in which it is read */
+	write_samples(&scene, 20, 1); /* later than the round's start */
 	drain_round(scene.drain);
 	CHECK_EQ(next_time(&scene), 0);
 	drain_finish(scene.drain);
@@ -346,14 +346,14 @@ TEST(drain_lets_everything_go_at_the_end)
 	scene_close(&scene);
 }
 
-TEST(drain_counts_what_makes_no_sense)
+TEST(drain_counts_invalid_records)
 {
 	static struct build b;
 	struct scene scene;
 
 	scene_open(&scene, RING);
 	record_start(&b, PERF_RECORD_SAMPLE, 0);
-	put64(&b, 1); /* and no time */
+	put64(&b, 1); /* id, but no time */
 	write_record(&scene, built(&b));
 	drain_round(scene.drain);
 	CHECK_EQ(drain_stats(scene.drain).damaged, 1);
@@ -361,12 +361,12 @@ TEST(drain_counts_what_makes_no_sense)
 	scene_close(&scene);
 }
 
-TEST(guard_empties_a_ring_that_nobody_reads)
+TEST(guard_empties_a_ring_without_a_reader)
 {
 	struct scene scene;
 
 	scene_open(&scene, SMALL_RING);
-	drain_set_rate(scene.drain, SMALL_RING * 1000000ull); /* so that it looks often */
+	drain_set_rate(scene.drain, SMALL_RING * 1000000ull); /* for frequent checks */
 	drain_start_guard(scene.drain);
 	for (uint64_t time = 1; time <= 40; time += 10) {
 		write_samples(&scene, time, 10);
@@ -390,7 +390,7 @@ static pid_t start_spinning(void)
 	return pid;
 }
 
-TEST(rings_are_emptied_while_nobody_reads)
+TEST(rings_are_emptied_while_the_reader_is_busy)
 {
 	struct images *images = images_new();
 	pid_t pid = start_spinning();
@@ -423,7 +423,7 @@ TEST(rings_are_emptied_while_nobody_reads)
 		n_samples++;
 	}
 	CHECK(n_late <= perf_source_stats(source).late);
-	CHECK(n_samples * options.stack_size > 2 * all_rings); /* more than could wait in them */
+	CHECK(n_samples * options.stack_size > 2 * all_rings); /* more than the rings can hold */
 	source_close(source);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -44,7 +44,7 @@ static const struct known_code known_codes[] = {
 	/* The Arm architecture numbers the common events. */
 	{ "arm_ac57::CPU_CYCLES", 0x11, 0, 0 },      { "arm_ac57::INST_RETIRED", 0x08, 0, 0 },
 	{ "arm_ac57::BRANCH_MISPRED", 0x10, 0, 0 },  { "arm_ac57::L2D_CACHE_REFILL", 0x17, 0, 0 },
-	{ "arm_ac57::L1D_READ_REFILL", 0x42, 0, 0 }, /* of this core's own */
+	{ "arm_ac57::L1D_READ_REFILL", 0x42, 0, 0 }, /* specific to this core */
 	{ "arm_n1::CPU_CYCLES", 0x11, 0, 0 },        { "arm_n1::INST_RETIRED", 0x08, 0, 0 },
 	{ "arm_n1::L1D_CACHE_REFILL", 0x03, 0, 0 },  { "arm_n1::BR_MIS_PRED_RETIRED", 0x22, 0, 0 },
 	{ "arm_n1::LL_CACHE_MISS_RD", 0x37, 0, 0 },  { "arm_v1::INST_RETIRED", 0x08, 0, 0 },
@@ -73,7 +73,7 @@ TEST(event_codes_are_those_of_the_manuals)
 	}
 }
 
-TEST(event_codes_keep_modifiers_of_privilege)
+TEST(event_codes_keep_privilege_modifiers)
 {
 	char name[64];
 	struct event_spec spec;

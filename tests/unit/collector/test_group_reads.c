@@ -28,7 +28,7 @@ static struct sample read_two(struct group_reads *reads, uint64_t stream, uint64
 	return sample;
 }
 
-TEST(a_sample_stands_for_what_was_counted_since_the_last_one_of_its_thread)
+TEST(a_sample_has_the_counts_since_the_last_one_of_its_thread)
 {
 	struct group_reads reads = { 0 };
 	struct sample sample = read_two(&reads, 1, 1000, 5);
@@ -41,13 +41,13 @@ TEST(a_sample_stands_for_what_was_counted_since_the_last_one_of_its_thread)
 	sample = read_two(&reads, 1, 1500, 5);
 	CHECK_EQ(sample.weight, 500);
 	CHECK_EQ(sample.more[0], 0);
-	sample = read_two(&reads, 1, 100, 1); /* gone back: it has begun anew */
+	sample = read_two(&reads, 1, 100, 1); /* lower than before: the counter restarted */
 	CHECK_EQ(sample.weight, 100);
 	CHECK_EQ(sample.more[0], 1);
 	group_reads_done(&reads);
 }
 
-TEST(events_of_no_group_of_ours_are_passed_over)
+TEST(events_of_unknown_groups_are_ignored)
 {
 	struct group_reads reads = { 0 };
 	uint64_t words[] = { 10, 9999, 20, 100, 30, 100 + 1 + SAMPLE_VALUES_MAX };

@@ -32,15 +32,15 @@ static struct writer make_btf(bool is_circle)
 {
 	struct writer types = { 0 }, w = { 0 };
 
-	put_type(&types, NO_NAME, BTF_KIND_INT, 0, 8); /* 1 */
+	put_type(&types, NO_NAME, BTF_KIND_INT, 0, 8); /* type 1 */
 	write_u32(&types, 64);
-	put_type(&types, TASK, BTF_KIND_STRUCT, 2, 24); /* 2 */
+	put_type(&types, TASK, BTF_KIND_STRUCT, 2, 24); /* type 2 */
 	put_member(&types, PLAIN, 1, 8);
 	put_member(&types, NO_NAME, 3, 16);
-	put_type(&types, NO_NAME, BTF_KIND_UNION, 2, 16); /* 3 */
+	put_type(&types, NO_NAME, BTF_KIND_UNION, 2, 16); /* type 3 */
 	put_member(&types, NO_NAME, is_circle ? 2 : 4, 0);
 	put_member(&types, INNER, 1, 0);
-	put_type(&types, NO_NAME, BTF_KIND_STRUCT, 2, 16); /* 4 */
+	put_type(&types, NO_NAME, BTF_KIND_STRUCT, 2, 16); /* type 4 */
 	put_member(&types, NO_NAME, 1, 0);
 	put_member(&types, DEEP, is_circle ? 1000 : 1, 8);
 	write_u16(&w, BTF_MAGIC);
@@ -57,7 +57,7 @@ static struct writer make_btf(bool is_circle)
 	return w;
 }
 
-TEST(kernel_types_members_of_members_without_a_name_are_found)
+TEST(kernel_types_members_of_unnamed_members_are_found)
 {
 	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
 					   { .structure = "task", .name = "deep" },
@@ -71,7 +71,7 @@ TEST(kernel_types_members_of_members_without_a_name_are_found)
 	writer_done(&w);
 }
 
-TEST(kernel_types_what_is_not_there_is_not_found)
+TEST(kernel_types_missing_members_are_not_found)
 {
 	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
 					   { .structure = "task", .name = "other" },
@@ -84,7 +84,7 @@ TEST(kernel_types_what_is_not_there_is_not_found)
 }
 
 /* Truncated anywhere, or recursive: parsing ends, and does not read beyond the end. */
-TEST(kernel_types_survives_nonsense)
+TEST(kernel_types_survives_invalid_btf)
 {
 	for (int is_circle = 0; is_circle < 2; is_circle++) {
 		struct writer w = make_btf(is_circle);

@@ -31,7 +31,7 @@ static size_t take_all(struct known *known, size_t *ret_ours)
 	return n;
 }
 
-TEST(known_reads_mappings_again_once_after_each_loss)
+TEST(known_rereads_mappings_once_after_each_loss)
 {
 	if (!own_code_is_mapped())
 		SKIP(NO_OWN_CODE);

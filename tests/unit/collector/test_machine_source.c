@@ -12,7 +12,7 @@
 #include "collector/process/target.h"
 #include "tests/test.h"
 
-TEST(a_cgroup_has_those_below_it)
+TEST(a_cgroup_contains_its_descendants)
 {
 	static const char text[] =
 		"12:cpu,cpuacct:/\n1:name=systemd:/system.slice/ssh.service\n0::/system.slice/ssh.service\n";
@@ -33,7 +33,7 @@ static void write_list(const char *path, const char *text)
 	CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-TEST(lists_of_cpus_are_read_whatever_they_hold)
+TEST(lists_of_cpus_may_have_any_contents)
 {
 	char path[] = "/tmp/cpprof_online.XXXXXX";
 	struct cpu_list list = { 0 };
@@ -48,7 +48,7 @@ TEST(lists_of_cpus_are_read_whatever_they_hold)
 	CHECK(list.at.n <= 65536);
 	write_list(path, "what\n");
 	cpu_list_read(path, &list);
-	CHECK(list.at.n >= 1); /* those that there are */
+	CHECK(list.at.n >= 1); /* falls back to the existing CPUs */
 	vec_done(&list.at);
 	unlink(path);
 }
@@ -83,7 +83,7 @@ static bool is_sampled(struct source *source, uint32_t cpu, uint64_t ns)
 	return false;
 }
 
-TEST(cpus_that_come_later_are_taken_up)
+TEST(cpus_that_come_online_later_are_recorded)
 {
 	char path[] = "/tmp/cpprof_online.XXXXXX";
 	struct images *images = images_new();
@@ -107,7 +107,7 @@ TEST(cpus_that_come_later_are_taken_up)
 	write_list(path, "0-1\n");
 	bool has_come = is_sampled(source, 1, 20000000000);
 	write_list(path, "0\n");
-	is_sampled(source, UINT32_MAX, 2500000000); /* it is given up */
+	is_sampled(source, UINT32_MAX, 2500000000); /* until its removal is noticed */
 	bool is_there = is_sampled(source, 1, 300000000);
 	write_list(path, "0-1\n");
 	bool is_back = is_sampled(source, 1, 20000000000);

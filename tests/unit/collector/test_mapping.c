@@ -28,7 +28,7 @@ TEST(mapping_bias_of_code_that_shares_a_page_with_data)
 	CHECK_EQ(bias, 0x7f0000000000);
 	CHECK(mapping_bias(&lld_image, 0x7f0000000000, 0, false, &bias));
 	CHECK_EQ(bias, 0x7f0000000000);
-	CHECK(mapping_bias(&lld_image, 0x7f0000013000, 0x3000, true, &bias)); /* a piece, split by mprotect */
+	CHECK(mapping_bias(&lld_image, 0x7f0000013000, 0x3000, true, &bias)); /* split by mprotect */
 	CHECK_EQ(bias, 0x7f0000000000);
 }
 
@@ -42,7 +42,7 @@ TEST(mapping_bias_of_a_program_at_its_own_address_is_zero)
 	CHECK_EQ(bias, 0);
 }
 
-TEST(mapping_bias_refuses_what_no_segment_holds)
+TEST(mapping_bias_refuses_offsets_outside_all_segments)
 {
 	uint64_t bias;
 
@@ -70,7 +70,7 @@ static struct mapping mapping_of(const struct target_map *map)
 				 .path = map->path };
 }
 
-TEST(mapper_opens_the_program_that_runs)
+TEST(mapper_opens_the_running_program)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
@@ -91,7 +91,7 @@ TEST(mapper_opens_the_program_that_runs)
 	images_free(images);
 }
 
-TEST(mapper_never_takes_another_file_of_the_same_name)
+TEST(mapper_never_uses_another_file_with_the_same_name)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
@@ -100,7 +100,7 @@ TEST(mapper_never_takes_another_file_of_the_same_name)
 	CHECK_EQ(target_maps(getpid(), find_self, &map), 0);
 	struct mapping mapping = mapping_of(&map);
 	struct mapping_file file = { .inode = map.inode + 1 };
-	mapping.start += 0x1000; /* so that map_files cannot prove it either */
+	mapping.start += 0x1000; /* has no entry in map_files */
 	mapper_resolve(mapper, getpid(), &file, &mapping);
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
 
@@ -133,7 +133,7 @@ TEST(mapper_does_not_hang_on_a_fifo)
 	images_free(images);
 }
 
-TEST(mapper_tells_jit_code_and_kernel_pages_from_files)
+TEST(mapper_distinguishes_jit_code_and_kernel_pages_from_files)
 {
 	struct images *images = images_new();
 	struct mapper *mapper = mapper_new(images);
@@ -164,7 +164,7 @@ TEST(mapper_reads_the_vdso_from_memory)
 	struct mapping_file file = { 0 };
 	struct mapping mapping = { .start = 0x5000, .len = 0x2000, .is_executable = true, .path = "[vdso]" };
 
-	mapper_resolve(mapper, -2, &file, &mapping); /* nobody there: our own */
+	mapper_resolve(mapper, -2, &file, &mapping); /* no such process: our own vdso is used */
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_VDSO);
 	mapper_free(mapper);
 	images_free(images);

@@ -29,14 +29,14 @@ TEST(order_holds_records_back_for_one_whole_round)
 	add(order, 90, 1);
 	add(order, 150, 3);
 	order_round_end(order);
-	CHECK_EQ(next(order), 0); /* another ring may still hold something older than 90 */
+	CHECK_EQ(next(order), 0); /* another ring may still hold an older record */
 
 	order_round_begin(order, 200);
 	add(order, 95, 2);
 	order_round_end(order);
 	CHECK_EQ(next(order), 1);
 	CHECK_EQ(next(order), 2);
-	CHECK_EQ(next(order), 0); /* 150 came after the begin of the round before */
+	CHECK_EQ(next(order), 0); /* 150 is later than the start of the previous round */
 
 	order_round_begin(order, 300);
 	order_round_end(order);
@@ -45,7 +45,7 @@ TEST(order_holds_records_back_for_one_whole_round)
 	order_free(order);
 }
 
-TEST(order_hands_out_what_is_older_than_writers_take)
+TEST(order_hands_out_records_older_than_the_writers_delay)
 {
 	struct order *order = order_new();
 
@@ -55,15 +55,15 @@ TEST(order_hands_out_what_is_older_than_writers_take)
 	add(order, 70, 1);
 	order_round_end(order);
 	CHECK_EQ(next(order), 1);
-	CHECK_EQ(next(order), 0); /* something older than 80 may be on its way */
+	CHECK_EQ(next(order), 0); /* an older record may still arrive */
 
-	order_round_begin(order, 105); /* a whole further round: 80 may go, though it is not 30 old */
+	order_round_begin(order, 105); /* 80 is due after a whole round, although only 25 old */
 	order_round_end(order);
 	CHECK_EQ(next(order), 2);
 	order_free(order);
 }
 
-TEST(order_shows_the_next_record_once_it_may_go)
+TEST(order_peek_shows_the_next_record_that_is_due)
 {
 	struct order *order = order_new();
 	struct bytes record = { 0 };
@@ -77,7 +77,7 @@ TEST(order_shows_the_next_record_once_it_may_go)
 	CHECK(order_peek(order, &record));
 	CHECK_EQ(record.len, 8);
 	CHECK_EQ(*record.at, 1);
-	CHECK_EQ(next(order), 1); /* a look takes nothing away */
+	CHECK_EQ(next(order), 1); /* peeking removes nothing */
 	CHECK(!order_peek(order, &record));
 	order_finish(order);
 	CHECK(order_peek(order, &record));
@@ -85,7 +85,7 @@ TEST(order_shows_the_next_record_once_it_may_go)
 	order_free(order);
 }
 
-TEST(order_copies_what_was_lent_when_it_is_wanted_back)
+TEST(order_copies_lent_records_when_they_are_recalled)
 {
 	struct order *order = order_new();
 	uint64_t lent[2] = { 7, 9 };
@@ -96,7 +96,7 @@ TEST(order_copies_what_was_lent_when_it_is_wanted_back)
 	order_finish(order);
 	CHECK_EQ(next(order), 7);
 	order_copy_lent(order);
-	CHECK_EQ(loan, 1); /* what was handed out is still looked at */
+	CHECK_EQ(loan, 1); /* the record handed out is still in use */
 	order_let_go(order);
 	CHECK_EQ(loan, 0);
 	lent[1] = 0;
@@ -135,7 +135,7 @@ TEST(order_counts_late_records_and_hands_them_out)
 	order_free(order);
 }
 
-TEST(order_sorts_what_many_rings_hold)
+TEST(order_sorts_records_of_many_rings)
 {
 	struct order *order = order_new();
 	uint64_t last = 0, n = 0, time;
@@ -158,12 +158,12 @@ TEST(order_sorts_what_many_rings_hold)
 	order_free(order);
 }
 
-TEST(order_keeps_bytes_while_blocks_are_used_again)
+TEST(order_keeps_bytes_while_blocks_are_reused)
 {
 	struct order *order = order_new();
 	static uint8_t big[60000];
 
-	for (uint32_t i = 0; i < 400; i++) { /* 24 MB in all, two rounds of it held at a time */
+	for (uint32_t i = 0; i < 400; i++) { /* 24 MB in total, two rounds of it held at a time */
 		struct bytes record;
 		uint64_t time;
 
@@ -183,7 +183,7 @@ TEST(order_keeps_bytes_while_blocks_are_used_again)
 	order_free(order);
 }
 
-TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
+TEST(order_counts_lent_records_until_they_are_released)
 {
 	struct order *order = order_new();
 	uint64_t records[] = { 11, 22 }, time;
@@ -199,7 +199,7 @@ TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
 	order_finish(order);
 
 	CHECK(order_next(order, &time, &record));
-	CHECK(record.at == (const uint8_t *)&records[1]); /* in place, and in order of time */
+	CHECK(record.at == (const uint8_t *)&records[1]); /* not copied, and in time order */
 	CHECK_EQ(loan, 2);                                /* still in use */
 	CHECK_EQ(next(order), 11);
 	CHECK_EQ(loan, 1);
@@ -208,7 +208,7 @@ TEST(order_counts_what_is_lent_until_it_is_needed_no_longer)
 	order_free(order);
 }
 
-TEST(order_gives_back_what_was_lent_when_it_is_freed)
+TEST(order_releases_lent_records_when_it_is_freed)
 {
 	struct order *order = order_new();
 	uint64_t record = 1;

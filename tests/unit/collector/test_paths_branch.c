@@ -10,7 +10,7 @@ static __u64 x86_flags(uint8_t a, uint8_t b)
 {
 	uint8_t difference = (uint8_t)(a - b);
 	int exact = (int8_t)a - (int8_t)b;
-	__u64 flags = 2; /* a bit that is always set */
+	__u64 flags = 2; /* reserved, always 1 */
 
 	flags |= a < b ? CARRY : 0;
 	flags |= __builtin_popcount(difference) % 2 == 0 ? PARITY : 0;

@@ -51,12 +51,12 @@ static void check_info(bool is_stream)
 	done();
 }
 
-TEST(file_states_its_provenance)
+TEST(file_has_host_kernel_and_command)
 {
 	check_info(false);
 }
 
-TEST(stream_states_the_same_in_records)
+TEST(stream_has_the_same_in_records)
 {
 	check_info(true);
 }
@@ -71,7 +71,7 @@ TEST(events_are_named_by_their_description_without_precision_modifiers)
 	write_u32(w, 0);
 	file_string(&f, 12, "cycles:uppp");
 	CHECK_EQ(open_build(&f), 0);
-	CHECK_STR(source->info.events.at[0].name, "cycles:uppp"); /* u says what was counted */
+	CHECK_STR(source->info.events.at[0].name, "cycles:uppp"); /* u is kept: it says what was counted */
 	done();
 
 	f = simple();
@@ -107,7 +107,7 @@ TEST(stream_names_events_by_update)
 	done();
 }
 
-TEST(architecture_is_told_by_registers_where_it_is_not_named)
+TEST(architecture_is_derived_from_registers_if_not_named)
 {
 	static const struct {
 		uint64_t mask;
@@ -134,7 +134,7 @@ TEST(records_come_in_time_order_within_rounds)
 	put_comm(&f, "10", 10);
 	put_bare(&f, 68);
 	put_comm(&f, "40", 40);
-	put_comm(&f, "15", 15); /* of another CPU, held back until this round */
+	put_comm(&f, "15", 15); /* from another CPU's buffer, read one round later */
 	put_bare(&f, 68);
 	put_comm(&f, "30", 30);
 	CHECK_EQ(open_build(&f), 0);
@@ -178,7 +178,7 @@ TEST(unknown_records_are_skipped_by_size)
 	done();
 }
 
-TEST(trace_data_behind_a_record_is_skipped)
+TEST(trace_data_after_a_record_is_skipped)
 {
 	struct file_build f = simple();
 
@@ -203,7 +203,7 @@ TEST(losses_that_both_the_ring_and_perf_report_count_once)
 	file_record(&f, &b);
 	put_bare(&f, 68);
 	put_bare(&f, 68);
-	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0); /* what perf asked the counters at the end */
+	record_start(&b, PERF_RECORD_LOST_SAMPLES, 0); /* perf reads the counters at the end */
 	put64(&b, 120), put32(&b, 0), put32(&b, 0), put64(&b, 0);
 	file_record(&f, &b);
 	CHECK_EQ(open_build(&f), 0);
@@ -222,11 +222,11 @@ static void put_identified(struct file_build *f, uint64_t id, uint64_t time)
 	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	put64(&b, id), put64(&b, 0x1000), put32(&b, 10), put32(&b, 11), put64(&b, time);
 	if (id == 12)
-		put64(&b, 777); /* that event's samples carry a period */
+		put64(&b, 777); /* samples of that event have a period */
 	file_record(f, &b);
 }
 
-TEST(identifiers_tell_events_and_their_layouts_apart)
+TEST(identifiers_distinguish_events_and_their_layouts)
 {
 	struct file_build f = { 0 };
 
@@ -267,7 +267,7 @@ TEST(dummy_events_are_not_listed)
 	done();
 }
 
-TEST(events_that_cannot_be_told_apart_are_refused)
+TEST(events_that_cannot_be_distinguished_are_refused)
 {
 	struct file_build f = { 0 };
 
@@ -277,7 +277,7 @@ TEST(events_that_cannot_be_told_apart_are_refused)
 	check_refused(file_built(&f), -ENOTSUP, "different record layouts");
 }
 
-TEST(events_alike_but_without_ids_count_as_the_first)
+TEST(events_with_one_layout_but_without_ids_count_as_the_first)
 {
 	struct file_build f = { 0 };
 
@@ -409,7 +409,7 @@ TEST(a_file_cannot_come_through_a_pipe_but_a_stream_can)
 	}
 }
 
-TEST(a_recording_that_was_cut_off_gives_what_it_has)
+TEST(a_truncated_recording_is_read_up_to_its_end)
 {
 	struct file_build f = simple();
 
@@ -423,7 +423,7 @@ TEST(a_recording_that_was_cut_off_gives_what_it_has)
 	done();
 }
 
-TEST(a_recording_that_was_killed_states_no_size_and_is_read_to_the_end)
+TEST(a_killed_recording_has_no_size_and_is_read_to_the_end)
 {
 	struct file_build f = { .stated_size = UINT64_MAX };
 
@@ -442,7 +442,7 @@ TEST(a_damaged_record_is_left_out_and_counted)
 
 	record_start(&b, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	put64(&b, 1);
-	file_record(&f, &b); /* neither who nor when */
+	file_record(&f, &b); /* neither process nor time */
 	put_comm(&f, "a", 1);
 	CHECK_EQ(open_build(&f), 0);
 	check_next_comm("a");
@@ -451,7 +451,7 @@ TEST(a_damaged_record_is_left_out_and_counted)
 	done();
 }
 
-TEST(a_record_of_no_length_is_a_fault_with_its_offset)
+TEST(a_record_of_size_zero_is_an_error_with_its_offset)
 {
 	struct file_build f = simple();
 

@@ -17,13 +17,13 @@ static void check_cpu_id(const char *text, const char *expected)
 	done();
 }
 
-TEST(a_processor_is_known_by_its_numbers)
+TEST(a_processor_is_recognised_by_its_numbers)
 {
 	check_cpu_id("GenuineIntel,6,143,8", "GenuineIntel family 6 model 143");
 	check_cpu_id("0x00000000413fd0c1", "implementer 0x41 part 0xd0c");
 }
 
-TEST(a_processor_id_that_is_not_one_is_ignored)
+TEST(an_invalid_processor_id_is_ignored)
 {
 	static const char *const texts[] = { "",
 					     ",6,143,8",

@@ -100,7 +100,7 @@ TEST(mapping_of_another_build_is_unknown_and_noted_once)
 	done();
 }
 
-TEST(code_in_a_memfd_is_no_missing_binary)
+TEST(code_in_a_memfd_is_not_reported_as_a_missing_binary)
 {
 	struct file_build f = recording_of_own();
 
@@ -119,7 +119,7 @@ TEST(mapping_is_looked_for_under_symfs)
 	char directory[] = "/tmp/cpprof-symfs-XXXXXX", own[4096] = { 0 };
 
 	CHECK(mkdtemp(directory) != NULL);
-	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0); /* asked by cp it could be an emulator */
+	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0); /* cp may run in an emulator */
 	CLEANUP(freep) char *target = alloc_printf("%s/prog", directory);
 	CLEANUP(freep) char *link = alloc_printf("%s/link", directory);
 	CLEANUP(freep) char *command = alloc_printf("cp '%s' %s", own, target);
@@ -171,13 +171,13 @@ TEST(build_ids_come_from_the_table_where_records_have_none)
 	CHECK_EQ(open_fd(file_built(&f), NULL), 0);
 	CHECK_EQ(next(), 1);
 	const struct image *image = images_get(images, event.mapping.image);
-	CHECK(image->kind == IMAGE_UNKNOWN); /* ours is not 5555... */
+	CHECK(image->kind == IMAGE_UNKNOWN); /* our build-id is not 5555... */
 	CHECK_EQ(image->build_id.len, 20);
 	CHECK_EQ(image->build_id.bytes[0], 0x55);
 	done();
 }
 
-TEST(vdso_is_unknown_unless_its_build_id_says_it_is_ours)
+TEST(vdso_is_unknown_unless_its_build_id_is_ours)
 {
 	struct file_build f = recording_of_own();
 	struct build_id other = { 20, { 1, 2, 3 } };

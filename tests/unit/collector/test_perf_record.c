@@ -60,7 +60,7 @@ TEST(parse_reads_mmap2_with_build_id)
 	CHECK_EQ(record.mmap.build_id.bytes[19], 19);
 	CHECK_EQ(record.mmap.is_executable, false);
 
-	b.at[40] = 21; /* longer than a build-id may be */
+	b.at[40] = 21; /* longer than the maximum of a build-id */
 	CHECK_EQ(parse(&with_trailer), -EBADMSG);
 }
 
@@ -97,7 +97,7 @@ TEST(event_of_a_kernel_mapping_is_none)
 	CHECK(!perf_record_event(&record, &event));
 }
 
-TEST(parse_tells_exec_from_rename)
+TEST(parse_distinguishes_exec_and_rename)
 {
 	struct event event;
 
@@ -132,7 +132,7 @@ static void check_task(uint32_t type, enum event_kind kind)
 	CHECK_EQ(event.kind, kind);
 	CHECK_EQ(event.pid, 20);
 	CHECK_EQ(event.tid, 21);
-	CHECK_EQ(event.time_ns, 100); /* the trailer's, as of all records */
+	CHECK_EQ(event.time_ns, 100); /* from the trailer, as in all records */
 	CHECK_EQ(record.fork.parent_pid, 10);
 	CHECK_EQ(record.fork.parent_tid, 11);
 	check_cuts(&with_trailer, 0);
@@ -252,14 +252,13 @@ TEST(parse_reads_code_of_user_mode)
 	CHECK_EQ(parse(&with_trailer), 0);
 	CHECK(!perf_record_event(&record, &event));
 
-	record_start(&b, PERF_RECORD_TEXT_POKE,
-		     PERF_RECORD_MISC_USER); /* it has not as many bytes as it says */
+	record_start(&b, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_USER); /* fewer bytes than it states */
 	put64(&b, 0x7000), put16(&b, 0), put16(&b, 400), put32(&b, 0xd65f03c0);
 	put_trailer(10, 11, 51, 0, 42);
 	CHECK(parse(&with_trailer) < 0);
 }
 
-TEST(parse_passes_over_unknown_records)
+TEST(parse_skips_unknown_records)
 {
 	struct event event;
 
@@ -270,7 +269,7 @@ TEST(parse_passes_over_unknown_records)
 	CHECK_EQ(record.time_ns, 51);
 	CHECK(!perf_record_event(&record, &event));
 
-	record_start(&b, 68, 0); /* perf's own: no trailer */
+	record_start(&b, 68, 0); /* written by perf itself: no trailer */
 	CHECK_EQ(parse(&with_trailer), 0);
 	CHECK_EQ(record.kind, PERF_KIND_OTHER);
 	CHECK_EQ(record.has_time, false);
@@ -283,7 +282,7 @@ TEST(parse_refuses_a_size_below_its_header)
 		b.at[6] = size;
 		CHECK_EQ(perf_record_size((struct bytes){ b.at, b.len }), 0);
 	}
-	b.at[6] = 9; /* one more than there is */
+	b.at[6] = 9; /* one more than available */
 	CHECK_EQ(perf_record_size((struct bytes){ b.at, b.len }), 0);
 }
 
@@ -322,7 +321,7 @@ TEST(record_id_is_found_wherever_the_layout_puts_it)
 	CHECK(!perf_record_id(built(&b), &with_trailer, &id));
 }
 
-TEST(stamp_is_what_the_whole_sample_says)
+TEST(stamp_agrees_with_the_parsed_sample)
 {
 	const struct perf_layout layout = { .sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
 							   PERF_SAMPLE_TID | PERF_SAMPLE_TIME };
@@ -342,11 +341,11 @@ TEST(stamp_is_what_the_whole_sample_says)
 	CHECK_EQ(place.pid, record.pid);
 	CHECK_EQ(place.pc, 0x1000);
 
-	record_start(&b, PERF_RECORD_SAMPLE, 0); /* cut off before the time */
+	record_start(&b, PERF_RECORD_SAMPLE, 0); /* truncated before the time */
 	put64(&b, 42), put64(&b, 0x1000), put32(&b, 6), put32(&b, 7);
 	CHECK(!perf_record_stamp(built(&b), &layout, &time, &tid));
 	CHECK(perf_record_place(built(&b), &layout, &place));
-	record_start(&b, PERF_RECORD_SAMPLE, 0); /* before the process */
+	record_start(&b, PERF_RECORD_SAMPLE, 0); /* truncated before the process */
 	put64(&b, 42), put64(&b, 0x1000);
 	CHECK(!perf_record_place(built(&b), &layout, &place));
 	put_mmap2(0, 5);
@@ -373,6 +372,6 @@ TEST(layout_follows_the_attributes)
 	CHECK_EQ(layout.period, 100);
 	CHECK_EQ(layout.event, 2);
 	CHECK_EQ(layout.sample_id_all, true);
-	attr.freq = 1; /* then the number is a rate, not a weight */
+	attr.freq = 1; /* then sample_freq: a rate, not a weight */
 	CHECK_EQ(perf_layout_of(&attr, &x86, 2).period, 1);
 }

@@ -13,7 +13,7 @@ static struct bytes bytes_of(const uint64_t *values, size_t n)
 	return (struct bytes){ (const uint8_t *)values, n * sizeof(*values) };
 }
 
-TEST(mask_is_what_perf_itself_asks_for)
+TEST(mask_is_the_one_that_perf_uses)
 {
 	CHECK_EQ(perf_regs_mask(&x86), 0xff0fff);
 	CHECK_EQ(perf_regs_mask(&arm), 0x1ffffffff);
@@ -68,7 +68,7 @@ TEST(values_that_are_missing_leave_their_registers_unknown)
 	CHECK_EQ(regs.known, 3);
 }
 
-TEST(bits_beyond_the_table_are_passed_over)
+TEST(bits_beyond_the_table_are_ignored)
 {
 	uint64_t values[2] = { 7, 8 }; /* x0, and the vector granule */
 	struct regs regs = perf_regs_read(&arm, 1ull << 46 | 1, bytes_of(values, 2));

@@ -39,7 +39,7 @@ static void put_record(struct fake *fake, uint16_t size, uint8_t fill)
 	put(fake, record, size < 8 ? 8 : size);
 }
 
-TEST(ring_gives_every_record_whole_at_every_place_of_the_wrap)
+TEST(ring_gives_whole_records_at_every_position_of_the_wrap)
 {
 	static struct fake fake;
 	struct bytes record;
@@ -72,13 +72,13 @@ TEST(ring_reads_several_records_at_once)
 	CHECK(!ring_view_next(&fake.view, &record));
 }
 
-TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
+TEST(ring_drops_everything_after_an_invalid_size)
 {
 	static struct fake fake;
 	struct bytes record;
 
 	fake_init(&fake);
-	put_record(&fake, 0, 1); /* would loop for ever */
+	put_record(&fake, 0, 1); /* size 0: would never advance */
 	put_record(&fake, 16, 2);
 	CHECK(!ring_view_next(&fake.view, &record));
 	CHECK(fake.view.is_damaged);
@@ -86,7 +86,7 @@ TEST(ring_drops_what_follows_a_size_that_makes_no_sense)
 
 	fake_init(&fake);
 	put_record(&fake, 16, 1);
-	fake.view.head -= 8; /* claims more than was written */
+	fake.view.head -= 8; /* the record is longer than what was written */
 	CHECK(!ring_view_next(&fake.view, &record));
 	CHECK(fake.view.is_damaged);
 }
@@ -130,7 +130,7 @@ static size_t *lender_read(struct lender *lender)
 	return loan;
 }
 
-TEST(ring_keeps_the_room_of_records_that_are_lent)
+TEST(ring_does_not_free_lent_records)
 {
 	static struct lender lender;
 
@@ -142,7 +142,7 @@ TEST(ring_keeps_the_room_of_records_that_are_lent)
 	CHECK(first && second && first != second);
 	CHECK_EQ(lender.page.data_tail, 0);
 
-	--*second; /* the later one is done with first: nothing is handed back yet */
+	--*second; /* released out of order: the tail does not move yet */
 	lender_read(&lender);
 	CHECK_EQ(lender.page.data_tail, 0);
 	--*first;
@@ -150,7 +150,7 @@ TEST(ring_keeps_the_room_of_records_that_are_lent)
 	CHECK_EQ(lender.page.data_tail, 32);
 }
 
-TEST(ring_hands_back_one_round_while_another_is_needed)
+TEST(ring_frees_rounds_in_order)
 {
 	static struct lender lender;
 
@@ -166,7 +166,7 @@ TEST(ring_hands_back_one_round_while_another_is_needed)
 	CHECK_EQ(lender.page.data_tail, 16);
 }
 
-TEST(ring_hands_back_a_long_round_in_pieces)
+TEST(ring_frees_a_long_round_in_pieces)
 {
 	static struct lender lender;
 	struct bytes record;
@@ -189,26 +189,26 @@ TEST(ring_hands_back_a_long_round_in_pieces)
 	CHECK_EQ(perf_ring_room(&lender.ring), 0);
 }
 
-TEST(ring_lends_nothing_when_three_quarters_full_nor_what_wraps)
+TEST(ring_lends_nothing_when_three_quarters_full_or_across_the_wrap)
 {
 	static struct lender lender;
 
 	lender_init(&lender);
 	for (int i = 0; i < 12; i++)
 		lender_put(&lender, 1);
-	CHECK(lender_read(&lender) != NULL); /* the 192nd byte of 256 */
+	CHECK(lender_read(&lender) != NULL); /* ends at byte 192 of 256 */
 	lender_put(&lender, 2);
 	CHECK(lender_read(&lender) == NULL);
 
 	lender_init(&lender);
 	lender.ring.view.at = lender.ring.tail = lender.fake.view.head = SIZE - 8;
 	lender.ring.rounds[0].end = SIZE - 8;
-	lender_put(&lender, 3); /* half of it at the end, half at the beginning */
+	lender_put(&lender, 3); /* wraps around the end of the ring */
 	CHECK(lender_read(&lender) == NULL);
 	CHECK_EQ(lender.page.data_tail, SIZE + 8);
 }
 
-TEST(ring_lends_in_so_many_rounds_and_no_more)
+TEST(ring_lends_in_a_limited_number_of_rounds)
 {
 	static struct lender lender;
 	size_t *loan = NULL;

@@ -65,7 +65,7 @@ TEST(parse_reads_every_field_of_a_sample_in_kernel_order)
 	check_cuts(&layout, 0);
 }
 
-TEST(parse_takes_a_stack_of_size_zero_without_its_copied_size)
+TEST(parse_reads_a_stack_of_size_zero_without_its_copied_size)
 {
 	struct perf_layout layout = { .isa = &x86,
 				      .regs_user = 1,
@@ -83,7 +83,7 @@ TEST(parse_takes_a_stack_of_size_zero_without_its_copied_size)
 	check_cuts(&layout, 0);
 }
 
-TEST(parse_says_when_the_stack_copy_filled_its_size)
+TEST(parse_reports_when_the_stack_copy_is_full)
 {
 	struct perf_layout layout = { .sample_type = PERF_SAMPLE_STACK_USER };
 
@@ -94,7 +94,7 @@ TEST(parse_says_when_the_stack_copy_filled_its_size)
 	CHECK_EQ(record.sample.sample.stack_was_full, true);
 }
 
-TEST(parse_never_believes_a_copied_size_beyond_the_copy)
+TEST(parse_clamps_the_copied_size_to_the_copy)
 {
 	struct perf_layout layout = { .sample_type = PERF_SAMPLE_STACK_USER };
 
@@ -126,7 +126,7 @@ TEST(parse_splits_a_callchain_at_its_context_markers)
 	put64(&b, (uint64_t)PERF_CONTEXT_KERNEL), put64(&b, 0xffff0002);
 	put64(&b, (uint64_t)PERF_CONTEXT_GUEST), put64(&b, 0xbad);
 	put64(&b, (uint64_t)PERF_CONTEXT_USER), put64(&b, 0x10), put64(&b, 0x20);
-	put64(&b, (uint64_t)-640); /* a cookie would follow */
+	put64(&b, (uint64_t)-640); /* PERF_CONTEXT_USER_DEFERRED, without its cookie */
 	CHECK_EQ(parse(&layout), 0);
 	CHECK_EQ(sample->n_kernel_pc, 2);
 	CHECK_EQ(sample->kernel_pc[0], 0xffff0001);
@@ -136,7 +136,7 @@ TEST(parse_splits_a_callchain_at_its_context_markers)
 	CHECK_EQ(sample->user_pc[1], 0x20);
 }
 
-TEST(parse_reads_what_an_event_has_counted_alone)
+TEST(parse_reads_the_count_of_an_event_without_a_group)
 {
 	struct perf_layout bare = { .sample_type = PERF_SAMPLE_READ };
 	struct perf_layout full = { .sample_type = PERF_SAMPLE_READ,
@@ -206,7 +206,7 @@ TEST(parse_turns_an_lbr_call_stack_into_callers)
 	CHECK_EQ(sample->user_pc[2] - 1, 0x1010);
 }
 
-TEST(parse_keeps_the_place_of_a_sample_that_has_nothing_else)
+TEST(parse_uses_the_pc_of_a_sample_without_a_callchain)
 {
 	struct perf_layout layout = { .sample_type = PERF_SAMPLE_IP, .period = 9 };
 

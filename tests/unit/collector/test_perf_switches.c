@@ -45,7 +45,7 @@ static void check_next(enum event_kind kind, pid_t tid, uint64_t time)
 	CHECK_EQ(event.time_ns, time);
 }
 
-TEST(switch_samples_who_leaves_and_brings_back_who_comes)
+TEST(a_switch_samples_the_previous_thread_and_ends_the_wait_of_the_next)
 {
 	struct file_build f = switches();
 
@@ -61,8 +61,8 @@ TEST(switch_samples_who_leaves_and_brings_back_who_comes)
 	done();
 }
 
-/* Thread 0 is the idle thread of every CPU: its outs without ins would count as lost waits. */
-TEST(idle_cpus_do_not_wait)
+/* Thread 0 is the idle thread of every CPU: its switch-outs without switch-ins would count as lost waits. */
+TEST(idle_threads_do_not_wait)
 {
 	struct file_build f = switches();
 
@@ -88,7 +88,7 @@ TEST(thread_that_has_ended_does_not_wait)
 	done();
 }
 
-TEST(switch_that_is_cut_off_brings_nobody_back)
+TEST(a_truncated_switch_ends_no_wait)
 {
 	struct file_build f = switches();
 

@@ -61,7 +61,7 @@ static unsigned read_samples(unsigned last)
 TEST(a_recording_truncated_while_it_is_read_ends_there_with_a_note)
 {
 	static const off_t cut[] = { 100000, 98304,
-				     98304 + SAMPLE_SIZE / 2 }; /* within a page, where one ends, ... */
+				     98304 + SAMPLE_SIZE / 2 }; /* in a page, at its end, in a sample */
 
 	for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
 		struct file_build f = samples(100);
@@ -77,9 +77,9 @@ TEST(a_recording_truncated_while_it_is_read_ends_there_with_a_note)
 	}
 }
 
-TEST(records_that_wait_where_they_lie_are_left_out_once_the_file_has_lost_them)
+TEST(uncopied_records_are_left_out_if_the_file_is_truncated)
 {
-	struct file_build f = samples(0); /* nothing goes out before everything was read */
+	struct file_build f = samples(0); /* no rounds: sorted only after everything was read */
 	int fd = open_twice(&f);
 
 	CHECK_EQ(next(), 1);
@@ -92,7 +92,7 @@ TEST(records_that_wait_where_they_lie_are_left_out_once_the_file_has_lost_them)
 	close(fd);
 }
 
-TEST(a_recording_emptied_while_it_is_read_is_no_crash)
+TEST(a_recording_emptied_while_it_is_read_does_not_crash)
 {
 	struct file_build f = samples(100);
 	int fd = open_twice(&f);
@@ -108,7 +108,7 @@ TEST(a_recording_emptied_while_it_is_read_is_no_crash)
 }
 
 /* A recording without a stated size may still be written. */
-TEST(a_recording_that_grows_is_read_to_the_end_it_has_then)
+TEST(a_recording_that_grows_is_read_to_its_new_end)
 {
 	struct file_build f = { .stated_size = UINT64_MAX }, more = { 0 };
 
@@ -132,7 +132,7 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	struct file_build packed = simple(), f = simple();
 	struct buffer out;
 
-	put_sample(&packed, 1, 0); /* time 0: at once */
+	put_sample(&packed, 1, 0); /* without a time: handed out at once */
 	CHECK_EQ(compress_zstd(writer_bytes(&packed.data), 1, &out), 0);
 	close(file_built(&packed));
 	put_sample(&f, 1, 0);
@@ -143,7 +143,7 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	CHECK_EQ(open_fd(fd, "/nonexistent"), 0);
 	CHECK_EQ(next(), 1);
 	CHECK_EQ(ftruncate(again, size - (16 + 4 + 64) - (off_t)out.len / 2),
-		 0); /* the architecture's name lies behind it */
+		 0); /* the feature section with the architecture follows it */
 	check_end();
 	CHECK(has_note("is truncated"));
 	free(out.at);
@@ -151,7 +151,7 @@ TEST(a_compressed_record_truncated_while_it_is_read_is_the_end)
 	close(again);
 }
 
-TEST(records_are_lent_where_they_are_aligned_and_mapped)
+TEST(records_are_lent_if_they_are_aligned_and_mapped)
 {
 	struct perf_window window;
 	uint8_t bytes[64] = { 1 };
@@ -210,7 +210,7 @@ static size_t read_all(struct perf_window *window, size_t *ret_loan)
 	return most;
 }
 
-TEST(what_was_read_does_not_stay_in_memory_unless_it_is_lent)
+TEST(pages_that_were_read_are_released_unless_they_are_lent)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
 	struct perf_window window;
@@ -241,7 +241,7 @@ static bool is_present(const void *at)
 	return entry >> 63;
 }
 
-TEST(the_record_that_is_being_given_stays_in_memory_where_pieces_meet)
+TEST(a_record_across_two_pieces_stays_in_memory_while_it_is_used)
 {
 	const size_t piece = 2u << 20, before = 8192;
 	int fd = memfd_create("test", MFD_CLOEXEC);

@@ -19,7 +19,7 @@
 
 static struct build b;
 static struct diag diag;
-static int file; /* the test's own descriptor of what is written */
+static int file; /* the test's own descriptor of the file */
 
 static struct perf_writer *start(size_t n_events)
 {
@@ -117,7 +117,7 @@ static void check_info(const struct source_info *info)
 	uname(&system);
 	CHECK_STR(info->host, system.nodename);
 	CHECK_STR(info->kernel, system.release);
-	CHECK_STR(info->command, "x"); /* what was recorded, not who did it */
+	CHECK_STR(info->command, "x"); /* the recorded command, not the recorder's */
 	CHECK_STR(info->events.at[0].name, "cpu-clock");
 	CHECK_STR(info->events.at[1].name, "faults");
 	CHECK_EQ(info->events.at[1].period, 1000);
@@ -168,7 +168,7 @@ TEST(what_is_written_reads_back)
 	close(file);
 }
 
-TEST(more_ids_than_there_is_room_for_are_kept)
+TEST(more_ids_than_fit_into_the_header_are_kept)
 {
 	struct perf_writer *writer = start(2);
 	struct images *images = images_new();
@@ -187,7 +187,7 @@ TEST(more_ids_than_there_is_room_for_are_kept)
 	close(file);
 }
 
-TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
+TEST(a_killed_recording_is_readable_up_to_the_last_header_update)
 {
 	struct perf_writer *writer = start(2);
 	struct images *images = images_new();
@@ -198,7 +198,7 @@ TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
 	perf_writer_add_id(writer, 1, 42);
 	for (size_t i = 0; i < n_written; i++)
 		write_sample(writer, 41 + i % 2, i, i + 1);
-	perf_writer_free(writer); /* as if we had been killed */
+	perf_writer_free(writer); /* as if the recorder had been killed */
 
 	struct source *source = reread(images);
 	while (source_next(source, &event, -1, &diag) > 0) {
@@ -212,7 +212,7 @@ TEST(recording_that_is_killed_is_readable_up_to_the_last_fix_up)
 	close(file);
 }
 
-TEST(attr_is_written_in_the_size_old_perfs_know)
+TEST(attr_is_written_in_the_size_that_old_versions_of_perf_know)
 {
 	struct perf_writer *writer = start(1);
 	uint64_t header[13];
@@ -226,7 +226,7 @@ TEST(attr_is_written_in_the_size_old_perfs_know)
 	close(file);
 }
 
-TEST(full_disk_is_told_at_the_end)
+TEST(full_disk_is_reported_at_the_end)
 {
 	struct perf_event_attr attr = { .sample_type = SAMPLE_TYPE };
 	struct perf_writer_event event = { &attr, "x" };

@@ -76,21 +76,21 @@ static void check_beats(bool are_few)
 		/* Weights add up to the elapsed time, except for the last interval. */
 		CHECK(outcome.all <= length + MEAN && outcome.all >= length - 2 * MEAN);
 	}
-	CHECK(n_within >= 175); /* rounds that differ widen the interval further: test_spread.c */
+	CHECK(n_within >= 175); /* differing rounds widen the interval: test_spread.c */
 }
 
-TEST(a_program_that_beats_in_time_is_sampled_as_it_is)
+TEST(random_periods_sample_a_periodic_program_without_bias)
 {
 	check_beats(false);
 }
 
-TEST(few_periods_do_as_well)
+TEST(few_periods_sample_a_periodic_program_without_bias_too)
 {
 	check_beats(true);
 }
 
 /* All weights are multiples of one number, also those after a draw; and no time is lost. */
-TEST(weights_of_few_periods_have_a_unit)
+TEST(weights_of_few_periods_have_a_common_divisor)
 {
 	struct periods periods;
 	uint64_t all = 0, unit = 0;
@@ -121,14 +121,14 @@ TEST(weights_of_few_periods_have_a_unit)
 	periods_done(&periods);
 }
 
-TEST(with_a_fixed_period_it_is_not)
+TEST(a_fixed_period_samples_a_periodic_program_with_bias)
 {
 	struct outcome outcome = sample_beats(0, 1500 * MS, false);
 
 	CHECK(share_of(outcome) < 0.01 || share_of(outcome) > 0.99);
 }
 
-TEST(as_many_samples_are_taken_as_were_asked_for)
+TEST(the_mean_period_is_the_requested_one)
 {
 	uint64_t n = 0;
 
@@ -137,7 +137,7 @@ TEST(as_many_samples_are_taken_as_were_asked_for)
 	CHECK(n > 95000 && n < 105000);
 }
 
-TEST(threads_that_inherited_a_clock_keep_what_the_kernel_says)
+TEST(samples_of_inherited_clocks_have_the_weight_that_the_kernel_gives)
 {
 	struct periods periods;
 	struct clock clock = { .now = 100 * MS };
@@ -162,7 +162,7 @@ TEST(threads_that_inherited_a_clock_keep_what_the_kernel_says)
 	periods_done(&periods);
 }
 
-TEST(records_from_before_a_draw_weigh_the_period_of_then)
+TEST(records_from_before_a_draw_have_the_previous_period)
 {
 	struct periods periods;
 	struct clock clock = { .now = 100 * MS };
@@ -212,7 +212,7 @@ static uint64_t weigh_all(struct periods *periods, uint64_t from_ns, unsigned n)
 	return sum;
 }
 
-TEST(what_was_suppressed_is_spread_over_the_next_samples)
+TEST(suppressed_time_is_spread_over_the_next_samples)
 {
 	struct periods periods;
 
@@ -240,7 +240,7 @@ TEST(what_was_suppressed_is_spread_over_the_next_samples)
 	periods_done(&periods);
 }
 
-TEST(samples_from_before_a_reading_are_counted_before_it_is_settled)
+TEST(samples_from_before_a_reading_are_counted_first)
 {
 	struct periods periods;
 
@@ -250,12 +250,12 @@ TEST(samples_from_before_a_reading_are_counted_before_it_is_settled)
 	uint64_t ran = 14 * MS;
 	periods_throttle(&periods, &(struct throttle_change){ ID, ID + 3, 12 * MS, false }, 30 * MS,
 			 &(struct periods_ops){ .read = read_ran, .context = &ran });
-	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is owed, not 14 */
+	CHECK_EQ(weigh_all(&periods, 13 * MS, 13), 13 * MS); /* 1 ms is still missing, not 14 */
 	CHECK_EQ(weigh_all(&periods, 31 * MS, 40), 40 * MS + 1 * MS);
 	periods_done(&periods);
 }
 
-TEST(on_a_cpu_suppressed_time_is_that_of_samples_on_both_sides)
+TEST(suppressed_time_of_a_cpu_needs_the_same_thread_on_both_sides)
 {
 	struct periods periods;
 
@@ -291,9 +291,8 @@ TEST(an_event_that_was_closed_again_is_forgotten)
 	periods_done(&periods);
 }
 
-/* Whoever knows the round knows the period: each of them comes once in PERIODS_FEW rounds, in the same order.
- */
-TEST(few_periods_follow_from_the_round)
+/* The round determines the period: each of them is used once in PERIODS_FEW rounds, in the same order. */
+TEST(the_round_determines_which_of_few_periods_is_used)
 {
 	struct periods periods;
 	uint64_t of_round[PERIODS_FEW] = { 0 };
@@ -305,7 +304,7 @@ TEST(few_periods_follow_from_the_round)
 		periods_begin_round(&periods, now, &(struct periods_ops){ 0 });
 		drawn = periods_draw(&periods, MEAN);
 		uint32_t round = periods_round(&periods, i % 3 ? now : now - 1) % PERIODS_FEW;
-		if (i % 3 == 0) /* a record from before the round began; the next is behind it */
+		if (i % 3 == 0) /* recorded before the round began: still the previous round */
 			round = (round + 1) % PERIODS_FEW;
 		if (!of_round[round])
 			for (size_t k = 0; k < PERIODS_FEW; k++)

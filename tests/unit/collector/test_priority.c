@@ -29,7 +29,7 @@ static int nice_of_child(void)
 	return WEXITSTATUS(status) - 20;
 }
 
-TEST(raised_priority_is_not_inherited_and_ends)
+TEST(raised_priority_is_not_inherited_and_is_restored)
 {
 	struct priority priority;
 	int before = nice_now();
@@ -51,7 +51,7 @@ TEST(raised_priority_is_not_inherited_and_ends)
 	CHECK_EQ(nice_of_child(), before);
 }
 
-TEST(who_was_asked_to_stand_back_does)
+TEST(a_process_with_lowered_priority_is_not_raised)
 {
 	struct priority priority;
 	pid_t pid = fork();
@@ -67,7 +67,7 @@ TEST(who_was_asked_to_stand_back_does)
 	CHECK_EQ(status, 0);
 }
 
-TEST(being_first_is_not_inherited)
+TEST(the_highest_priority_is_not_inherited)
 {
 	pid_t pid = fork();
 	int status = 1;

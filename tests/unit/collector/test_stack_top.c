@@ -32,7 +32,7 @@ TEST(stack_top_cuts_at_the_end_of_the_mapping)
 	stack_tops_free(tops);
 }
 
-TEST(stack_top_leaves_the_snapshot_alone_when_nothing_is_known)
+TEST(stack_top_does_not_clip_if_the_mapping_is_unknown)
 {
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
@@ -40,13 +40,13 @@ TEST(stack_top_leaves_the_snapshot_alone_when_nothing_is_known)
 	stack_tops_free(tops);
 }
 
-TEST(stack_top_looks_again_after_a_pause_only)
+TEST(stack_top_repeats_a_lookup_only_after_a_pause)
 {
 	struct stack_tops *tops = stack_tops_new(find, NULL);
 
 	lookups = 0;
 	CHECK_EQ(stack_tops_clip(tops, 1, SECOND, 0x10f00, 0x400), 0x100);
-	for (uint64_t i = 1; i < 50; i++) /* a coroutine elsewhere */
+	for (uint64_t i = 1; i < 50; i++) /* on a coroutine's stack */
 		CHECK_EQ(stack_tops_clip(tops, 1, SECOND + i, 0x20f00, 0x400), 0x400);
 	CHECK_EQ(lookups, 1);
 	CHECK_EQ(stack_tops_clip(tops, 1, 2 * SECOND, 0x20f00, 0x400), 0x100);

@@ -46,7 +46,7 @@ TEST(target_reads_anonymous_special_and_deleted_mappings)
 	CHECK_EQ(map.path_len, 6);
 }
 
-TEST(target_refuses_what_is_no_mapping)
+TEST(target_refuses_lines_that_are_not_mappings)
 {
 	struct target_map map;
 
@@ -105,7 +105,7 @@ static void find_map(void *context, const struct target_map *map)
 		wanted->range = (struct target_range){ map->start, map->end };
 }
 
-TEST(target_user_and_mapping_are_those_of_proc)
+TEST(target_user_and_mapping_agree_with_proc)
 {
 	struct wanted_map stack = { .addr = (uint64_t)(uintptr_t)&stack };
 	struct user user = { 1, 1 };
@@ -121,7 +121,7 @@ TEST(target_user_and_mapping_are_those_of_proc)
 	CHECK_EQ(target_map_at(getpid(), 0x10).end, 0);
 }
 
-TEST(target_says_when_nobody_is_there)
+TEST(target_reports_a_missing_process)
 {
 	struct pid_list list = { 0 };
 	int n = 0;

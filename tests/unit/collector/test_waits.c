@@ -5,7 +5,7 @@
 #include "collector/waits.h"
 #include "tests/test.h"
 
-TEST(a_wait_is_from_out_to_in)
+TEST(a_wait_lasts_from_switch_out_to_switch_in)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -22,19 +22,19 @@ TEST(a_wait_is_from_out_to_in)
 	waits_done(&waits);
 }
 
-TEST(an_end_that_is_missing_makes_no_wait)
+TEST(a_missing_record_gives_no_wait)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
 
-	CHECK(!waits_in(&waits, 11, 50, &wait)); /* it was away before we came */
+	CHECK(!waits_in(&waits, 11, 50, &wait)); /* already off the CPU when recording began */
 	CHECK_EQ(waits.n_before, 1);
 	waits_out(&waits, 1, 11, 100);
-	waits_out(&waits, 1, 11, 200); /* the in between was lost */
+	waits_out(&waits, 1, 11, 200); /* the switch-in record between was lost */
 	CHECK_EQ(waits.n_lost, 1);
 	CHECK(waits_in(&waits, 11, 300, &wait));
 	CHECK_EQ(wait.sum.ns, 100);
-	CHECK(!waits_in(&waits, 11, 400, &wait)); /* so was an out */
+	CHECK(!waits_in(&waits, 11, 400, &wait)); /* a switch-out record was lost, too */
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
 }
@@ -50,7 +50,7 @@ TEST(no_wait_is_negative)
 	waits_done(&waits);
 }
 
-TEST(a_thread_that_ends_waits_no_more)
+TEST(a_thread_that_ends_no_longer_waits)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -60,7 +60,7 @@ TEST(a_thread_that_ends_waits_no_more)
 	waits_out(&waits, 1, 13, 100);
 	CHECK(!waits_forget(&waits, 11, &wait));
 	CHECK(!waits_forget(&waits, 99, &wait));
-	CHECK(waits_in(&waits, 13, 130, &wait)); /* which took its place */
+	CHECK(waits_in(&waits, 13, 130, &wait)); /* was moved to the slot of 11 */
 	CHECK_EQ(wait.sum.ns, 30);
 	CHECK(waits_cut(&waits, 150, &wait));
 	CHECK_EQ(wait.tid, 12);
@@ -68,7 +68,7 @@ TEST(a_thread_that_ends_waits_no_more)
 	waits_done(&waits);
 }
 
-TEST(waits_that_go_on_are_cut_at_the_end)
+TEST(unfinished_waits_are_cut_at_the_end)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -83,19 +83,19 @@ TEST(waits_that_go_on_are_cut_at_the_end)
 	waits_done(&waits);
 }
 
-TEST(a_wait_that_was_timed_has_a_place_only_if_its_sample_came)
+TEST(a_timed_wait_has_a_stack_only_if_its_sample_was_received)
 {
 	struct waits waits = { 0 };
 
 	CHECK(!waits_saw(&waits, 11, 100));
 	waits_see(&waits, 1, 11, 1000000);
 	CHECK(waits_saw(&waits, 11, 999000));
-	CHECK(!waits_saw(&waits, 11, 5000000)); /* a later one */
+	CHECK(!waits_saw(&waits, 11, 5000000)); /* a later switch, without a sample */
 	CHECK_EQ(waits.n_lost, 2);
 	waits_done(&waits);
 }
 
-TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
+TEST(a_wait_that_began_before_the_recording_ends_when_the_thread_first_runs)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -107,12 +107,12 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 	CHECK_EQ(wait.sum.ns, 300);
 	CHECK(wait.is_before && !wait.is_placed);
 	CHECK(!waits_runs(&waits, 11, 500, &wait));
-	waits_out(&waits, 1, 11, 600); /* from now on as any other */
+	waits_out(&waits, 1, 11, 600); /* from now on like any other thread */
 	CHECK(!waits_runs(&waits, 11, 700, &wait));
 	CHECK(waits_in(&waits, 11, 800, &wait));
 	CHECK(!wait.is_before);
 	CHECK_EQ(wait.sum.ns, 200);
-	CHECK(waits_cut(&waits, 1100, &wait)); /* was never seen */
+	CHECK(waits_cut(&waits, 1100, &wait)); /* never seen running */
 	CHECK_EQ(wait.tid, 12);
 	CHECK(wait.is_before && wait.is_placed);
 	CHECK_EQ(wait.sum.ns, 1000);
@@ -122,7 +122,7 @@ TEST(a_wait_from_before_ends_when_the_thread_is_first_seen_to_run)
 
 /* ---- the program -------------------------------------------------------------------------------- */
 
-/* The kernel's verifier decides; and the program tells where its own frames end. */
+/* The kernel's verifier must accept it; and the program reports how many of the frames are its own. */
 static void check_program_loads(bool is_x86)
 {
 	struct perf_event_attr like = { 0 };
@@ -159,7 +159,7 @@ TEST(program_of_waits_for_x86_64_is_accepted_by_the_kernel)
 	check_program_loads(true);
 }
 
-TEST(a_wait_that_began_before_is_told_once)
+TEST(a_wait_that_began_before_the_recording_is_reported_once)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -167,7 +167,7 @@ TEST(a_wait_that_began_before_is_told_once)
 	waits_before(&waits, 1, 11, 100, false);
 	CHECK(waits_runs(&waits, 11, 400, &wait));
 	CHECK_EQ(wait.sum.ns, 300);
-	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the record that said so */
+	CHECK(!waits_in(&waits, 11, 400, &wait)); /* the switch-in record of the same run */
 	CHECK_EQ(waits.n_lost, 0);
 	CHECK(!waits_in(&waits, 11, 500, &wait));
 	CHECK_EQ(waits.n_lost, 1);
@@ -175,7 +175,7 @@ TEST(a_wait_that_began_before_is_told_once)
 }
 
 /* A switch that is not sampled is known only from its records. */
-TEST(a_sampled_wait_stands_for_those_before_it)
+TEST(a_sampled_wait_represents_those_before_it)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -185,7 +185,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 		CHECK(!waits_in(&waits, 11, 110 + 100 * i, &wait));
 	}
 	waits_out(&waits, 1, 11, 400);
-	waits_leave(&waits, 1, 11, 401, false); /* the same */
+	waits_leave(&waits, 1, 11, 401, false); /* the record of the same switch */
 	CHECK(waits_in(&waits, 11, 450, &wait));
 	CHECK_EQ(wait.sum.n, 4);
 	CHECK_EQ(wait.sum.ns, 80);
@@ -193,7 +193,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 	CHECK(wait.is_sampled);
 	waits_leave(&waits, 1, 11, 500, false);
 	CHECK(!waits_in(&waits, 11, 520, &wait));
-	CHECK(waits_forget(&waits, 11, &wait)); /* none stands for it */
+	CHECK(waits_forget(&waits, 11, &wait)); /* no sample represents it */
 	CHECK_EQ(wait.sum.n, 1);
 	CHECK_EQ(wait.sum.ns, 20);
 	CHECK(!wait.is_sampled);
@@ -201,7 +201,7 @@ TEST(a_sampled_wait_stands_for_those_before_it)
 	waits_done(&waits);
 }
 
-TEST(what_no_sample_stands_for_is_told_at_the_end)
+TEST(waits_without_a_sample_are_reported_at_the_end)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -229,7 +229,7 @@ TEST(what_no_sample_stands_for_is_told_at_the_end)
 }
 
 /* The stack of a sampled short sleep is not used for a long wait. */
-TEST(a_sample_stands_for_waits_about_as_long)
+TEST(a_sample_represents_waits_of_similar_length)
 {
 	const uint64_t ms = 1000000;
 	struct waits waits = { 0 };
@@ -253,7 +253,7 @@ TEST(a_sample_stands_for_waits_about_as_long)
 }
 
 /* A program's first wait is always sampled; that says nothing about the hundred that were not. */
-TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
+TEST(a_sample_does_not_represent_far_more_waits_than_earlier_ones)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -265,7 +265,7 @@ TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 		waits_leave(&waits, 1, 11, now += 1000000, false);
 		CHECK(!waits_in(&waits, 11, now += 10, &wait));
 	}
-	waits_out(&waits, 1, 11, now += 1000000); /* it stands for three */
+	waits_out(&waits, 1, 11, now += 1000000); /* represents three waits */
 	CHECK(waits_in(&waits, 11, now += 10, &wait));
 	CHECK_EQ(wait.sum.n, 3);
 	for (int i = 0; i < 6; i++) {
@@ -283,7 +283,7 @@ TEST(a_sample_does_not_stand_for_far_more_waits_than_any_before)
 }
 
 /* Samples of preempted threads say nothing about where they wait, and vice versa. */
-TEST(a_sample_stands_for_waits_of_its_own_sort)
+TEST(a_sample_represents_waits_of_its_own_sort)
 {
 	struct waits waits = { 0 };
 	struct wait wait;
@@ -292,7 +292,7 @@ TEST(a_sample_stands_for_waits_of_its_own_sort)
 	CHECK(!waits_in(&waits, 11, 400, &wait));
 	waits_leave(&waits, 1, 11, 500, true); /* 10, not sampled */
 	CHECK(!waits_in(&waits, 11, 510, &wait));
-	waits_out(&waits, 1, 11, 600); /* 20, sampled; the record tells its sort */
+	waits_out(&waits, 1, 11, 600); /* 20, sampled; the record has its sort */
 	waits_leave(&waits, 1, 11, 600, true);
 	CHECK(waits_in(&waits, 11, 620, &wait));
 	CHECK_EQ(wait.sum.ns, 30);
@@ -300,7 +300,7 @@ TEST(a_sample_stands_for_waits_of_its_own_sort)
 	CHECK_EQ(wait.sum.longest_ns, 20);
 	CHECK(wait.is_sampled);
 	uint32_t preempted = wait.sort;
-	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, nor any later */
+	waits_leave(&waits, 1, 11, 700, true); /* 5, not sampled, and no later one is */
 	CHECK(!waits_in(&waits, 11, 705, &wait));
 	CHECK(waits_forget(&waits, 11, &wait));
 	CHECK_EQ(wait.sum.ns, 5);

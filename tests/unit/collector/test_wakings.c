@@ -17,7 +17,7 @@ static struct event sample_of(pid_t tid, uint64_t time_ns)
 	};
 }
 
-TEST(record_and_sample_become_a_waker)
+TEST(a_record_and_the_next_sample_of_its_thread_give_a_waker)
 {
 	struct wakings wakings = { 0 };
 	struct event other = sample_of(8, 1001), sample = sample_of(7, 1002), next = sample_of(7, 1003);
@@ -28,12 +28,12 @@ TEST(record_and_sample_become_a_waker)
 	CHECK_EQ(sample.sample.woken.pid, 2);
 	CHECK_EQ(sample.sample.woken.tid, 9);
 	CHECK_EQ(sample.sample.n_kernel_pc, 0);
-	CHECK(!wakings_join(&wakings, &next)); /* one record, one sample */
+	CHECK(!wakings_join(&wakings, &next)); /* a record belongs to one sample only */
 	CHECK_EQ(next.sample.n_kernel_pc, 5);
 	wakings_done(&wakings);
 }
 
-TEST(sample_that_comes_much_later_is_another)
+TEST(a_much_later_sample_does_not_belong_to_the_record)
 {
 	struct wakings wakings = { 0 };
 	struct event sample = sample_of(7, 1000 + 20000000), before = sample_of(8, 900);
@@ -46,14 +46,14 @@ TEST(sample_that_comes_much_later_is_another)
 	wakings_done(&wakings);
 }
 
-TEST(other_records_are_left_alone)
+TEST(other_records_are_ignored)
 {
 	struct wakings wakings = { 0 };
 	uint64_t words[8] = { WAITS_MAGIC };
 
 	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, sizeof(words) }));
 	words[0] = WAITS_MAGIC_WAKING;
-	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, 24 })); /* cut off */
+	CHECK(!wakings_take(&wakings, (struct bytes){ (const uint8_t *)words, 24 })); /* truncated */
 	CHECK(!wakings_take(&wakings, (struct bytes){ 0 }));
 	CHECK_EQ(wakings.waiting.n, 0);
 	wakings_done(&wakings);

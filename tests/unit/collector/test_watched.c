@@ -11,7 +11,7 @@ static bool watched_sees(struct watched *watched, enum event_kind kind, pid_t pi
 	return watched_has(watched, &event);
 }
 
-TEST(events_of_others_do_not_count)
+TEST(events_of_other_processes_are_ignored)
 {
 	struct watched watched = { .is_used = true, .inherits = true };
 
@@ -24,7 +24,7 @@ TEST(events_of_others_do_not_count)
 	watched_done(&watched);
 }
 
-TEST(children_are_followed_and_numbers_used_again)
+TEST(children_are_followed_and_pids_may_be_reused)
 {
 	struct watched watched = { .is_used = true, .inherits = true };
 
@@ -33,7 +33,7 @@ TEST(children_are_followed_and_numbers_used_again)
 	CHECK(watched_sees(&watched, EVENT_COMM, 20, 0));
 	CHECK(watched_sees(&watched, EVENT_FORK, 30, 20));
 	CHECK(watched_sees(&watched, EVENT_EXIT, 20, 0));
-	CHECK(!watched_sees(&watched, EVENT_FORK, 20, 7)); /* another one's child has its number now */
+	CHECK(!watched_sees(&watched, EVENT_FORK, 20, 7)); /* the pid was reused elsewhere */
 	CHECK(!watched_sees(&watched, EVENT_EXEC, 20, 0));
 	CHECK(watched_sees(&watched, EVENT_EXEC, 30, 0));
 	watched.inherits = false;

@@ -14,7 +14,7 @@ static void check_contradiction(const struct profile *p, const char *why)
 	CHECK_STR(diag.why, why);
 }
 
-TEST(a_profile_that_adds_up_passes)
+TEST(a_consistent_profile_passes)
 {
 	OWNED struct profile *p = sample_profile();
 	OWNED struct profile *random = random_profile(1, 200);

@@ -16,16 +16,16 @@
 #define UNIT 347222
 
 enum dense_kind {
-	DENSE_USUAL,       /* as a recording has them */
-	DENSE_ODD_WEIGHTS, /* multiples of nothing */
+	DENSE_USUAL,       /* as recorded */
+	DENSE_ODD_WEIGHTS, /* without a common divisor */
 	DENSE_WITHOUT_ROUNDS,
 	DENSE_WITHOUT_CALLS,
-	DENSE_CALLS_AT_RANDOM, /* which do not follow from each other */
+	DENSE_CALLS_AT_RANDOM, /* a frame may be a new call although its callee is not */
 	DENSE_KINDS,
 	/* Not supported by the section: */
 	DENSE_LACKS_WEIGHT = DENSE_KINDS,
 	DENSE_LACKS_ROUND,
-	DENSE_CALLS_ELSEWHERE, /* where there are no samples */
+	DENSE_CALLS_ELSEWHERE, /* in a node without samples */
 	DENSE_ALL_KINDS
 };
 
@@ -116,7 +116,7 @@ static void dense_check_values(struct profile *before, struct profile *after)
 	}
 }
 
-TEST(dense_values_come_back_as_they_were_written)
+TEST(dense_values_round_trip)
 {
 	for (enum dense_kind kind = 0; kind < DENSE_ALL_KINDS; kind++)
 		for (uint32_t seed = 1; seed < 6; seed++) {
@@ -141,7 +141,7 @@ TEST(dense_values_of_an_earlier_version_are_read)
 	struct bytes made = writer_bytes(&before->samples);
 	struct reader r = reader_of(made);
 
-	CHECK_EQ(read_uleb(&r), 1u); /* weights are multiples of nothing */
+	CHECK_EQ(read_uleb(&r), 1u); /* the weights have no common divisor */
 	CHECK_EQ(read_uleb(&r) & SAMPLES_HAVE_ROUNDS, SAMPLES_HAVE_ROUNDS);
 	write_bytes(&section, (struct bytes){ made.at, reader_offset(&r) });
 	for (size_t i = 0; i < CCT_ROUNDS; i++)

@@ -18,7 +18,7 @@
 
 #define SECOND 1000000000ull
 #define HOUR_S 3600ull
-#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* a full hour */
+#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* on the hour */
 
 static char folder[64];
 
@@ -91,7 +91,7 @@ static size_t count_files(const char *name)
 	return n;
 }
 
-TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
+TEST(a_time_range_is_the_sum_of_its_epochs_with_names)
 {
 	struct epochs *epochs = database_new();
 	size_t n, n_bad;
@@ -108,7 +108,7 @@ TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
 	CHECK_EQ(n_bad, 0);
 	CHECK_EQ(both->quality.samples, 2 * one->quality.samples);
 	CHECK_EQ(profile_sum(both, 1), 2 * profile_sum(one, 1));
-	CHECK_EQ(both->threads.n, one->threads.n); /* they are the same ones */
+	CHECK_EQ(both->threads.n, one->threads.n); /* both have the same threads */
 	CHECK_EQ(both->cct.nodes.n, one->cct.nodes.n);
 	CHECK(both->functions.n > 0);
 	CHECK(both->run.is_resolved && !both->run.n_runs);
@@ -117,7 +117,7 @@ TEST(a_stretch_is_the_sum_of_its_epochs_with_names)
 	database_done(epochs);
 }
 
-TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
+TEST(names_are_stored_once_per_image_and_not_in_epochs)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *one = epoch_at(0);
@@ -138,7 +138,7 @@ TEST(an_epoch_has_no_names_and_each_image_has_its_own_once)
 }
 
 /* A server that starts a thread for each request. */
-TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
+TEST(short_lived_threads_are_joined_by_name_if_they_are_many)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -150,7 +150,7 @@ TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
 	for (int i = 0; i < 300; i++) {
 		brief.tid = 5000 + i;
 		brief.start_ns = SECOND + (uint64_t)i * 1000;
-		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one stays */
+		brief.exit_ns = i == 299 ? 0 : brief.start_ns + 500; /* the last one is still alive */
 		vec_push(&profile->threads, brief);
 		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 0, 1);
 		cct_add_value(&profile->cct, 3, first + (uint32_t)i, 1, 1003009);
@@ -163,12 +163,12 @@ TEST(of_very_many_threads_the_brief_ones_are_joined_by_name)
 		if (all->cct.values.at[i].metric == 0 &&
 		    all->threads.at[all->cct.values.at[i].thread].tid == 0)
 			n_joined += all->cct.values.at[i].value;
-	CHECK_EQ(n_joined, 299 + 70); /* and those of `worker`, which is brief as well */
+	CHECK_EQ(n_joined, 299 + 70); /* and the samples of `worker`, which is short-lived as well */
 	CHECK_EQ(profile_sum(all, 0), profile_sum(profile, 0));
 	database_done(epochs);
 }
 
-TEST(names_that_are_there_are_not_lacking)
+TEST(epochs_lack_names_reports_only_missing_names)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -186,7 +186,7 @@ TEST(names_that_are_there_are_not_lacking)
 }
 
 /* Symbols may be installed later. */
-TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
+TEST(code_without_a_symbol_is_looked_up_again_after_a_day)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -207,7 +207,7 @@ TEST(code_without_a_symbol_is_asked_about_again_on_another_day)
 			CHECK_EQ(utimensat(dirfd(dir), entry->d_name, past, 0), 0);
 	closedir(dir);
 	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 1);
-	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0); /* nothing new */
+	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0); /* no new names */
 	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 0);
 	database_done(epochs);
 }
@@ -240,7 +240,7 @@ TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 	CHECK_EQ(n_found[0], 1);
 	CHECK_EQ(n_found[1], 1);
 	size_t n, n_images = 0;
-	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* they were not counted twice */
+	CHECK_EQ(epochs_list(epochs, &n)[0].samples, 100); /* samples are not counted twice */
 
 	/* It is still code of one process. */
 	struct scope_tree tree;
@@ -258,8 +258,8 @@ TEST(names_of_code_that_a_jit_compiler_wrote_stay_with_their_epoch)
 	database_done(epochs);
 }
 
-/* Whoever has dropped it does not want it back. */
-TEST(names_do_not_bring_an_epoch_back)
+/* A deleted epoch is not recreated. */
+TEST(names_do_not_recreate_a_deleted_epoch)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -318,7 +318,7 @@ TEST(one_process_alone_and_epochs_without_it_are_not_read)
 	database_done(epochs);
 }
 
-TEST(hours_and_days_become_one_and_sums_stay)
+TEST(epochs_of_an_hour_or_day_are_merged_and_sums_stay_the_same)
 {
 	struct epochs *epochs = database_new();
 	struct epochs_limits limits = { .hours_after_s = 24 * HOUR_S };
@@ -329,7 +329,7 @@ TEST(hours_and_days_become_one_and_sums_stay)
 	OWNED struct profile *before = read_all(epochs, NULL, &n_bad);
 	uint64_t now_ms = START / 1000000 + 26 * HOUR_S * 1000;
 	CHECK_EQ(epochs_keep(epochs, &limits, now_ms - HOUR_S * 1000).n_merged,
-		 6); /* the first hour is old */
+		 6); /* only the first hour is old enough */
 	CHECK_EQ(epochs_keep(epochs, &limits, now_ms).n_merged, 6);
 	epochs_list(epochs, &n);
 	CHECK_EQ(n, 2);
@@ -372,7 +372,7 @@ static struct profile *epoch_of_many(size_t n)
 	return profile;
 }
 
-TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
+TEST(short_lived_processes_are_joined_by_name_if_they_are_many)
 {
 	static const size_t counts[] = { 20, 1000 };
 
@@ -385,7 +385,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 		CHECK_EQ(epochs_put(epochs, many, &diag), 0);
 		OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
 		CHECK_EQ(profile_sum(all, 0), profile_sum(many, 0));
-		size_t n_more = i ? 1 : counts[i]; /* few keep their numbers */
+		size_t n_more = i ? 1 : counts[i]; /* if there are few, they keep their pids */
 		CHECK_EQ(all->processes.n, before->processes.n + n_more);
 		CHECK_EQ(all->threads.n, before->threads.n + n_more);
 		size_t n_unnumbered = 0;
@@ -400,7 +400,7 @@ TEST(processes_that_come_and_go_are_one_for_each_name_if_they_are_many)
 }
 
 /* Killed after the merge was written but before its inputs were removed. */
-TEST(what_was_merged_into_another_counts_once)
+TEST(an_epoch_that_was_merged_into_another_counts_once)
 {
 	struct epochs *epochs = database_new();
 	struct epochs_limits limits = { .hours_after_s = 1 };
@@ -409,13 +409,13 @@ TEST(what_was_merged_into_another_counts_once)
 	for (uint64_t i = 0; i < 6; i++)
 		put_at(epochs, i * 600);
 	epochs_keep(epochs, &limits, START / 1000000 + 48 * HOUR_S * 1000);
-	put_at(epochs, 600); /* one of them is back */
+	put_at(epochs, 600); /* one of the inputs still exists */
 	OWNED struct profile *all = read_all(epochs, NULL, &n_bad);
 	CHECK_EQ(all->quality.samples, 600);
 	database_done(epochs);
 }
 
-TEST(the_oldest_go_first_and_names_when_nothing_refers_to_them)
+TEST(the_oldest_epochs_are_deleted_first_and_names_when_unused)
 {
 	struct epochs *epochs = database_new();
 	size_t n;
@@ -434,7 +434,7 @@ TEST(the_oldest_go_first_and_names_when_nothing_refers_to_them)
 	database_done(epochs);
 }
 
-TEST(what_a_killed_daemon_has_left_is_kept)
+TEST(the_open_epoch_of_a_killed_daemon_is_recovered)
 {
 	struct epochs *epochs = database_new();
 	OWNED struct profile *profile = epoch_at(0);
@@ -445,7 +445,7 @@ TEST(what_a_killed_daemon_has_left_is_kept)
 	profile->run.is_checkpoint = 1;
 	CHECK_EQ(profile_write(profile, path, &diag), 0);
 	CHECK(epochs_list(epochs, &n)[0].is_open);
-	OWNED struct profile *open = read_all(epochs, NULL, &n_bad); /* readable at any moment */
+	OWNED struct profile *open = read_all(epochs, NULL, &n_bad); /* an open epoch can be read */
 	CHECK_EQ(open->quality.samples, 100);
 	epochs_recover(epochs);
 	const struct epoch *list = epochs_list(epochs, &n);
@@ -454,7 +454,7 @@ TEST(what_a_killed_daemon_has_left_is_kept)
 	database_done(epochs);
 }
 
-TEST(two_writers_are_one_too_many)
+TEST(a_second_writer_is_refused)
 {
 	struct epochs *epochs = database_new();
 	pid_t pid = fork();

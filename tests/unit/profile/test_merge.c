@@ -59,7 +59,7 @@ static uint64_t duration_of(const struct profile *p, uint32_t kind, uint32_t *re
 	return value;
 }
 
-TEST(how_long_calls_took_is_kept_and_merged)
+TEST(durations_of_calls_are_kept_and_merged)
 {
 	OWNED struct profile *a = sample_profile();
 	OWNED struct profile *b = sample_profile();
@@ -132,17 +132,17 @@ TEST(images_with_other_build_ids_stay_apart)
 	profile_merge(a, b);
 	check_whole(a);
 	CHECK_EQ(a->images.n, 4);
-	CHECK_EQ(a->functions.n, 7); /* main and solve are there twice */
+	CHECK_EQ(a->functions.n, 7); /* main and solve occur twice */
 }
 
-TEST(a_better_map_wins_whoever_brings_it)
+TEST(a_better_map_wins_regardless_of_its_origin)
 {
 	for (int i = 0; i < 2; i++) {
 		OWNED struct profile *a = sample_profile();
 		OWNED struct profile *b = sample_profile();
 		struct profile *worse = i ? a : b;
 		struct function_map *map = &worse->functions.at[1];
-		map->vaddr = map->parent_vaddr = 0x2064; /* as if only one address were known */
+		map->vaddr = map->parent_vaddr = 0x2064; /* only one address is known */
 		map->size = 1;
 		map->source = MAP_FROM_NOTHING;
 		vec_clear(&map->lines);
@@ -155,7 +155,7 @@ TEST(a_better_map_wins_whoever_brings_it)
 	}
 }
 
-TEST(times_go_onto_one_clock)
+TEST(times_are_converted_to_one_clock)
 {
 	OWNED struct profile *early = sample_profile();
 	OWNED struct profile *late = sample_profile();
@@ -163,12 +163,12 @@ TEST(times_go_onto_one_clock)
 
 	late->run.start_unix_ns += 5000000000;
 	again->run.start_unix_ns += 5000000000;
-	profile_merge(late, early);  /* what was there moves */
-	profile_merge(early, again); /* what comes moves */
+	profile_merge(late, early);  /* the times of the destination are shifted */
+	profile_merge(early, again); /* the times of the source are shifted */
 	check_whole(late);
 	check_whole(early);
 	CHECK_EQ(late->run.start_unix_ns, early->run.start_unix_ns);
-	CHECK_EQ(early->run.duration_ns, 2 * again->run.duration_ns); /* not the time in between */
+	CHECK_EQ(early->run.duration_ns, 2 * again->run.duration_ns); /* without the time between the runs */
 	CHECK_EQ(late->run.duration_ns, 2 * again->run.duration_ns);
 	CHECK_EQ(early->run.n_runs, 2);
 	CHECK_EQ(early->processes.at[3].start_ns, 5500000000);
@@ -200,7 +200,7 @@ static struct profile *profile_of_paths(uint64_t first, size_t n)
 	uint32_t hot = cct_child(&profile->cct, CCT_ROOT, 0, 0x100, 0);
 
 	vec_clear(&profile->timeline);
-	profile->run.is_resolved = 0; /* nobody knows what is there */
+	profile->run.is_resolved = 0; /* no symbols are known */
 	cct_add_value(&profile->cct, hot, 0, 0, 1000);
 	for (size_t i = 0; i < n; i++)
 		cct_add_value(&profile->cct, cct_child(&profile->cct, hot, 0, 0x10000 + (first + i) * 4, 0),
@@ -210,7 +210,7 @@ static struct profile *profile_of_paths(uint64_t first, size_t n)
 	return profile;
 }
 
-TEST(a_merge_keeps_to_its_memory_and_its_sums)
+TEST(a_merge_keeps_its_memory_limit_and_its_sums)
 {
 	struct merger *merger =
 		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = 1u << 20 });
@@ -225,7 +225,7 @@ TEST(a_merge_keeps_to_its_memory_and_its_sums)
 	OWNED struct profile *all = merger_finish(merger);
 	profile_unpack(all);
 	CHECK_EQ(profile_sum(all, 0), samples);
-	CHECK(all->cct.nodes.n < 20000); /* of 100,000 */
+	CHECK(all->cct.nodes.n < 20000); /* of 100,000 contexts */
 	CHECK(all->quality.folded_contexts > 50000);
 	CHECK_EQ(all->quality.folded_samples, cct_other_samples(&all->cct));
 	uint64_t hot = 0;
@@ -237,7 +237,7 @@ TEST(a_merge_keeps_to_its_memory_and_its_sums)
 	CHECK_EQ(profile_check(all, "all", &diag), 0);
 }
 
-TEST(of_clock_rates_the_fastest_is_kept_and_none_if_one_is_not_known)
+TEST(the_fastest_clock_rate_is_kept_unless_one_is_unknown)
 {
 	OWNED struct profile *a = sample_profile();
 	OWNED struct profile *b = sample_profile();

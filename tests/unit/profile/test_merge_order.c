@@ -133,7 +133,7 @@ static struct value_tables *test_tables(struct merger **mergers, struct merge_nu
 		CHECK_EQ(value_blocks_encode(&deal, i, dealt[i], &encoded[i]), 0);
 	struct value_tables *tables = value_blocks_join(&deal, encoded);
 	CHECK(tables);
-	encoded[0].len--; /* cut off */
+	encoded[0].len--; /* truncated */
 	struct value_tables *none = value_blocks_join(&deal, encoded);
 	CHECK(!none);
 	for (uint32_t i = 0; i < n; i++) {
@@ -159,7 +159,7 @@ static struct profile *test_merge_shares(struct profile *const *profiles, size_t
 			test_share(mergers, i, i + step, &numbers[i + step]);
 	OWNED struct profile *all = merger_settle(mergers[0], &numbers[0]);
 	for (uint32_t i = 1; i < n_processes; i++)
-		test_follow(&numbers[i], &numbers[i & (i - 1)]); /* without its lowest bit: its parent */
+		test_follow(&numbers[i], &numbers[i & (i - 1)]); /* parent: lowest bit cleared */
 	all->tables = test_tables(mergers, numbers, n_processes);
 	return test_reread(all);
 }
@@ -252,16 +252,16 @@ TEST(runs_of_one_program_merge_to_the_same_bytes_in_any_tree)
 	free_all(p);
 }
 
-TEST(what_is_only_said_by_some_is_the_same_in_any_tree)
+TEST(differing_metadata_merges_to_the_same_in_any_tree)
 {
 	struct profile *p[N];
 
 	test_make(p);
-	p[0]->run.start_unix_ns = p[3]->run.start_unix_ns = 0; /* whenever that was */
+	p[0]->run.start_unix_ns = p[3]->run.start_unix_ns = 0; /* unknown start */
 	p[1]->events.at[0].name = p[1]->metrics.at[1].name = test_text(p[1], "cycles");
 	p[2]->events.at[0].name = p[2]->metrics.at[1].name = test_text(p[2], "branches");
 	p[2]->images.at[0].path = test_text(p[2], "/nfs/solve");
-	p[4]->images.at[1].build_id = p[4]->images.at[0].build_id; /* one file by two names */
+	p[4]->images.at[1].build_id = p[4]->images.at[0].build_id; /* the same file under two names */
 	vec_push(&p[5]->notes, test_text(p[5], "another"));
 	check_any_tree(p, N, false);
 	OWNED struct profile *all = test_merge(p, N, false);
@@ -271,7 +271,7 @@ TEST(what_is_only_said_by_some_is_the_same_in_any_tree)
 	free_all(p);
 }
 
-TEST(events_that_all_have_keep_their_order)
+TEST(common_events_keep_their_order)
 {
 	OWNED struct profile *a = random_profile(1, 50), *b = random_profile(2, 50);
 
@@ -286,14 +286,14 @@ TEST(events_that_all_have_keep_their_order)
 	CHECK_STR(intern_text(&a->strings, a->metrics.at[2].name), "branches");
 }
 
-TEST(code_of_jit_compilers_is_never_the_same_and_still_has_one_order)
+TEST(jit_code_is_never_joined_and_still_has_a_fixed_order)
 {
 	struct profile *p[N];
 
 	test_make(p);
 	for (size_t i = 0; i < N; i++) {
 		p[i]->images.at[0].kind = IMAGE_JIT;
-		p[i]->images.at[0].pid = 7; /* each in a container of its own */
+		p[i]->images.at[0].pid = 7; /* each in a separate container */
 		p[i]->images.at[0].build_id.len = 0;
 		p[i]->run.start_unix_ns = 1790000000000000000;
 	}
@@ -303,7 +303,7 @@ TEST(code_of_jit_compilers_is_never_the_same_and_still_has_one_order)
 	free_all(p);
 }
 
-TEST(functions_that_are_known_better_by_some_are_the_same_in_any_tree)
+TEST(differing_function_maps_merge_to_the_same_in_any_tree)
 {
 	struct profile *p[N];
 
@@ -319,7 +319,7 @@ TEST(functions_that_are_known_better_by_some_are_the_same_in_any_tree)
 		profile_free(p[i]);
 }
 
-TEST(of_many_hosts_a_few_are_named)
+TEST(only_a_few_of_many_targets_are_named)
 {
 	struct profile *p[N];
 	char name[16];
@@ -345,7 +345,7 @@ static struct profile *test_recording(uint32_t seed)
 	struct profile *p = random_profile(seed, 300);
 	uint32_t comm = test_text(p, "worker");
 
-	p->run.mode = test_text(p, "merge"); /* as it will be called */
+	p->run.mode = test_text(p, "merge"); /* as in the result */
 	vec_clear(&p->processes);
 	vec_clear(&p->threads);
 	for (uint32_t i = 0; i < 16; i++) {

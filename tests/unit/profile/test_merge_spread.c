@@ -27,7 +27,7 @@ static struct profile *spread_merge(struct profile *const *profiles, size_t n)
 static void spread_make(struct profile **ret)
 {
 	for (uint32_t i = 0; i < N; i++) {
-		ret[i] = random_profile(1 + i / 2, 80); /* some twice: the same tree */
+		ret[i] = random_profile(1 + i / 2, 80); /* some trees occur twice */
 		for (size_t j = 0; j < ret[i]->processes.n; j++)
 			ret[i]->processes.at[j].rank = 1 + i;
 	}
@@ -103,7 +103,7 @@ static void check_spread(const struct profile *all, struct profile *const *p, ui
 		want.min = value < want.min ? value : want.min;
 	}
 	const struct profile_spread *got = spread_find(all, node, 1, kind);
-	if (kind == SPREAD_INCLUSIVE && !got) /* a leaf: it is the same as what it spent itself */
+	if (kind == SPREAD_INCLUSIVE && !got) /* a leaf: inclusive and self values are equal */
 		got = spread_find(all, node, 1, SPREAD_SELF);
 	CHECK_EQ(got != NULL, want.n != 0);
 	if (!got)
@@ -117,7 +117,7 @@ static void check_spread(const struct profile *all, struct profile *const *p, ui
 	CHECK_EQ(got->squares_high, 0);
 }
 
-TEST(a_reduced_profile_knows_how_ranks_differ)
+TEST(a_reduced_profile_has_statistics_of_the_ranks)
 {
 	struct profile *p[N];
 	uint64_t samples = 0;
@@ -137,7 +137,7 @@ TEST(a_reduced_profile_knows_how_ranks_differ)
 	spread_free(p);
 }
 
-TEST(what_is_reduced_in_steps_is_the_same_byte_by_byte)
+TEST(reducing_in_steps_gives_the_same_bytes)
 {
 	struct profile *p[N];
 	CLEANUP(writer_done) struct writer x = { 0 }, y = { 0 };
@@ -148,14 +148,14 @@ TEST(what_is_reduced_in_steps_is_the_same_byte_by_byte)
 	OWNED struct profile *some = spread_merge(p + 3, 4);
 	struct profile *rest[] = { some, p[1], p[0], p[2] };
 	OWNED struct profile *steps = spread_merge(rest, 4);
-	CHECK_EQ(all->threads.n, 2); /* those whose start is not known */
+	CHECK_EQ(all->threads.n, 2); /* one for the profiles with a known start, one for the others */
 	profile_pack(all, &x);
 	profile_pack(steps, &y);
 	CHECK(bytes_equal(writer_bytes(&x), writer_bytes(&y)));
 	spread_free(p);
 }
 
-TEST(squares_that_are_too_large_stay_at_the_most)
+TEST(sums_of_squares_saturate)
 {
 	OWNED struct profile *a = sample_profile(), *b = sample_profile(), *c = sample_profile();
 	struct profile *const three[] = { a, b, c };
@@ -173,7 +173,7 @@ TEST(squares_that_are_too_large_stay_at_the_most)
 	CHECK(is_found);
 }
 
-TEST(merges_and_reduced_profiles_do_not_mix_by_accident)
+TEST(merged_and_reduced_profiles_cannot_be_mixed)
 {
 	OWNED struct profile *a = sample_profile(), *b = sample_profile();
 	struct profile *const both[] = { a, b };

@@ -13,7 +13,7 @@
 
 #define WRITER CLEANUP(writer_done)
 
-TEST(profile_comes_back_as_it_was_written)
+TEST(profile_round_trips)
 {
 	OWNED struct profile *before = sample_profile(), *after = NULL;
 	WRITER struct writer file = { 0 };
@@ -24,7 +24,7 @@ TEST(profile_comes_back_as_it_was_written)
 	CHECK_STR(profile_difference(before, after), "none");
 }
 
-TEST(profile_comes_back_after_packing_with_zstd)
+TEST(profile_round_trips_with_zstd)
 {
 	OWNED struct profile *before = random_profile(7, 3000), *after = NULL;
 	WRITER struct writer file = { 0 };
@@ -62,7 +62,7 @@ static struct profile *ordered_profile(uint32_t seed, size_t n)
 	return all;
 }
 
-TEST(dense_profile_comes_back_as_it_was_written)
+TEST(dense_profile_round_trips)
 {
 	for (uint32_t seed = 1; seed < 20; seed++) {
 		OWNED struct profile *before = ordered_profile(seed, seed * 100), *after = NULL;
@@ -103,7 +103,7 @@ TEST(dense_addresses_may_be_anywhere)
 	CHECK_STR(profile_difference(before, after), "none");
 }
 
-TEST(dense_profile_in_no_order_is_written_as_any_other)
+TEST(dense_profile_that_is_not_sorted_is_written_like_any_other)
 {
 	OWNED struct profile *before = random_profile(7, 300), *after = NULL;
 	WRITER struct writer file = { 0 };
@@ -119,7 +119,7 @@ TEST(dense_profile_in_no_order_is_written_as_any_other)
 }
 
 /* A file without the column has 0 there. */
-TEST(whose_jit_code_it_is_comes_back_and_is_found_in_the_names_of_older_files)
+TEST(the_pid_of_jit_code_round_trips_and_is_parsed_from_names_in_older_files)
 {
 	static const struct {
 		const char *path;
@@ -150,7 +150,7 @@ TEST(whose_jit_code_it_is_comes_back_and_is_found_in_the_names_of_older_files)
 		CHECK_EQ(after->images.at[i].pid, cases[i].read);
 }
 
-TEST(profile_that_was_read_can_grow_on)
+TEST(nodes_can_be_added_to_a_profile_that_was_read)
 {
 	OWNED struct profile *before = sample_profile(), *after = NULL;
 	WRITER struct writer file = { 0 };
@@ -177,7 +177,7 @@ TEST(an_empty_profile_round_trips)
 	CHECK_STR(profile_difference(before, after), "none");
 }
 
-TEST(every_flipped_byte_is_noticed)
+TEST(every_flipped_byte_is_detected)
 {
 	OWNED struct profile *before = sample_profile();
 	WRITER struct writer file = { 0 };
@@ -262,7 +262,7 @@ static void check_damage(const struct profile *before, void (*pack)(const struct
 	CHECK(n_refused > 0);
 }
 
-TEST(damage_behind_right_checksums_is_refused_or_harmless)
+TEST(damage_with_valid_checksums_is_refused_or_harmless)
 {
 	OWNED struct profile *before = sample_profile();
 
@@ -396,7 +396,7 @@ TEST(write_replaces_the_file_and_rotate_keeps_the_last_one)
 	CHECK_STR(profile_difference(before, after), "none");
 	CHECK_EQ(unlink(path), 0);
 	CHECK_EQ(unlink(old), 0);
-	CHECK_EQ(rmdir(folder), 0); /* and nothing else is left in it */
+	CHECK_EQ(rmdir(folder), 0); /* no other file is left in it */
 }
 
 TEST(images_are_read_without_the_call_paths)
@@ -421,7 +421,7 @@ TEST(images_are_read_without_the_call_paths)
 	CHECK_EQ(unlink(path), 0);
 }
 
-TEST(write_goes_through_a_device_and_does_not_replace_it)
+TEST(write_to_a_device_does_not_replace_it)
 {
 	OWNED struct profile *profile = sample_profile();
 	struct diag diag = { 0 };
@@ -432,7 +432,7 @@ TEST(write_goes_through_a_device_and_does_not_replace_it)
 	CHECK(S_ISCHR(st.st_mode));
 }
 
-TEST(write_says_where_it_could_not)
+TEST(write_reports_the_file_that_failed)
 {
 	OWNED struct profile *profile = sample_profile();
 	struct diag diag = { 0 };

@@ -18,7 +18,7 @@ static const char *name_at(const struct profile *p, image_id image, uint64_t vad
 }
 
 /* A profile of this program: its own functions, an unmapped address, the kernel. */
-TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
+TEST(resolve_names_unknown_addresses_by_image_and_offset)
 {
 	OWNED struct profile *p = profile_new();
 	struct images *images = images_new();
@@ -52,7 +52,7 @@ TEST(resolve_names_what_it_can_and_says_where_the_rest_is)
 	CHECK_EQ(p->run.is_resolved, 1);
 
 	size_t n = p->functions.n;
-	CHECK_EQ(resolve(p, images, NULL, &diag), 0); /* once more changes nothing */
+	CHECK_EQ(resolve(p, images, NULL, &diag), 0); /* a second time changes nothing */
 	CHECK_EQ(p->functions.n, n);
 	images_free(images);
 }
@@ -121,7 +121,7 @@ static void stored_put(struct stored_case *c, uint64_t wrong)
 	intern_done(&strings);
 }
 
-TEST(resolve_structures_takes_what_was_made_of_the_same_maps)
+TEST(resolve_structures_reuses_stored_structures_of_the_same_maps)
 {
 	struct stored_case c;
 
@@ -135,7 +135,7 @@ TEST(resolve_structures_takes_what_was_made_of_the_same_maps)
 	stored_finish(&c);
 }
 
-TEST(resolve_structures_replaces_what_was_made_of_others)
+TEST(resolve_structures_replaces_stored_structures_of_other_maps)
 {
 	struct stored_case c;
 

@@ -21,7 +21,7 @@ struct apart_case {
 	struct images *images;
 	image_id self, libc, gone, kernel;
 	uint64_t in_self, in_libc;
-	char copy[64]; /* of this program, that anybody can write; "" if there is none */
+	char copy[64]; /* path of a world-writable copy of this program; "" = none */
 };
 
 static uint64_t address_in_libc(const struct apart_case *c)
@@ -58,7 +58,7 @@ static void apart_copy_self(char path[64])
 	close(fd);
 }
 
-/* False if it cannot be made. is_foreign: this program is a copy that anybody can write. */
+/* False if it cannot be made. is_foreign: this program is a world-writable copy. */
 static bool apart_begin_as(struct apart_case *c, bool is_foreign)
 {
 	struct diag diag = { 0 };
@@ -110,7 +110,7 @@ static const char *apart_name(const struct apart_case *c, image_id image, uint64
 	return map ? intern_text(&c->profile->strings, map->name) : "";
 }
 
-TEST(a_fenced_child_finds_what_we_find)
+TEST(a_fenced_child_finds_the_same_names)
 {
 	struct apart_case apart, here;
 	struct resolve_options options = { 0 };
@@ -136,7 +136,7 @@ TEST(a_fenced_child_finds_what_we_find)
 	CHECK_EQ(apart.profile->structures.n, here.profile->structures.n);
 	CHECK_EQ(apart.profile->codes.n, here.profile->codes.n);
 	CHECK_EQ(apart.profile->quality.unsymbolized, here.profile->quality.unsymbolized);
-	CHECK_EQ(apart.profile->cct.values.n, here.profile->cct.values.n); /* the tree is as it was */
+	CHECK_EQ(apart.profile->cct.values.n, here.profile->cct.values.n); /* the tree is unchanged */
 	CHECK_EQ(apart.profile->notes.n, 0);
 	apart_end(&apart);
 	apart_end(&here);
@@ -145,9 +145,9 @@ TEST(a_fenced_child_finds_what_we_find)
 /* ---- in pieces ---------------------------------------------------------------------------------- */
 
 struct pieces_seen {
-	const struct apart_case *whole; /* with names */
+	const struct apart_case *whole; /* with all names */
 	size_t n_pieces, n_functions, n_structures, n_codes;
-	image_id known; /* of which everything is known; IMAGE_NONE: of none */
+	image_id known; /* the image that is already completely resolved; IMAGE_NONE: none */
 };
 
 static void pieces_take(void *context, struct profile *names)
@@ -180,7 +180,7 @@ static size_t pieces_lacking(void *context, const struct profile *profile, image
 	return image == seen->known ? 0 : n;
 }
 
-TEST(pieces_have_the_names_of_the_whole)
+TEST(resolving_in_pieces_gives_the_same_names)
 {
 	struct apart_case whole, c;
 	struct resolve_options options = { .is_frugal = true };
@@ -235,7 +235,7 @@ TEST(a_child_that_dies_costs_the_names_of_one_image)
 	apart_end(&c);
 }
 
-/* ---- a child that somebody took over ------------------------------------------------------------ */
+/* ---- a compromised child ------------------------------------------------------------------------ */
 
 static const struct store_key key_of_libc = { "maps", 1, { 17, 18 } };
 
@@ -285,7 +285,7 @@ static void lie_in_result(const struct apart_case *c, struct channel *channel)
 	channel_tell(channel, CHANNEL_RESULT, writer_bytes(&names));
 }
 
-/* Called only in the child, while it reads the file that anybody can write. */
+/* Called only in the child, while it reads the world-writable file. */
 static struct functions *functions_or_lie(void *context, image_id image)
 {
 	const struct lie *lie = context;
@@ -302,7 +302,7 @@ static struct functions *functions_or_lie(void *context, image_id image)
 	_exit(0);
 }
 
-TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
+TEST(a_compromised_child_cannot_replace_stored_entries_of_other_files)
 {
 	struct apart_case c;
 	struct diag diag = { 0 };
@@ -321,14 +321,14 @@ TEST(a_child_that_was_taken_over_puts_nothing_in_the_place_of_other_files)
 	CHECK(entry.len == 4 && memcmp(entry.at, "true", 4) == 0);
 	store_release(entry);
 	CHECK_STR(apart_name(&c, c.libc, c.in_libc), "qsort");
-	CHECK_EQ(c.profile->notes.n, 1); /* the one who read the copy ended early */
+	CHECK_EQ(c.profile->notes.n, 1); /* the child that read the copy ended early */
 	store_close(store);
 	snprintf(command, sizeof(command), "rm -r %s", path);
 	CHECK_EQ(system(command), 0);
 	apart_end(&c);
 }
 
-TEST(a_child_that_was_taken_over_lies_about_its_own_file_only)
+TEST(a_compromised_child_can_only_falsify_its_own_file)
 {
 	struct apart_case c;
 	struct diag diag = { 0 };

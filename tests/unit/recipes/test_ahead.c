@@ -50,14 +50,14 @@ enum {
 	BACK_3 = 0x54ffffa1,    /* b.ne .-12 */
 };
 
-TEST(ahead_finds_the_frame_that_a_return_gives_back)
+TEST(ahead_finds_the_frame_that_an_epilogue_releases)
 {
 	CHECK_STR(ARM(0, true, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
 	CHECK_STR(ARM(0, false, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
 	CHECK_STR(ARM(2, false, NOP, POP_PAIR, RET), "cfa=sp+0 ra=same");
 }
 
-TEST(ahead_sees_what_is_saved_and_restored_on_the_way)
+TEST(ahead_tracks_saves_and_restores_on_its_path)
 {
 	CHECK_STR(ARM(0, false, PUSH_PAIR, SET_FP, CALL, POP_PAIR, RET), "cfa=sp+0 ra=same");
 }
@@ -69,7 +69,7 @@ TEST(ahead_follows_branches_and_leaves_loops)
 	CHECK_STR(ARM(0, true, 0xb4000060, 0, NOP, POP_PAIR, RET), "cfa=sp+32 x29=c-32 ra=c-24");
 }
 
-TEST(ahead_does_not_believe_that_the_return_address_survives_a_call)
+TEST(ahead_does_not_assume_that_the_return_address_survives_a_call)
 {
 	CHECK_STR(ARM(0, true, NOP, RET), "none");
 	CHECK_STR(ARM(0, false, CALL, RET), "none");
@@ -82,24 +82,24 @@ TEST(ahead_follows_a_return_through_another_register)
 	CHECK_STR(ARM(0, false, NOP, ret_x15), "cfa=sp+0 ra=x15");
 	CHECK_STR(ARM(0, true, NOP, CALL, ret_x15), "cfa=sp+0 ra=x15");
 	CHECK_STR(ARM(0, true, NOP, 0xaa0f03fe, RET), "cfa=sp+0 ra=x15"); /* mov x30, x15 */
-	/* mov x15, x3: not what it was; ret x14: nobody says that callees keep it */
+	/* mov x15, x3: overwritten; ret x14: not known to be preserved by callees */
 	CHECK_STR(ARM(0, true, NOP, 0xaa0303ef, CALL, ret_x15), "none");
 	CHECK_STR(ARM(0, true, NOP, 0xd65f01c0), "none");
 }
 
-TEST(ahead_says_nothing_where_exits_disagree)
+TEST(ahead_gives_no_recipe_if_exits_disagree)
 {
 	/* cbz x0, .+12; ldp; ret; ldp x29, x30, [sp], #16; ret */
 	CHECK_STR(ARM(0, true, 0xb4000060, POP_PAIR, RET, 0xa8c17bfd, RET), "none");
 }
 
-TEST(ahead_takes_an_indirect_jump_for_an_exit_only_behind_the_frame)
+TEST(ahead_treats_an_indirect_jump_as_an_exit_only_after_the_frame_is_released)
 {
 	CHECK_STR(ARM(0, false, NOP, JUMP_X8), "none");
 	CHECK_STR(ARM(0, true, POP_PAIR, JUMP_X8), "cfa=sp+32 x29=c-32 ra=c-24");
 }
 
-TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
+TEST(ahead_treats_a_jump_after_the_frame_is_released_as_a_tail_call_or_shared_epilogue)
 {
 	/* ldp x29, x30, [sp], #32; b .+8; udf; then another function, which never returns */
 	CHECK_STR(ARM(0, true, POP_PAIR, 0x14000002, 0, CALL, 0x14000000), "cfa=sp+32 x29=c-32 ra=c-24");
@@ -107,7 +107,7 @@ TEST(ahead_takes_a_jump_behind_the_frame_for_a_tail_call_or_a_shared_epilogue)
 	CHECK_STR(ARM(0, true, 0xa9407bfd, 0x14000002, 0, 0x9100c3ff, RET), "cfa=sp+48 x29=c-48 ra=c-40");
 }
 
-TEST(ahead_does_not_take_a_look_at_another_frame_for_the_end_of_its_own)
+TEST(ahead_does_not_mistake_a_read_of_another_frame_for_an_epilogue)
 {
 	/* ldr x30, [x29, #8]; b .+8; udf; nop (eight more than an epilogue has); the exit */
 	CHECK_STR(ARM(0, true, 0xf94007be, 0x14000002, 0, NOP, NOP, NOP, NOP, NOP, NOP, NOP, NOP, POP_PAIR,
@@ -116,12 +116,12 @@ TEST(ahead_does_not_take_a_look_at_another_frame_for_the_end_of_its_own)
 }
 
 /* More branches ahead than are remembered, the last of which leads out; all others to a trap. */
-TEST(ahead_remembers_the_branches_that_lead_furthest)
+TEST(ahead_keeps_the_branches_with_the_furthest_targets)
 {
 	uint32_t words[1200] = { 0 };
 
 	for (uint32_t i = 0; i < 1000; i++)
-		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf */
+		words[i] = 0xb4000000 | (1100 - i % 50 - i) << 5; /* cbz x0, one of fifty udf instructions */
 	words[1000] = 0xb4000040;                                 /* cbz x0, .+8 */
 	words[1001] = 0x14000000;                                 /* b . */
 	words[1002] = POP_PAIR;
@@ -130,7 +130,7 @@ TEST(ahead_remembers_the_branches_that_lead_furthest)
 	CHECK_STR(recipe_in(&isa_aarch64, code, 0, true), "cfa=sp+32 x29=c-32 ra=c-24");
 }
 
-TEST(ahead_finds_the_return_address_where_a_call_has_just_left_it)
+TEST(ahead_finds_the_return_address_in_its_register_at_an_entry)
 {
 	const uint32_t mark = 0xd503245f; /* bti c */
 
@@ -141,28 +141,28 @@ TEST(ahead_finds_the_return_address_where_a_call_has_just_left_it)
 	CHECK_STR(ARM(2, false, mark, 0xd10083ff, NOP, JUMP_X8), "none"); /* sub sp, sp, #32 */
 }
 
-TEST(ahead_knows_that_arguments_are_given_back_by_a_number)
+TEST(ahead_does_not_know_sp_if_a_variable_number_of_arguments_is_popped)
 {
 	/* mov sp, x29; ldp x29, x30, [sp], #16; add sp, sp, x3, lsl #3; ret */
 	CHECK_STR(ARM(0, true, 0x910003bf, 0xa8c17bfd, 0x8b236fff, RET),
 		  "cfa=x29+16 x29=c-16 ra=c-8 sp=undefined");
 }
 
-TEST(ahead_takes_the_caller_s_sp_from_a_slot)
+TEST(ahead_finds_the_caller_s_sp_in_a_slot)
 {
 	/* ldur x13, [x29, #-8]; ldp x29, x30, [x29]; mov sp, x13; ret */
 	CHECK_STR(ARM(0, true, 0xf85f83ad, 0xa9407bbd, 0x910001bf, RET),
 		  "cfa=*(x29-8) x29=*(x29+0) ra=*(x29+8)");
 }
 
-TEST(ahead_says_nothing_where_code_ends)
+TEST(ahead_gives_no_recipe_if_the_code_ends)
 {
 	CHECK_STR(ARM(0, false, NOP, NOP), "none");
 	CHECK_STR(ARM(5, false, NOP, NOP), "none");
 	CHECK_STR(ARM(0, false, 0x14000000), "none"); /* b . */
 }
 
-TEST(ahead_leaves_frames_of_x86)
+TEST(ahead_unwinds_frames_of_x86)
 {
 	/* nop; add $0x18, %rsp; pop %rbp; ret */
 	struct bytes code = PROGRAM(0x90, 0x48, 0x83, 0xc4, 0x18, 0x5d, 0xc3);

@@ -81,12 +81,12 @@ static const char *recipe_at(struct scene *s, uint64_t vaddr, uint64_t *ret_func
 	return text;
 }
 
-TEST(analysis_knows_an_end_that_functions_share_between_them)
+TEST(analysis_recognises_a_tail_shared_by_functions)
 {
 	static const uint32_t words[] = {
 		0xaa1e03ef, /* 1000 mov x15, x30 */
 		0xd10803ff, /* 1004 sub sp, sp, #512 */
-		0xd63f0120, /* 1008 blr x9: no function begins by reading x9 */
+		0xd63f0120, /* 1008 blr x9: no function starts by reading x9 */
 		0x910803ff, /* 100c add sp, sp, #512 */
 		0xd65f01e0, /* 1010 ret x15 */
 		0x100000e9, /* 1014 the function: adr x9, 1030 */
@@ -120,10 +120,10 @@ TEST(analysis_follows_an_instruction_that_the_linker_moved)
 		0x94000003, /* 101c bl 1028 */
 		0xa8c17bfd, /* 1020 ldp x29, x30, [sp], #16 */
 		0xd65f03c0, /* 1024 ret */
-		0xb4000060, /* 1028 called: cbz x0, 1034, into what was moved */
+		0xb4000060, /* 1028 called: cbz x0, 1034, in the cold part */
 		0x91000400, /* 102c add x0, x0, #1 */
 		0xd65f03c0, /* 1030 ret */
-		0xf9400001, /* 1034 what was moved: ldr x1, [x0] */
+		0xf9400001, /* 1034 cold part of the entry: ldr x1, [x0] */
 		0x17fffff5, /* 1038 b 100c */
 	};
 	uint64_t function = 0;
@@ -135,13 +135,13 @@ TEST(analysis_follows_an_instruction_that_the_linker_moved)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
+TEST(analysis_treats_a_call_that_never_returns_as_an_end)
 {
 	static const uint32_t words[] = {
 		0xb4000080, /* 1000 cbz x0, 1010 */
 		0xa9be7bfd, /* 1004 stp x29, x30, [sp, #-32]! */
 		0x94000003, /* 1008 bl 1014 */
-		0x910043ff, /* 100c add sp, sp, #16: nobody comes here */
+		0x910043ff, /* 100c add sp, sp, #16: unreachable */
 		0xd65f03c0, /* 1010 ret */
 		0x94000001, /* 1014 called: bl 1018 */
 		0x14000000, /* 1018 b 1018 */
@@ -154,7 +154,7 @@ TEST(analysis_takes_a_call_that_never_comes_back_for_an_end)
 	scene_done(&s);
 }
 
-TEST(analysis_believes_fp_where_only_one_path_made_room_for_an_array)
+TEST(analysis_uses_fp_where_only_one_path_allocated_an_array)
 {
 	static const uint32_t words[] = {
 		0xa9be7bfd, /* 1000 the entry: stp x29, x30, [sp, #-32]! */
@@ -196,7 +196,7 @@ TEST(analysis_finds_the_caller_where_pushed_arguments_hide_the_cfa)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
+TEST(analysis_does_not_mistake_a_popped_argument_for_the_return_address)
 {
 	static const uint32_t words[] = {
 		0xa9bf7bfd, /* 1000 the entry: stp x29, x30, [sp, #-16]! */
@@ -217,11 +217,11 @@ TEST(analysis_takes_no_argument_that_is_given_back_for_the_return_address)
 	scene_done(&s);
 }
 
-TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
+TEST(analysis_treats_code_between_traps_without_jumps_to_it_as_a_function)
 {
 	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
 	static const uint8_t handler[] = {
-		0x43, 0x0f, 0xb6, 0x5c, 0x0c, 0x01, /* 1020 movzbl 1(%r12,%r9), %ebx: no caller passes them */
+		0x43, 0x0f, 0xb6, 0x5c, 0x0c, 0x01, /* 1020 movzbl 1(%r12,%r9), %ebx: no arguments */
 		0x48, 0x8b, 0x0c, 0xda,             /* 1026 mov (%rdx,%rbx,8), %rcx */
 		0xff, 0xe1,                         /* 102a jmp *%rcx */
 	};
@@ -251,7 +251,7 @@ TEST(analysis_takes_code_between_traps_that_nothing_jumps_to_for_a_function)
 	scene_done(&s);
 }
 
-TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
+TEST(analysis_finds_the_caller_where_moved_arguments_hide_the_cfa)
 {
 	static const uint8_t code[] = {
 		0x85, 0xff,       /* 1000 test %edi, %edi */
@@ -282,7 +282,7 @@ TEST(analysis_finds_the_caller_where_arguments_that_were_moved_hide_the_cfa)
 	scene_done(&s);
 }
 
-TEST(analysis_knows_code_between_traps_that_functions_jump_to)
+TEST(analysis_recognises_code_between_traps_that_functions_jump_to)
 {
 	static const uint8_t entry[] = { 0xe8, 0x3b, 0x00, 0x00, 0x00, 0xc3 }; /* 1000 call 1040; ret */
 	static const uint8_t shared[] = { 0x49, 0x8b, 0x45, 0x08,              /* 1020 mov 8(%r13), %rax */

@@ -14,7 +14,7 @@ static struct bytes code_at(void *context, uint64_t pc)
 	return pc < CODE ? (struct bytes){ 0 } : bytes_from(*code, pc - CODE);
 }
 
-/* The recipe behind the last of the words, as text. */
+/* The recipe after the last word, as text. */
 static const char *behind(const uint32_t *words, size_t n, bool is_return)
 {
 	static char text[256];
@@ -52,7 +52,7 @@ enum {
 	PACIASP = 0xd503233f,
 };
 
-TEST(behind_finds_the_frame_where_it_was_made)
+TEST(behind_finds_the_prologue_that_created_the_frame)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP), FRAME);
 	CHECK_STR(BEHIND(RET, PUSH_PAIR, SET_FP, LOWER, CALL, NOP), FRAME);
@@ -60,13 +60,13 @@ TEST(behind_finds_the_frame_where_it_was_made)
 	CHECK_STR(BEHIND(LOWER, PACIASP, PUSH_PAIR, SET_FP, CALL), FRAME);
 }
 
-TEST(behind_finds_a_frame_in_the_middle_of_what_is_saved)
+TEST(behind_finds_a_frame_record_among_other_saved_registers)
 {
 	/* sub sp, sp, #64; stp x29, x30, [sp, #32]; stp x20, x19, [sp, #48]; add x29, sp, #32 */
 	CHECK_STR(BEHIND(RET, 0xd10103ff, 0xa9027bfd, 0xa9034ff4, 0x910083fd, CALL), FRAME);
 }
 
-TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)
+TEST(behind_gives_no_recipe_after_an_unconditional_jump)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, RET, NOP), "none");
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, JUMP_X8, NOP), "none");
@@ -74,16 +74,16 @@ TEST(behind_says_nothing_where_control_may_have_come_from_elsewhere)
 	CHECK_STR(BEHIND(NOP, NOP, NOP), "none");
 }
 
-TEST(behind_says_nothing_where_the_frame_pointer_is_another)
+TEST(behind_gives_no_recipe_if_the_frame_pointer_was_changed)
 {
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xa8c27bfd, NOP), "none"); /* ldp x29, x30, [sp], #32 */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, SET_FP, 0xaa0003fd, NOP), "none"); /* mov x29, x0 */
 	CHECK_STR(BEHIND(UDF, NOP, SET_FP, NOP), "none");                   /* nothing is saved */
-	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* something else is */
+	CHECK_STR(BEHIND(UDF, 0xa9be4ff4, SET_FP, NOP), "none");            /* other registers are saved */
 	CHECK_STR(BEHIND(UDF, PUSH_PAIR, 0x910043fd, NOP), "none");         /* add x29, sp, #16 */
 }
 
-TEST(behind_does_not_look_over_a_call_from_a_function_that_may_have_no_frame)
+TEST(behind_does_not_look_across_a_call_in_a_function_that_may_have_no_frame)
 {
 	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, NOP), FRAME);
 	CHECK_STR(BEHIND_INSIDE(UDF, PUSH_PAIR, SET_FP, CALL, NOP), "none");
@@ -100,16 +100,16 @@ static bool points_to_frame(const uint32_t *words, size_t n)
 #define POINTS(...) \
 	points_to_frame((const uint32_t[]){ __VA_ARGS__ }, sizeof((const uint32_t[]){ __VA_ARGS__ }) / 4)
 
-TEST(behind_tells_whether_the_frame_pointer_points_to_the_frame)
+TEST(behind_determines_whether_the_frame_pointer_points_to_the_frame)
 {
 	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, LOWER, CALL));
-	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another way out */
-	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PACIASP, NOP, CALL)); /* another function's */
+	CHECK(POINTS(PACIASP, PUSH_PAIR, SET_FP, 0xa8c27bfd, RET, JUMP_X8, NOP, CALL)); /* another exit */
+	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PACIASP, NOP, CALL)); /* the prologue of another function */
 	CHECK(!POINTS(PUSH_PAIR, SET_FP, RET, PUSH_PAIR, NOP, CALL));
 	CHECK(!POINTS(NOP, NOP, CALL));
 }
 
-/* x86-64: the recipe `at` bytes behind the start of a prologue that V8 makes, and of code that looks like
+/* x86-64: the recipe `at` bytes after the start of a prologue as V8 generates it, or of code that looks like
  * one. */
 static const char *in_prologue(const uint8_t *bytes, size_t n, size_t at)
 {
@@ -127,7 +127,7 @@ static const char *in_prologue(const uint8_t *bytes, size_t n, size_t at)
 	return text;
 }
 
-TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
+TEST(behind_recognises_prologues_of_code_that_cannot_be_decoded_backwards)
 {
 	static const uint8_t code[] = {
 		0xe9, 0xb1, 0x44, 0xe5, 0x7f, /* 0 jmp elsewhere */
@@ -149,7 +149,7 @@ TEST(behind_knows_the_prologue_of_code_that_cannot_be_decoded_backwards)
 	CHECK_STR(in_prologue(code, sizeof(code), 9), framed);
 	CHECK_STR(in_prologue(code, sizeof(code), 11), framed);
 	CHECK_STR(in_prologue(code, sizeof(code), 19), framed);
-	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* behind a return */
+	CHECK_STR(in_prologue(code, sizeof(code), 20), "none"); /* after a return */
 	CHECK_STR(in_prologue(code, sizeof(code), 8), "none");  /* inside an instruction */
 	CHECK_STR(in_prologue(code, sizeof(code), 12), "none");
 	/* After a call, it may be another function. */

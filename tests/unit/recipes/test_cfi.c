@@ -78,14 +78,14 @@ TEST(cfi_follows_a_classic_prologue)
 		  0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x02, 0x40, 0x0c, 7, 8);
 }
 
-TEST(cfi_keys_a_restored_state_by_where_it_is_restored)
+TEST(cfi_restores_a_remembered_state)
 {
 	CHECK_X86("0:cfa=rsp+8 ra=c-8 | 1:cfa=rsp+16 rbx=c-16 ra=c-8 | 10:cfa=rsp+8 ra=c-8 | "
 		  "11:cfa=rsp+16 rbx=c-16 ra=c-8",
 		  0x41, 0x0e, 16, 0x83, 2, 0x0a, 0x4f, 0x0e, 8, 0xc3, 0x41, 0x0b);
 }
 
-TEST(cfi_restores_what_the_cie_said_not_what_was_default)
+TEST(cfi_restores_the_rule_of_the_cie_not_the_default)
 {
 	struct fde fde = x86_fde(PROGRAM(0x41, 0x83, 5, 0x41, 0xc3));
 
@@ -101,7 +101,7 @@ TEST(cfi_scales_by_the_code_alignment)
 		  0x42, 0xde, 0xdd, 0x0e, 0);
 }
 
-TEST(cfi_knows_a_signed_return_address)
+TEST(cfi_recognises_a_signed_return_address)
 {
 	CHECK_ARM("0:cfa=sp+0 | 4:cfa=sp+0 signed | 8:cfa=sp+0", 0x41, 0x2d, 0x41, 0x2d);
 	/* on x86-64 the same number is not defined */
@@ -114,7 +114,7 @@ TEST(cfi_ignores_vector_registers)
 	CHECK_ARM("0:cfa=sp+0", 0x41, 0x05, 72, 2);
 }
 
-TEST(cfi_says_where_the_outermost_frame_is)
+TEST(cfi_marks_the_outermost_frame)
 {
 	CHECK_X86("0:cfa=rsp+8 ra=undefined", 0x07, 16);
 	CHECK_ARM("0:cfa=sp+0 ra=undefined", 0x07, 30);
@@ -127,7 +127,7 @@ TEST(cfi_puts_the_cfa_above_the_return_address)
 		  0x88, 26);
 }
 
-TEST(cfi_knows_registers_kept_in_registers)
+TEST(cfi_reads_registers_saved_in_registers)
 {
 	CHECK_ARM("0:cfa=sp+0 ra=x9", 0x09, 30, 9);
 }
@@ -140,18 +140,18 @@ TEST(cfi_reads_realigned_frames_without_an_evaluator)
 	CHECK_X86("0:cfa=exp ra=c-8", 0x0f, 5, 0x77, 8, 0x80, 0, 0x22);
 }
 
-TEST(cfi_knows_values_relative_to_the_cfa)
+TEST(cfi_reads_values_relative_to_the_cfa)
 {
 	CHECK_X86("0:cfa=rsp+8 rsp=v+16 ra=c-8", 0x15, 7, 0x7e);
 	CHECK_X86("0:cfa=rsp+8 rbx=vexp ra=c-8", 0x16, 3, 1, 0x30);
 }
 
-TEST(cfi_passes_over_argument_sizes)
+TEST(cfi_skips_argument_sizes)
 {
 	CHECK_X86("0:cfa=rsp+8 ra=c-8", 0x41, 0x2e, 32, 0x41);
 }
 
-TEST(cfi_moves_by_address)
+TEST(cfi_sets_the_location)
 {
 	struct fde fde = x86_fde(PROGRAM(0x01, 0x20, 0x10, 0, 0, 0, 0, 0, 0, 0x0e, 16));
 
@@ -167,7 +167,7 @@ TEST(cfi_stops_at_the_end_of_the_function)
 	CHECK_X86("0:cfa=rsp+8 ra=c-8", 0x03, 0x00, 0x01, 0x0e, 99);
 }
 
-TEST(cfi_says_that_nothing_is_known_behind_damage)
+TEST(cfi_has_no_recipe_after_damage)
 {
 	struct fde fde = x86_fde(PROGRAM(0x41, 0x0e, 16, 0x41, 0x3e));
 
@@ -195,7 +195,7 @@ TEST(cfi_marks_signal_frames)
 	CHECK_STR(rows_of(&fde, &test_x86, 0), "0:cfa=rsp+8 ra=c-8 signal");
 }
 
-TEST(cfi_without_a_rule_for_a_pushed_return_address_is_no_recipe)
+TEST(cfi_without_a_rule_for_a_pushed_return_address_gives_no_recipe)
 {
 	struct fde fde = x86_fde(PROGRAM(0));
 

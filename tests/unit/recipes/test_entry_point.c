@@ -20,7 +20,7 @@ struct program {
 	uint16_t machine;
 	uint8_t ra, sp;
 	uint32_t wrap, entry_size; /* the unwind entry covers both _start and __wrap_main */
-	uint32_t others[3];        /* functions behind */
+	uint32_t others[3];        /* functions after it */
 	struct bytes code;
 };
 
@@ -133,7 +133,7 @@ TEST(entry_point_s_unwind_entry_ends_where_its_code_does)
 }
 
 /* adr refers to code that control falls or jumps into: a label. */
-TEST(entry_point_has_labels)
+TEST(entry_point_labels_are_not_functions)
 {
 	const struct {
 		struct bytes code;

@@ -24,7 +24,7 @@ struct scene {
 	struct image *image;
 	image_id id;
 	struct frames *frames;
-	uint64_t places[N_PLACES]; /* in functions of the image */
+	uint64_t places[N_PLACES]; /* addresses in functions of the image */
 	size_t n_places;
 };
 
@@ -81,7 +81,7 @@ static void scene_done(struct scene *s)
 	rmdir(s->directory);
 }
 
-static size_t forget_every; /* 0 = nothing is forgotten */
+static size_t forget_every; /* 0 = never */
 
 /* All results for addresses [first, end), as text. Returns how many functions had to be analysed for
  * them. */
@@ -144,7 +144,7 @@ TEST(knowledge_is_the_same_with_and_without_a_store)
 	scene_done(&s);
 }
 
-TEST(knowledge_that_was_forgotten_meanwhile_is_the_same)
+TEST(knowledge_is_the_same_after_memory_was_dropped)
 {
 	static char plain[TEXT_MAX], text[TEXT_MAX];
 	struct scene s;
@@ -152,12 +152,12 @@ TEST(knowledge_that_was_forgotten_meanwhile_is_the_same)
 	scene_make(&s);
 	uint64_t n = ask(&s, NULL, 0, s.n_places, true, plain, sizeof(plain));
 	forget_every = 7;
-	CHECK_EQ(ask(&s, NULL, 0, s.n_places, true, text, sizeof(text)), n); /* there is no store: it stays */
+	CHECK_EQ(ask(&s, NULL, 0, s.n_places, true, text, sizeof(text)), n); /* no store: nothing dropped */
 	CHECK_STR(text, plain);
-	CHECK(ask(&s, s.store, 0, s.n_places, true, text, sizeof(text)) < n); /* the last ones are known */
+	CHECK(ask(&s, s.store, 0, s.n_places, true, text, sizeof(text)) < n); /* the last are in the store */
 	CHECK_STR(text, plain);
 	forget_every = 0;
-	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0); /* all was kept */
+	CHECK_EQ(ask(&s, s.store, 0, s.n_places, false, text, sizeof(text)), 0); /* all were stored */
 	CHECK_STR(text, plain);
 	scene_done(&s);
 }
@@ -179,13 +179,13 @@ static void check_joins(const char *path)
 	scene_done(&s);
 }
 
-TEST(knowledge_joins_what_is_kept)
+TEST(knowledge_adds_to_the_stored_entry)
 {
 	check_joins("/proc/self/exe");
 }
 
 /* For an image with thousands of functions their list is stored, too, with a few of their names. */
-TEST(knowledge_joins_what_is_kept_of_a_large_image)
+TEST(knowledge_adds_to_the_stored_entry_of_a_large_image)
 {
 	Dl_info libc;
 
@@ -193,7 +193,7 @@ TEST(knowledge_joins_what_is_kept_of_a_large_image)
 	check_joins(libc.dli_fname);
 }
 
-TEST(knowledge_is_kept_when_it_is_saved_and_not_before)
+TEST(knowledge_is_stored_only_when_it_is_saved)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -204,7 +204,7 @@ TEST(knowledge_is_kept_when_it_is_saved_and_not_before)
 	scene_done(&s);
 }
 
-TEST(knowledge_of_a_file_that_has_changed_is_not_kept)
+TEST(knowledge_of_a_changed_file_is_not_stored)
 {
 	static char text[TEXT_MAX];
 	struct scene s;
@@ -229,7 +229,7 @@ static void describe(const struct scene *s, struct analysis *analysis, const str
 		recipe_format(recipes, recipe, isa_for_machine(s->image->elf_machine), text + len, 256 - len);
 }
 
-TEST(analysis_says_the_same_with_an_index_that_was_kept)
+TEST(analysis_gives_the_same_results_with_a_stored_index)
 {
 	struct symbols *symbols;
 	struct functions *functions;
@@ -253,7 +253,7 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 			describe(&s, analysis[k], &recipes[k], s.places[i], text[k]);
 		CHECK_STR(text[1], text[0]);
 	}
-	CHECK_EQ(analysis_index(analysis[1]).len, 0); /* it was taken, not made */
+	CHECK_EQ(analysis_index(analysis[1]).len, 0); /* the given index was used, none was made */
 	for (unsigned i = 0; i < 2; i++) {
 		analysis_free(analysis[i]);
 		recipes_done(&recipes[i]);
@@ -264,7 +264,7 @@ TEST(analysis_says_the_same_with_an_index_that_was_kept)
 	scene_done(&s);
 }
 
-TEST(places_are_stored_but_for_those_with_expressions)
+TEST(places_are_stored_except_those_with_expressions)
 {
 	struct recipe plain = { .cfa_kind = CFA_REG, .cfa_reg = 7, .cfa_offset = 16, .witness = WITNESS_CFI },
 		      other = plain;
@@ -295,7 +295,7 @@ TEST(places_are_stored_but_for_those_with_expressions)
 	kept_add_place(&kept, 0x108, true, &place);
 	place.recipes = (struct recipe_pair){ { a, b } };
 	kept_add_place(&kept, 0x118, true, &place);
-	CHECK(kept_place(&kept, 0x118, true, &got)); /* in memory it is */
+	CHECK(kept_place(&kept, 0x118, true, &got)); /* already found in memory */
 	CHECK(got.recipes.recipe[0] == a && got.recipes.recipe[1] == b && got.wants == 12);
 	kept_save(&kept, NULL);
 	CHECK(kept_place(&kept, 0x118, true, &got));
@@ -315,7 +315,7 @@ TEST(places_are_stored_but_for_those_with_expressions)
 	scene_done(&s);
 }
 
-TEST(facts_are_known_in_memory_and_then_from_the_store)
+TEST(facts_are_found_in_memory_and_later_in_the_store)
 {
 	const struct answer yes = { .number = true, .recipe = RECIPE_NONE }, no = { .recipe = RECIPE_NONE };
 	struct recipes recipes;
@@ -330,7 +330,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 		CHECK_EQ(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer), run == 1);
 		kept_add_fact(&kept, ASK_HOLDS, 1, 2, &no);
 		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &yes);
-		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &no); /* the first answer stays */
+		kept_add_fact(&kept, ASK_MAY_LEAVE, 1, 2, &no); /* the first answer is kept */
 		CHECK(kept_fact(&kept, ASK_HOLDS, 1, 2, &answer) && !answer.number);
 		CHECK(kept_fact(&kept, ASK_MAY_LEAVE, 1, 2, &answer) && answer.number == 1);
 		CHECK(!kept_fact(&kept, ASK_MAY_LEAVE, 1, 3, &answer));
@@ -343,7 +343,7 @@ TEST(facts_are_known_in_memory_and_then_from_the_store)
 }
 
 /* An address in the program itself, whose functions have unwind entries. */
-TEST(code_with_an_unwind_entry_is_not_analysed_before_it_was_interrupted_often)
+TEST(code_with_an_unwind_entry_is_only_analysed_after_many_samples)
 {
 	struct scene s;
 
@@ -407,10 +407,10 @@ TEST(unwind_entries_are_trusted_at_calls_until_the_walk_needs_more)
 	}
 	CHECK_EQ(knowledge_analysed(knowledge), 0);
 	knowledge_save(knowledge);
-	struct knowledge *other = knowledge_new(s.images, isa, UNWIND_AUTO, s.store); /* without patience */
+	struct knowledge *other = knowledge_new(s.images, isa, UNWIND_AUTO, s.store); /* analyses at once */
 	knowledge_place(other, s.id, vaddr, true, &place);
 	CHECK(!place.is_early);
-	CHECK(knowledge_analysed(other) > 0); /* the store has no answer */
+	CHECK(knowledge_analysed(other) > 0); /* the store has no result */
 	knowledge_free(other);
 	knowledge_place_now(knowledge, s.id, vaddr, true, &place);
 	CHECK(!place.is_early);
@@ -427,7 +427,7 @@ TEST(nothing_is_known_of_an_image_without_code)
 	image_id id = images_add_pseudo(images, IMAGE_UNKNOWN, "[unknown]", NULL);
 	struct knowledge *knowledge = knowledge_new(images, isa_for_machine(EM_X86_64), UNWIND_AUTO, NULL);
 
-	CHECK(knowledge_ask(knowledge, ASK_MAY_LEAVE, id, 1, 0).number); /* that cannot be told */
+	CHECK(knowledge_ask(knowledge, ASK_MAY_LEAVE, id, 1, 0).number); /* unknown: must be assumed */
 	CHECK(!knowledge_ask(knowledge, ASK_HOLDS, id, 1, 2).number);
 	CHECK(!knowledge_ask(knowledge, ASK_KEPT, id, 1, 0).number);
 	CHECK_EQ(knowledge_ask(knowledge, ASK_RECIPE_ALONE, id, 1, 0).recipe, RECIPE_NONE);

@@ -47,7 +47,7 @@ static const char *near_recipe(struct knowledge *knowledge, image_id id, uint32_
 	return text;
 }
 
-TEST(functions_are_found_near_a_place_in_code_of_any_size)
+TEST(functions_are_found_near_an_address_in_code_of_any_size)
 {
 	uint8_t *code = calloc(1, SIZE);
 	struct elf_part text = { ".text", TEXT, PF_X | PF_R, { code, SIZE }, 0 };

@@ -61,7 +61,7 @@ static bool fits(struct recipe recipe, const struct rule *rules, unsigned n)
 	return true;
 }
 
-TEST(packed_rules_hold_what_compilers_make)
+TEST(packed_rules_represent_what_compilers_generate)
 {
 	/* x86-64: a frame pointer, all saved registers, the return address (16); AArch64: x19 to x30. */
 	const struct rule x86[] = { at_cfa(3, -56),  at_cfa(6, -16),  at_cfa(12, -48), at_cfa(13, -40),
@@ -81,19 +81,19 @@ TEST(packed_rules_hold_what_compilers_make)
 	CHECK(fits(is_signed, a64 + 10, 2));
 }
 
-TEST(packed_rules_hold_leaves)
+TEST(packed_rules_represent_leaf_functions)
 {
 	struct rule rules[] = { at_cfa(19, -32), at_cfa(20, -24), { .reg = 30, .kind = RULE_SAME } };
 
 	CHECK(fits(plain, rules, 3));
 	CHECK(fits(plain, rules + 2, 1));
-	rules[1].kind = RULE_SAME; /* only the last one can be */
+	rules[1].kind = RULE_SAME; /* only the last rule may be RULE_SAME */
 	rules[1].offset = 0;
 	CHECK(fits(plain, rules, 2));
 	CHECK(!fits(plain, rules, 3));
 }
 
-TEST(packed_rules_leave_the_rest_whole)
+TEST(recipes_that_do_not_fit_are_not_packed)
 {
 	const struct rule far[] = { at_cfa(3, -200), at_cfa(16, -72) },
 			  near[] = { at_cfa(3, -200), at_cfa(16, -80) };
@@ -114,7 +114,7 @@ TEST(packed_rules_leave_the_rest_whole)
 	CHECK(!fits(plain, many, 13));
 	for (uint8_t kind = 0; kind <= RULE_IS_EXPR; kind++) {
 		other.kind = kind;
-		CHECK_EQ(fits(plain, &other, 1), kind == RULE_AT_CFA); /* what is the same has no offset */
+		CHECK_EQ(fits(plain, &other, 1), kind == RULE_AT_CFA); /* RULE_SAME must have offset 0 */
 	}
 	for (uint8_t kind = 0; kind <= CFA_EXPR; kind++) {
 		recipe.cfa_kind = kind;
@@ -130,7 +130,7 @@ TEST(packed_rules_leave_the_rest_whole)
 	CHECK(!fits(recipe, NULL, 0));
 }
 
-TEST(packed_rules_that_nothing_packs_to_are_none)
+TEST(invalid_packed_rules_are_refused)
 {
 	const struct rule rules[] = { at_cfa(3, -24), at_cfa(6, -16), at_cfa(16, -8) };
 	struct rule got_rules[PACKED_MAX_SLOTS];
@@ -155,7 +155,7 @@ TEST(packed_rules_that_nothing_packs_to_are_none)
 	CHECK(n_taken > 500 && n_taken < 16 * 256 / 2);
 }
 
-TEST(pools_pack_each_recipe)
+TEST(recipes_are_packed_when_added)
 {
 	const struct rule rule = at_cfa(16, -8);
 	struct recipe recipe = plain, other = plain;

@@ -43,7 +43,7 @@ static struct witnesses witnesses(void)
 		CHECK_EQ(pair_.recipe[1], second);                                                     \
 	} while (0)
 
-TEST(policy_asks_analysis_first_where_it_proved_itself)
+TEST(policy_prefers_proven_analysis)
 {
 	struct witnesses w = witnesses();
 
@@ -52,7 +52,7 @@ TEST(policy_asks_analysis_first_where_it_proved_itself)
 	recipes_done(&w.recipes);
 }
 
-TEST(policy_takes_the_one_witness_there_is)
+TEST(policy_uses_the_only_witness)
 {
 	struct witnesses w = witnesses();
 
@@ -62,7 +62,7 @@ TEST(policy_takes_the_one_witness_there_is)
 	recipes_done(&w.recipes);
 }
 
-TEST(policy_believes_cfi_about_roots)
+TEST(policy_trusts_cfi_about_outermost_frames)
 {
 	struct witnesses w = witnesses();
 
@@ -70,7 +70,7 @@ TEST(policy_believes_cfi_about_roots)
 	recipes_done(&w.recipes);
 }
 
-TEST(policy_does_not_believe_cfi_about_the_frame_that_a_jump_goes_to)
+TEST(policy_does_not_trust_cfi_about_the_target_frame_of_a_context_switch)
 {
 	struct witnesses w = witnesses();
 	struct recipe recipe = {
@@ -81,13 +81,13 @@ TEST(policy_does_not_believe_cfi_about_the_frame_that_a_jump_goes_to)
 
 	CHECK_CHOICE(UNWIND_AUTO, w.guess, ahead, w.guess, RECIPE_NONE);
 	CHECK_CHOICE(UNWIND_AUTO, RECIPE_NONE, ahead, RECIPE_NONE, RECIPE_NONE);
-	recipe.cfa_reg = 7; /* vfork's return address is in a register, too */
+	recipe.cfa_reg = 7; /* vfork keeps its return address in a register, too */
 	uint32_t beside = recipes_add(&w.recipes, &recipe, &ra);
 	CHECK_CHOICE(UNWIND_AUTO, w.guess, beside, beside, w.guess);
 	recipes_done(&w.recipes);
 }
 
-TEST(policy_hears_one_witness_when_told_to)
+TEST(policy_uses_one_witness_on_request)
 {
 	struct witnesses w = witnesses();
 

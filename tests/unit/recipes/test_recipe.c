@@ -58,7 +58,7 @@ TEST(recipes_of_different_witnesses_are_different)
 	recipes_done(&recipes);
 }
 
-TEST(recipe_reads_as_one_line)
+TEST(recipe_is_formatted_as_one_line)
 {
 	struct recipes recipes;
 	struct rule rules[] = { { .reg = 3, .kind = RULE_AT_REG, .from = 6, .offset = -40 },
@@ -78,7 +78,7 @@ TEST(recipe_reads_as_one_line)
 	recipes_done(&recipes);
 }
 
-TEST(recipe_rows_hold_until_the_next_one)
+TEST(recipe_rows_are_valid_until_the_next_one)
 {
 	struct recipe_rows rows = { 0 };
 

@@ -92,7 +92,7 @@ static int offset_at(const struct recipe_entry *entry, unsigned spans, uint64_t 
 	return offset;
 }
 
-TEST(recipe_entry_answers_from_where_it_lies)
+TEST(recipe_entry_is_queried_in_place)
 {
 	struct recipe_entry entry;
 	struct writer w = { 0 };
@@ -133,7 +133,7 @@ TEST(recipe_entry_keeps_a_recipe_with_its_rules)
 	writer_done(&w);
 }
 
-TEST(recipe_entry_knows_facts_by_their_question)
+TEST(recipe_entry_finds_facts_by_their_question)
 {
 	struct recipe_entry entry;
 	struct writer w = { 0 };
@@ -150,7 +150,7 @@ TEST(recipe_entry_knows_facts_by_their_question)
 	writer_done(&w);
 }
 
-TEST(recipe_entry_knows_places_by_address_and_whether_one_returns_there)
+TEST(recipe_entry_finds_places_by_address_and_whether_it_is_a_return_address)
 {
 	struct recipe_entry entry;
 	struct recipes recipes;
@@ -172,7 +172,7 @@ TEST(recipe_entry_knows_places_by_address_and_whether_one_returns_there)
 	writer_done(&w);
 }
 
-TEST(recipe_entry_says_nothing_where_its_rows_do_not)
+TEST(recipe_entry_has_no_recipe_in_gaps_of_its_rows)
 {
 	struct recipe_finds finds = { 0 };
 	struct recipe_entry entry;
@@ -189,7 +189,7 @@ TEST(recipe_entry_says_nothing_where_its_rows_do_not)
 	writer_done(&w);
 }
 
-TEST(recipe_entry_grows_and_keeps_what_was_there)
+TEST(recipe_entry_grows_and_keeps_its_old_contents)
 {
 	struct recipe_finds finds = { 0 };
 	struct recipe_entry entry;
@@ -198,9 +198,9 @@ TEST(recipe_entry_grows_and_keeps_what_was_there)
 
 	pack_some(&w);
 	CHECK(recipe_entry_open(writer_bytes(&w), &entry));
-	fill(&recipes, 5);                                    /* other numbers for other recipes */
-	add_span(&finds, SPANS_BESIDE, 0x1f8, 16, OTHER_ROW); /* overlaps one */
-	add_span(&finds, SPANS_BESIDE, 0x10f, 4, OTHER_ROW);  /* and this another */
+	fill(&recipes, 5);                                    /* different recipes with different numbers */
+	add_span(&finds, SPANS_BESIDE, 0x1f8, 16, OTHER_ROW); /* overlaps an existing span */
+	add_span(&finds, SPANS_BESIDE, 0x10f, 4, OTHER_ROW);  /* overlaps another one */
 	add_span(&finds, SPANS_BESIDE, 0x110, 4, OTHER_ROW);
 	add_span(&finds, SPANS_BESIDE, 0x80, 4, OTHER_ROW);
 	vec_push(&finds.facts,
@@ -251,7 +251,7 @@ TEST(recipe_entry_is_not_packed_when_nothing_is_new)
 	writer_done(&w);
 }
 
-TEST(recipe_entry_is_none_when_it_was_cut)
+TEST(recipe_entry_that_is_truncated_is_refused)
 {
 	struct recipe_entry entry;
 	struct writer w = { 0 };
@@ -278,7 +278,7 @@ static int offset_with(size_t at, const void *value, size_t len)
 	return offset;
 }
 
-TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
+TEST(recipe_entry_returns_no_invalid_recipe)
 {
 	/* Its second recipe is the one with a rule, and the first span has the first rows. */
 	const size_t rule = sizeof(struct stored_recipes) + sizeof(struct packed_rule),
@@ -288,7 +288,7 @@ TEST(recipe_entry_names_no_recipe_that_makes_no_sense)
 
 	CHECK_EQ(offset_with(0, "\x03", 1), 16);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &none, 1), -1);
-	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &whole, 1), -1); /* there are none */
+	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &whole, 1), -1); /* no full recipe */
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, head), &wide, 1), -1);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, cfa_reg), &many, 1), -1);
 	CHECK_EQ(offset_with(rule + offsetof(struct packed_rule, first_reg), &many, 1), -1);
@@ -339,7 +339,7 @@ static uint32_t whole_with(size_t at, uint8_t value, struct recipes *recipes)
 	return recipe;
 }
 
-TEST(recipe_entry_keeps_whole_what_cannot_be_packed)
+TEST(recipe_entry_stores_recipes_that_cannot_be_packed_in_full)
 {
 	const size_t whole = sizeof(struct stored_recipes) + 2 * sizeof(struct packed_rule),
 		     rule = whole + 24;

@@ -14,7 +14,7 @@ static void add(struct recipe_table *table, uint64_t start, uint64_t size, uint3
 	vec_done(&rows.rows);
 }
 
-TEST(tables_say_which_recipe_holds_where)
+TEST(tables_find_the_recipe_at_an_address)
 {
 	struct recipe_table table = { 0 };
 	uint64_t function = 0;
@@ -25,7 +25,7 @@ TEST(tables_say_which_recipe_holds_where)
 	CHECK_EQ(table_recipe(&view, 0xff, &function), RECIPE_NONE);
 	CHECK_EQ(table_recipe(&view, 0x104, &function), RECIPE_NONE);
 	CHECK_EQ(table_recipe(&view, 0x110, &function), RECIPE_NONE);
-	CHECK_EQ(function, 0); /* left alone */
+	CHECK_EQ(function, 0); /* unchanged */
 	CHECK_EQ(table_recipe(&view, 0x10f, &function), 2);
 	CHECK_EQ(function, 0x100);
 	CHECK_EQ(table_recipe(&view, 0x200, &function), 5);
@@ -36,11 +36,11 @@ TEST(tables_say_which_recipe_holds_where)
 	table_done(&table);
 }
 
-TEST(tables_look_at_no_row_that_is_not_theirs)
+TEST(tables_read_no_row_outside_of_the_table)
 {
 	struct recipe_table table = { 0 };
 
-	add(&table, 0x100, UINT64_MAX, 1); /* no span is longer than its rows can say */
+	add(&table, 0x100, UINT64_MAX, 1); /* the size is clamped to 32 bits */
 	CHECK_EQ(table.spans.at[0].size, UINT32_MAX);
 	struct table_view view = table_view_of(&table);
 	struct table_span span = view.spans[0];

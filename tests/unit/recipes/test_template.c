@@ -23,7 +23,7 @@ static bool is_known(known_code is_it, const struct isa *isa, struct bytes code,
 	return is;
 }
 
-TEST(template_knows_where_coroutines_of_aarch64_return_to)
+TEST(template_recognises_the_start_of_a_context_on_aarch64)
 {
 	/* nop; mov x0, x19; cbnz x0, .-8; b .+64; ret */
 	struct bytes code = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xe0, 0x03, 0x13, 0xaa, 0xc0, 0xff, 0xff, 0xb5,
@@ -35,7 +35,7 @@ TEST(template_knows_where_coroutines_of_aarch64_return_to)
 	CHECK(!is_known(template_is_context_start, &isa_aarch64, code, TEXT + 16));
 }
 
-TEST(template_knows_where_coroutines_of_x86_return_to)
+TEST(template_recognises_the_start_of_a_context_on_x86)
 {
 	/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je .+8; call; mov %rax, %rdi; call */
 	struct bytes code = PROGRAM(0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08,
@@ -45,7 +45,7 @@ TEST(template_knows_where_coroutines_of_x86_return_to)
 	CHECK(!is_known(template_is_context_start, &isa_x86_64, code, TEXT + 3));
 }
 
-TEST(template_knows_where_programs_go_on_to_others)
+TEST(template_recognises_the_system_calls_of_exec)
 {
 	/* nop; mov x8, #221; svc #0; mov x8, #222; svc #0 */
 	struct bytes arm = PROGRAM(0x1f, 0x20, 0x03, 0xd5, 0xa8, 0x1b, 0x80, 0xd2, 0x01, 0, 0, 0xd4, 0xc8,
@@ -57,15 +57,14 @@ TEST(template_knows_where_programs_go_on_to_others)
 	CHECK(is_known(template_is_exec, &isa_aarch64, arm, TEXT + 12));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 20));
 	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 8));
-	CHECK(!is_known(template_is_exec, &isa_aarch64, arm,
-			TEXT + 4)); /* before the code there is nothing */
+	CHECK(!is_known(template_is_exec, &isa_aarch64, arm, TEXT + 4)); /* no code before it */
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 8));
 	CHECK(is_known(template_is_exec, &isa_x86_64, x86, TEXT + 15));
 	CHECK(!is_known(template_is_exec, &isa_x86_64, x86, TEXT + 22));
 	CHECK(!is_known(template_is_exec, &isa_x86_64, x86, TEXT + 6));
 }
 
-TEST(template_knows_calls_made_by_hand)
+TEST(template_recognises_calls_made_by_a_jump)
 {
 	/* adr x30, .+12; ldr x2, [x1]; br x17 */
 	struct bytes code = PROGRAM(0x7e, 0, 0, 0x10, 0x22, 0, 0x40, 0xf9, 0x20, 0x02, 0x1f, 0xd6);
@@ -74,7 +73,7 @@ TEST(template_knows_calls_made_by_hand)
 
 	CHECK(template_is_made_call(&isa_aarch64, code, TEXT + 12));
 	CHECK(!template_is_made_call(&isa_aarch64, bytes_slice(code, 0, 8), TEXT + 8)); /* does not jump */
-	CHECK(!template_is_made_call(&isa_aarch64, bytes_from(code, 4), TEXT + 12));    /* no address */
+	CHECK(!template_is_made_call(&isa_aarch64, bytes_from(code, 4), TEXT + 12));    /* no adr */
 	CHECK(!template_is_made_call(&isa_aarch64, other, TEXT + 12));
 	CHECK(!template_is_made_call(&isa_x86_64, code, TEXT + 12));
 }

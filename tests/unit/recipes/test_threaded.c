@@ -86,7 +86,7 @@ static void interpreter_make(struct interpreter *it, uint8_t frame, uint8_t rele
 	     frame);                   /* push rbp, rbx, r15, r14; sub rsp */
 	CODE(w, 0x85, 0xc0, 0x74, 10); /* test %eax, %eax; je 1f */
 	CODE(w, NEXT);
-	CODE(w, 0x48, 0x83, 0xc4, release, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d); /* 1: add rsp; pop them */
+	CODE(w, 0x48, 0x83, 0xc4, release, 0x41, 0x5e, 0x41, 0x5f, 0x5b, 0x5d); /* 1: add rsp; pop all */
 	it->ret = TEXT + w->len;
 	CODE(w, 0xc3);
 	it->leaf = TEXT + w->len;
@@ -113,7 +113,7 @@ TEST(threaded_pieces_have_the_frame_of_the_prologue)
 	CHECK_STR(recipe_at(&s, it.prologue), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.prologue + 1), "cfa=rsp+16 rbp=c-16 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.ret), "cfa=rsp+8 ra=c-8");
-	/* A function between the pieces; code that sets sp anew; code with more data on the stack. */
+	/* A function between the pieces; code that sets sp; code with more data on the stack. */
 	CHECK_STR(recipe_at(&s, it.leaf), "cfa=rsp+8 ra=c-8");
 	CHECK_STR(recipe_at(&s, it.exit), "none");
 	CHECK_STR(recipe_at(&s, it.exit + 2), "none");
@@ -122,7 +122,7 @@ TEST(threaded_pieces_have_the_frame_of_the_prologue)
 	writer_done(&it.code);
 }
 
-TEST(threaded_prologue_that_no_return_confirms_is_not_an_entry)
+TEST(threaded_prologue_without_a_matching_return_is_not_an_entry)
 {
 	struct interpreter it;
 	struct scene s;

@@ -14,7 +14,7 @@ static uint64_t draw(uint64_t *state)
 	return *state;
 }
 
-TEST(budget_the_window_lies_in_its_cycle)
+TEST(budget_the_window_is_within_its_cycle)
 {
 	uint64_t state = 1;
 

@@ -85,7 +85,7 @@ TEST(samples_are_counted_and_weighed_per_thread)
 	CHECK_EQ(by_thread[1], 2);
 }
 
-TEST(a_fork_names_the_child_after_its_parent_until_it_says_otherwise)
+TEST(a_forked_child_has_the_name_of_its_parent_until_it_is_renamed)
 {
 	CLEANUP(bench_done) struct bench b;
 
@@ -121,14 +121,14 @@ TEST(a_thread_name_does_not_rename_its_process)
 	CHECK_STR(intern_text(&p->strings, p->threads.at[1].comm), "worker");
 }
 
-TEST(a_number_used_again_is_another_process)
+TEST(a_reused_pid_is_another_process)
 {
 	CLEANUP(bench_done) struct bench b;
 
 	bench_init(&b);
 	sample(&b, 10, 7, 7, 1, STACK_COMPLETE);
 	happen(&b, (struct event){ .kind = EVENT_EXIT, .time_ns = 20, .pid = 7, .tid = 7 });
-	sample(&b, 21, 7, 7, 1, STACK_COMPLETE); /* late: still the old one */
+	sample(&b, 21, 7, 7, 1, STACK_COMPLETE); /* late: still of the old process */
 	happen(&b, (struct event){ .kind = EVENT_FORK, .time_ns = 30, .pid = 7, .tid = 7, .fork = { 1, 1 } });
 	sample(&b, 40, 7, 7, 1, STACK_COMPLETE);
 	struct profile *p = builder_profile(b.builder, NULL);

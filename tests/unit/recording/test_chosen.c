@@ -47,7 +47,7 @@ static uint8_t byte_at(const struct search *s, uint64_t offset)
 	return code.len ? code.at[0] : 0;
 }
 
-TEST(chosen_x86_a_probe_goes_behind_endbr64_where_the_kernel_emulates_what_follows)
+TEST(chosen_x86_a_probe_is_placed_after_endbr64_if_the_kernel_emulates_what_follows)
 {
 	struct search s = look_for(FOLDER "x86_64_gcc_hardened", "fill");
 	const struct chosen_function *f = &s.chosen.functions.at[0];
@@ -59,12 +59,12 @@ TEST(chosen_x86_a_probe_goes_behind_endbr64_where_the_kernel_emulates_what_follo
 	CHECK(f->is_start && f->exits.n > 0);
 	for (size_t i = 0; i < f->exits.n; i++)
 		CHECK_EQ(byte_at(&s, f->exits.at[i]), 0xc3);
-	CHECK_EQ(f->n_stepped, 1); /* the return */
+	CHECK_EQ(f->n_stepped, 1); /* the return is single-stepped */
 	CHECK(f->is_exit_stepped);
 	search_done(&s);
 }
 
-TEST(chosen_x86_a_probe_stays_at_endbr64_where_that_saves_nothing)
+TEST(chosen_x86_a_probe_stays_at_endbr64_if_nothing_is_gained)
 {
 	struct search s = look_for(FOLDER "x86_64_gcc_hardened", "add");
 	const struct chosen_function *f = &s.chosen.functions.at[0];
@@ -138,7 +138,7 @@ TEST(chosen_arm_a_function_with_a_signed_return_has_no_exits_in_its_code)
 }
 
 /* On x86-64 a probed return instruction costs ten times as much as a probed return address. */
-TEST(trace_where_the_end_of_a_call_is_seen)
+TEST(trace_ends_of_calls_by_architecture)
 {
 	struct search x86 = look_for(FOLDER "x86_64_gcc_O2", "fill");
 	struct search arm = look_for(FOLDER "aarch64_gcc_O2", "fill");
@@ -159,7 +159,7 @@ TEST(trace_where_the_end_of_a_call_is_seen)
 	search_done(&arm);
 }
 
-TEST(chosen_a_function_of_one_instruction_begins_where_it_ends)
+TEST(chosen_a_function_of_one_instruction_has_its_exit_at_its_entry)
 {
 	struct search s = look_for(FOLDER "aarch64_gcc_O2", "mcount");
 	const struct chosen_function *f = &s.chosen.functions.at[0];
@@ -171,7 +171,7 @@ TEST(chosen_a_function_of_one_instruction_begins_where_it_ends)
 }
 
 /* "run" has one jump, to a function that returns at one place. */
-TEST(chosen_the_result_of_a_jump_is_known_where_the_other_function_returns)
+TEST(chosen_the_result_of_a_tail_call_is_known_where_its_target_returns)
 {
 	struct search s = look_for(FOLDER "aarch64_gcc_O2", "run");
 	const struct chosen_function *f = &s.chosen.functions.at[0];
@@ -187,7 +187,7 @@ TEST(chosen_the_result_of_a_jump_is_known_where_the_other_function_returns)
 	search_done(&s);
 }
 
-TEST(chosen_an_address_in_the_midst_of_an_instruction_is_no_function)
+TEST(chosen_an_address_inside_an_instruction_is_not_a_function)
 {
 	static char *const patterns[] = { "x86_64_gcc_hardened+0x1165", "x86_64_gcc_hardened+0x116d",
 					  "x86_64_gcc_hardened+0x1164" };
@@ -201,7 +201,7 @@ TEST(chosen_an_address_in_the_midst_of_an_instruction_is_no_function)
 	}
 }
 
-TEST(chosen_data_and_addresses_outside_of_the_file_are_not_code)
+TEST(chosen_data_and_addresses_outside_the_file_are_not_code)
 {
 	static char *const patterns[] = { "x86_64_gcc_hardened+0x4028", "x86_64_gcc_hardened+0xfffffffff000",
 					  "x86_64_gcc_hardened+0x", "x86_64_gcc_hardened+nonsense",
@@ -214,7 +214,7 @@ TEST(chosen_data_and_addresses_outside_of_the_file_are_not_code)
 	}
 }
 
-TEST(chosen_two_patterns_that_name_one_function_have_both_found_it)
+TEST(chosen_two_patterns_may_match_the_same_function)
 {
 	static char *const patterns[] = { "fill", "fil*", "fil" };
 	struct search s = { .images = images_new() };
@@ -229,11 +229,11 @@ TEST(chosen_two_patterns_that_name_one_function_have_both_found_it)
 	CHECK_EQ(s.chosen.found.at[0].n, 1);
 	CHECK_EQ(s.chosen.found.at[1].n, 1);
 	CHECK_EQ(s.chosen.found.at[2].n, 0);
-	CHECK_STR(s.chosen.found.at[2].nearest, "fill"); /* also if another pattern names it */
+	CHECK_STR(s.chosen.found.at[2].nearest, "fill"); /* even if another pattern matches it */
 	search_done(&s);
 }
 
-TEST(chosen_more_than_the_limit_are_counted)
+TEST(chosen_functions_beyond_the_limit_are_counted)
 {
 	struct search s = { .images = images_new() };
 	struct diag diag = { 0 };
@@ -248,7 +248,7 @@ TEST(chosen_more_than_the_limit_are_counted)
 	search_done(&s);
 }
 
-TEST(trace_ends_of_calls_are_seen_where_that_costs_less)
+TEST(trace_ends_of_calls_are_probed_where_it_costs_least)
 {
 	uint64_t exits[] = { 0x1170 };
 	struct chosen_function known = { .exits = { .at = exits, .n = 1 } }, unknown = { 0 };

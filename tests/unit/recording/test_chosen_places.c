@@ -24,7 +24,7 @@ struct search {
 	struct images *images;
 	struct chosen chosen;
 	struct image *image;
-	uint64_t base; /* from offsets of code to its addresses */
+	uint64_t base; /* address minus file offset */
 };
 
 static struct search look_through(const char *file)
@@ -87,7 +87,7 @@ static void check_exits(const struct search *s, const struct isa *isa, const str
 
 	for (uint64_t at = f->vaddr; at < f->end; at += insn.len) {
 		if (isa->decode(image_bytes(s->image, at), at, &insn) < 0)
-			return; /* data between code */
+			return; /* data within code */
 		bool is_exit = count_exits(f, at - s->base, at - s->base + 1) > 0;
 		n_met += is_exit;
 		CHECK(!is_exit || leaves(f, &insn));
@@ -129,7 +129,7 @@ static void check_file(const char *file)
 	search_done(&s);
 }
 
-TEST(chosen_x86_places_are_those_that_a_sweep_finds)
+TEST(chosen_x86_entries_and_exits_agree_with_a_linear_sweep)
 {
 	check_file(FOLDER "x86_64_clang_O0");
 	check_file(FOLDER "x86_64_clang_O2");
@@ -141,7 +141,7 @@ TEST(chosen_x86_places_are_those_that_a_sweep_finds)
 	check_file(FOLDER "x86_64_gcc_frame_pointer");
 }
 
-TEST(chosen_arm_places_are_those_that_a_sweep_finds)
+TEST(chosen_arm_entries_and_exits_agree_with_a_linear_sweep)
 {
 	check_file(FOLDER "aarch64_clang_O2");
 	check_file(FOLDER "aarch64_gcc_O0");
@@ -161,7 +161,7 @@ static bool is_emulated(const struct isa *isa, const uint8_t *code, size_t len)
 	return isa_is_emulated(isa, &insn);
 }
 
-TEST(isa_x86_what_the_kernel_emulates)
+TEST(isa_x86_instructions_that_the_kernel_emulates)
 {
 	static const struct {
 		uint8_t code[8];
@@ -190,7 +190,7 @@ TEST(isa_x86_what_the_kernel_emulates)
 		CHECK_EQ(is_emulated(&isa_x86_64, at[i].code, sizeof(at[i].code)), at[i].is_emulated);
 }
 
-TEST(isa_arm_what_the_kernel_emulates)
+TEST(isa_arm_instructions_that_the_kernel_emulates)
 {
 	static const struct {
 		uint32_t code;
@@ -233,7 +233,7 @@ static pid_t start_child(bool is_filtered)
 		return -1;
 	pid_t pid = fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed check leaves the test at once */
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* for when a failed check ends the test */
 		word = !is_filtered || (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 					prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
 		if (write(ready[1], &word, 1) == 1)
@@ -259,11 +259,11 @@ static bool mentions_filter(const char *file, pid_t pid)
 }
 
 /* On x86-64 the kernel uses a system call to return from a probed return. */
-TEST(trace_returns_are_not_probed_behind_a_filter_of_system_calls)
+TEST(trace_returns_are_not_probed_under_a_seccomp_filter)
 {
 	pid_t filtered = start_child(true);
 
-	if (filtered < 0) /* the other child would outlive the test, with its output open */
+	if (filtered < 0) /* before the other child starts: it would outlive the test */
 		SKIP("system calls cannot be filtered here");
 	pid_t plain = start_child(false);
 	CHECK(plain > 0);

@@ -6,7 +6,7 @@
 /* A process with 4096 equal bytes, and the stored copies of them. */
 struct code_scene {
 	uint8_t byte;
-	pid_t asked; /* by this thread's id */
+	pid_t asked; /* the thread id used to read */
 	unsigned n;
 	pid_t pid, tid;
 	uint64_t time_ns, addr;
@@ -79,7 +79,7 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 	scene.byte = 2;
 	struct code_wanted later = { 100, 100, 30 };
 	code_log_read(log, &later, 0, to, sizeof(to));
-	CHECK_EQ(code_log_read(log, &later, 8192, to, sizeof(to)), -1); /* nothing there */
+	CHECK_EQ(code_log_read(log, &later, 8192, to, sizeof(to)), -1); /* no memory there */
 	code_log_write(log);
 	CHECK_EQ(scene.n, 3);
 	CHECK_EQ(scene.first, 2);
@@ -89,7 +89,7 @@ TEST(code_is_kept_again_only_when_it_has_changed)
 }
 
 /* Threads that unwind stacks are not at the same time. */
-TEST(code_is_there_before_each_sample_that_needed_it)
+TEST(code_is_written_before_each_sample_that_needed_it)
 {
 	struct code_scene scene = { .byte = 1 };
 	struct code_log_options options = { code_scene_read, &scene, code_scene_write, &scene };
@@ -104,7 +104,8 @@ TEST(code_is_there_before_each_sample_that_needed_it)
 	code_log_write(log);
 	CHECK_EQ(scene.n, 2);
 	CHECK_EQ(scene.time_ns, 499);
-	/* It has changed, says one that is behind: from 899 on it is still taken for what was read then. */
+	/* A late sample sees changed code: from 899 on, the code is still assumed to be what was read then.
+	 */
 	scene.byte = 2;
 	code_log_read(log, &(struct code_wanted){ 100, 101, 600 }, 0, to, sizeof(to));
 	code_log_write(log);
@@ -121,7 +122,7 @@ TEST(code_is_there_before_each_sample_that_needed_it)
 	code_log_free(log);
 }
 
-TEST(code_is_only_read_if_nobody_keeps_it)
+TEST(code_is_read_without_being_written)
 {
 	struct code_scene scene = { .byte = 3 };
 	struct code_log_options options = { .read = code_scene_read, .read_context = &scene };

@@ -12,7 +12,7 @@ static struct holder ends(struct holders *holders, pid_t waker, uint64_t since_n
 							    .waker = waker });
 }
 
-TEST(who_ends_the_only_wait_held_it)
+TEST(the_thread_that_ends_the_only_wait_was_the_holder)
 {
 	struct holders holders = { 0 };
 	struct holder holder = ends(&holders, 7, 100, 150);
@@ -23,7 +23,7 @@ TEST(who_ends_the_only_wait_held_it)
 }
 
 /* 7 lets go of it at 180 and wakes 8, which lets go of it at 200 and wakes 9. */
-TEST(who_held_it_longest_need_not_be_who_let_go_last)
+TEST(the_longest_holder_need_not_be_the_last_one)
 {
 	struct holders holders = { 0 };
 
@@ -47,7 +47,7 @@ TEST(times_of_one_thread_are_added_up)
 	holders_done(&holders);
 }
 
-TEST(what_was_before_the_wait_does_not_count)
+TEST(time_before_the_wait_does_not_count)
 {
 	struct holders holders = { 0 };
 
@@ -58,7 +58,7 @@ TEST(what_was_before_the_wait_does_not_count)
 	holders_done(&holders);
 }
 
-TEST(another_futex_and_another_process_have_their_own)
+TEST(other_futexes_and_processes_have_their_own_holders)
 {
 	struct holders holders = { 0 };
 	struct holders_wait wait = {
@@ -74,7 +74,7 @@ TEST(another_futex_and_another_process_have_their_own)
 }
 
 /* More hand-overs than are remembered: no holder is reported before the first of them. */
-TEST(what_is_forgotten_is_nobodys)
+TEST(time_before_the_oldest_stored_hand_over_has_no_holder)
 {
 	struct holders holders = { 0 };
 
@@ -87,7 +87,7 @@ TEST(what_is_forgotten_is_nobodys)
 	holders_done(&holders);
 }
 
-TEST(times_that_make_no_sense_make_no_holder)
+TEST(invalid_times_give_no_holder)
 {
 	struct holders holders = { 0 };
 

@@ -7,7 +7,7 @@
 #include "recording/tasks.h"
 #include "tests/test.h"
 
-#define HANDLER 0x1000u /* handle_softirqs, in what the test says of the kernel */
+#define HANDLER 0x1000u /* handle_softirqs, in `kallsyms` below */
 #define KSOFTIRQD 0x2000u
 #define OTHER 0x3000u
 
@@ -62,7 +62,7 @@ static const struct event *take_sample(struct scene *scene, pid_t pid, const uin
 	return machine_event(scene->machine, &event, room);
 }
 
-TEST(an_idle_cpu_runs_nothing)
+TEST(samples_of_idle_cpus_are_ignored)
 {
 	struct scene scene;
 	struct event room;
@@ -74,7 +74,7 @@ TEST(an_idle_cpu_runs_nothing)
 	scene_close(&scene);
 }
 
-TEST(an_interrupt_is_not_the_doing_of_whom_it_stops)
+TEST(an_interrupt_is_not_attributed_to_the_interrupted_process)
 {
 	struct scene scene;
 	struct event room;
@@ -90,7 +90,7 @@ TEST(an_interrupt_is_not_the_doing_of_whom_it_stops)
 	scene_close(&scene);
 }
 
-TEST(a_thread_that_does_the_work_of_interrupts_is_a_kernel_thread)
+TEST(ksoftirqd_is_a_kernel_thread)
 {
 	struct scene scene;
 	struct event room, fork = fork_of(16, 16, MACHINE_KERNEL);
@@ -105,7 +105,7 @@ TEST(a_thread_that_does_the_work_of_interrupts_is_a_kernel_thread)
 	scene_close(&scene);
 }
 
-TEST(a_number_that_is_used_again_is_another_process)
+TEST(a_pid_reused_by_a_user_process_is_no_longer_a_kernel_thread)
 {
 	struct scene scene;
 	struct event room, kernel = fork_of(16, 16, MACHINE_KERNEL), user = fork_of(16, 16, 1);
@@ -125,14 +125,14 @@ TEST(rules_by_command_follow_the_name)
 
 	scene_open(&scene,
 		   (struct machine_options){ .splits = true, .rules = { .deny = deny, .n_deny = 1 } });
-	CHECK(machine_event(scene.machine, &sshd, &room) != NULL); /* its mappings may be needed later */
+	CHECK(machine_event(scene.machine, &sshd, &room) != NULL); /* kept for its later mappings */
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) == NULL);
 	machine_event(scene.machine, &other, &room);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) != NULL);
 	scene_close(&scene);
 }
 
-TEST(descendants_of_a_command_are_told_from_others)
+TEST(only_descendants_of_the_command_are_recorded)
 {
 	struct scene scene;
 	struct event room, child = fork_of(11, 11, 10), grandchild = fork_of(12, 12, 11),
@@ -147,12 +147,12 @@ TEST(descendants_of_a_command_are_told_from_others)
 	CHECK(take_sample(&scene, 12, NULL, 0, &room) != NULL);
 	CHECK(take_sample(&scene, 13, NULL, 0, &room) == NULL);
 	machine_event(scene.machine, &thread, &room);
-	machine_event(scene.machine, &gone, &room); /* the first thread, not the last */
+	machine_event(scene.machine, &gone, &room); /* the main thread, not the last one */
 	CHECK(take_sample(&scene, 11, NULL, 0, &room) != NULL);
 	scene_close(&scene);
 }
 
-TEST(words_that_are_no_rules_are_refused)
+TEST(invalid_rules_are_refused)
 {
 	struct diag diag = { 0 };
 
@@ -179,7 +179,7 @@ TEST(a_process_that_was_never_sampled_has_no_row)
 		tasks_exit(&tasks, pid, pid, 7);
 	}
 	CHECK_EQ(profile->processes.n, 0);
-	CHECK_EQ(tasks.all.n, 1); /* memory is for who lives */
+	CHECK_EQ(tasks.all.n, 1); /* ended processes are freed */
 
 	tasks_fork(&tasks, 7, 7, 1, 1, 5);
 	tasks_name(&tasks, 7, 7, "server", 6);
@@ -192,13 +192,13 @@ TEST(a_process_that_was_never_sampled_has_no_row)
 	CHECK_EQ(profile->threads.at[thread].start_ns, 9);
 	CHECK_STR(intern_text(&profile->strings, profile->processes.at[0].comm), "server");
 	tasks_exit(&tasks, 7, 8, 11);
-	CHECK_EQ(profile->processes.at[0].exit_ns, 0); /* its first thread lives */
+	CHECK_EQ(profile->processes.at[0].exit_ns, 0); /* its main thread is alive */
 
 	struct profile *next = profile_new();
 	tasks_restart(&tasks, next, 20);
 	tasks_thread(&tasks, 7, 7, 12);
 	CHECK_EQ(next->processes.n, 1);
-	CHECK_EQ(next->processes.at[0].start_ns, (uint64_t)5 - 20); /* before it */
+	CHECK_EQ(next->processes.at[0].start_ns, (uint64_t)5 - 20); /* before this profile began */
 	CHECK_STR(intern_text(&next->strings, next->threads.at[0].comm), "server");
 	tasks_done(&tasks);
 	profile_free(profile);

@@ -21,7 +21,7 @@ static void check_expand(const char *template, const char *want)
 	free(path);
 }
 
-TEST(output_names_may_hold_pid_and_time)
+TEST(output_names_may_contain_pid_and_time)
 {
 	check_expand(NULL, "cpprof.data");
 	check_expand("a-%p-%t.data", "a-42-20260102-030405.data");
@@ -69,8 +69,7 @@ TEST(output_keeps_the_last_default_file_once)
 		output_init(&output, NULL, 1);
 		CHECK_EQ(output_write(&output, profile, &diag), 0);
 		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
-		CHECK_EQ(output_write(&output, profile, &diag),
-			 0); /* the same recording replaces its own file */
+		CHECK_EQ(output_write(&output, profile, &diag), 0); /* a recording replaces its own file */
 		CHECK_EQ(access("cpprof.data.old", F_OK), run ? 0 : -1);
 		output_done(&output);
 	}
@@ -89,7 +88,7 @@ TEST(output_without_samples_leaves_the_last_default_file)
 		profile->quality.samples = run == 0;
 		output_init(&output, run < 2 ? NULL : "cpprof.data", 1);
 		CHECK_EQ(output_write(&output, profile, &diag), 0);
-		CHECK_EQ(output.is_left, run == 1); /* a name that was given is written in any case */
+		CHECK_EQ(output.is_left, run == 1); /* a given file name is always written */
 		CHECK_EQ(access("cpprof.data.old", F_OK), -1);
 		output_done(&output);
 	}
@@ -97,7 +96,7 @@ TEST(output_without_samples_leaves_the_last_default_file)
 	profile_free(profile);
 }
 
-TEST(checkpoint_is_written_beside_and_marked)
+TEST(checkpoint_is_written_in_the_background_and_marked)
 {
 	struct source_info info = { .isa = &isa_x86_64 };
 	struct images *images = images_new();
@@ -128,7 +127,7 @@ TEST(checkpoint_is_written_beside_and_marked)
 }
 
 /* Forked while a worker is running, the child could find data half changed, or locked. */
-TEST(checkpoint_is_not_written_while_workers_are_at_work)
+TEST(checkpoint_is_not_written_while_workers_are_busy)
 {
 	struct source_info info = { .isa = &isa_x86_64 };
 	struct images *images = images_new();
@@ -142,7 +141,7 @@ TEST(checkpoint_is_not_written_while_workers_are_at_work)
 	output_init(&output, NULL, 1);
 	checkpoint_init(&checkpoint, 1000, 5000);
 	workers_event(workers, &(struct event){ .kind = EVENT_EXIT, .pid = 1, .tid = 1, .time_ns = 1 });
-	CHECK(!workers_are_idle(workers)); /* it is held back */
+	CHECK(!workers_are_idle(workers)); /* the event is buffered */
 	checkpoint_write(&checkpoint, &output, profile, workers, 6000);
 	checkpoint_finish(&checkpoint);
 	CHECK_EQ(access("cpprof.data", F_OK), -1);

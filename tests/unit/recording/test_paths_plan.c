@@ -72,7 +72,7 @@ static struct functions *functions;
 static struct symbols *symbols;
 static struct frames *frames;
 static struct paths_plan plan;
-static const struct paths_samples *seen; /* before */
+static const struct paths_samples *seen; /* samples taken before */
 
 static int make(uint64_t vaddr)
 {
@@ -190,7 +190,7 @@ TEST(paths_plan_x86_branches_and_the_entry_have_probes)
 
 	CHECK_EQ(make(LOOP), 0);
 	CHECK_EQ(plan.ways.n, 9);
-	CHECK_EQ(plan.probes.n, ARRAY_LEN(expected)); /* none at the return: the last branch decides */
+	CHECK_EQ(plan.probes.n, ARRAY_LEN(expected)); /* none at the return: not needed */
 	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
 		const struct paths_probe *probe = probe_at(expected[i].at);
 		CHECK(probe);
@@ -203,7 +203,7 @@ TEST(paths_plan_x86_branches_and_the_entry_have_probes)
 	end();
 }
 
-TEST(paths_plan_x86_ways_are_counted_as_they_are_run)
+TEST(paths_plan_x86_executed_paths_are_counted)
 {
 	CHECK_EQ(make(LOOP), 0);
 	memset(counts, 0, sizeof(counts));
@@ -212,13 +212,13 @@ TEST(paths_plan_x86_ways_are_counted_as_they_are_run)
 	run_loop(2);
 	CHECK_EQ(executed(LOOP), 3);
 	CHECK_EQ(executed(LOOP + 6), 7);
-	CHECK_EQ(executed(LOOP + 12), 4); /* 5, 3, 1; 1 */
+	CHECK_EQ(executed(LOOP + 12), 4); /* for edi = 5, 3, 1; 1 */
 	CHECK_EQ(executed(LOOP + 14), 7);
 	CHECK_EQ(executed(LOOP + 18), 3);
 	end();
 }
 
-TEST(paths_plan_x86_a_way_behind_a_call_ends_where_it_ends)
+TEST(paths_plan_x86_a_path_after_a_call_ends_at_a_probe)
 {
 	CHECK_EQ(make(CALLER), 0);
 	CHECK_EQ(plan.ways.n, 2);
@@ -244,7 +244,7 @@ TEST(paths_plan_x86_a_branch_by_a_register)
 	end();
 }
 
-/* What is done at a probe, as far as it stands for a branch that has none. */
+/* The actions of a probe on behalf of a branch that has none. */
 static void arrive(const struct paths_probe *probe, uint32_t expect)
 {
 	for (size_t i = 0; i < plan.arrivals.n; i++) {
@@ -266,7 +266,7 @@ static void run_nested(bool edi, bool other)
 	branch(edi ? NESTED + 6 : NESTED + 12, other ? 0 : ZERO);
 }
 
-TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
+TEST(paths_plan_x86_the_next_probe_reveals_a_branch)
 {
 	CHECK_EQ(make(NESTED), 0);
 	CHECK_EQ(plan.ways.n, 4);
@@ -280,14 +280,14 @@ TEST(paths_plan_x86_a_branch_is_told_by_the_probe_that_comes_next)
 		run_nested(i & 1, i % 8 < 3);
 	CHECK_EQ(executed(NESTED), 16);
 	CHECK_EQ(executed(NESTED + 4), 8);
-	CHECK_EQ(executed(NESTED + 8), 2); /* 1, 9 */
+	CHECK_EQ(executed(NESTED + 8), 2); /* for i = 1, 9 */
 	CHECK_EQ(executed(NESTED + 10), 8);
-	CHECK_EQ(executed(NESTED + 14), 4); /* 0, 2; 8, 10 */
+	CHECK_EQ(executed(NESTED + 14), 4); /* for i = 0, 2, 8, 10 */
 	end();
 }
 
 /* Of two branches of which only one can be left out, the more frequent one is. */
-TEST(paths_plan_x86_samples_say_which_branch_needs_no_probe)
+TEST(paths_plan_x86_samples_determine_which_branch_needs_no_probe)
 {
 	enum { SELDOM = WEIGHED + 0xb, OFTEN = WEIGHED + 0xf };
 	struct paths_sample places[] = { { 0, WEIGHED + 5, 100 },

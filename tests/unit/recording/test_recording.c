@@ -17,9 +17,9 @@
 
 struct runner {
 	char folder[32];
-	int out, err; /* what standard output and error were */
+	int out, err; /* the original stdout and stderr */
 	unsigned n_notes, n_faults, n_asked, n_progress;
-	unsigned n_until_over; /* is_over says yes when it has been asked so often; 0 = never */
+	unsigned n_until_over; /* is_over returns true after that many calls; 0 = never */
 	struct diag fault;
 };
 
@@ -139,7 +139,7 @@ TEST(recording_of_a_file_becomes_a_profile_and_prints_nothing)
 	}
 }
 
-TEST(recording_of_no_file_is_a_fault_and_prints_nothing)
+TEST(recording_of_a_missing_file_is_an_error_and_prints_nothing)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };
@@ -155,7 +155,7 @@ TEST(recording_of_no_file_is_a_fault_and_prints_nothing)
 	CHECK(recording == NULL);
 }
 
-TEST(recording_that_cannot_be_written_is_a_fault_and_prints_nothing)
+TEST(recording_that_cannot_be_written_is_an_error_and_prints_nothing)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };
@@ -201,7 +201,7 @@ static bool live_is_refused(int error)
 	       error == -ENOTSUP;
 }
 
-/* Checkpoints and exports are made continually; the recording ends when told to, and no child is left except
+/* Checkpoints and exports are made continually; the recording ends on request, and no child is left except
  * the command. */
 TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 {
@@ -224,8 +224,7 @@ TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 	int saved = recording_save(recording, &diag), status = 0;
 	pid_t command = recording_command(recording);
 	siginfo_t left = { 0 };
-	int looked =
-		waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT); /* the command is there and runs on */
+	int looked = waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT); /* the command still runs */
 	kill(command, SIGKILL);
 	while (!recording_command_ended(recording, 100, &status))
 		;
@@ -249,7 +248,7 @@ TEST(recording_of_a_command_ends_when_told_and_leaves_no_child)
 }
 
 /* A failing live export is reported, and has no other effect. */
-TEST(recording_tells_of_exports_that_fail)
+TEST(recording_reports_exports_that_fail)
 {
 	struct recording *recording = NULL;
 	struct diag diag = { 0 };

@@ -66,7 +66,7 @@ static void check_waits(bool is_near, unsigned n_workers)
 	switch_of(workers, false, 11, 9000);
 	if (!is_near)
 		sample_of(workers, 1, 11, 10000);
-	switch_of(workers, true, 11, 10000); /* goes on */
+	switch_of(workers, true, 11, 10000); /* never switched in again */
 	workers_cut_waits(workers, 10500);
 	struct profile *p = workers_finish(workers);
 
@@ -78,7 +78,7 @@ static void check_waits(bool is_near, unsigned n_workers)
 	CHECK_EQ(profile_sum(p, 3), 2);
 	CHECK_EQ(profile_sum(p, 4), 5500);
 	CHECK_EQ(p->notes.n, 1);
-	if (is_near) /* where it was last sampled */
+	if (is_near) /* attributed to its last sample */
 		CHECK_EQ(value_of(p, p->cct.values.at[0].node, 2), 4500);
 	profile_free(p);
 	workers_free(workers);
@@ -86,13 +86,13 @@ static void check_waits(bool is_near, unsigned n_workers)
 	source_info_done(&info);
 }
 
-TEST(waits_are_timed_from_leaving_to_coming_back)
+TEST(waits_are_timed_from_switch_out_to_switch_in)
 {
 	check_waits(false, 1);
 	check_waits(false, 2);
 }
 
-TEST(waits_that_nobody_may_see_are_put_where_a_thread_was_last_sampled)
+TEST(waits_without_samples_are_attributed_to_the_last_sample_of_the_thread)
 {
 	check_waits(true, 1);
 	check_waits(true, 2);
@@ -156,7 +156,7 @@ static void check_waker(unsigned n_workers)
 	add_wait(workers, 10000, &sample, NULL);
 	struct profile *p = workers_finish(workers);
 
-	CHECK_EQ(p->quality.samples, 3); /* who wakes is not one of them */
+	CHECK_EQ(p->quality.samples, 3); /* the waker's sample does not count */
 	CHECK_EQ(p->metrics.n, 1 + p->events.n);
 	uint32_t n_woken = 0, n_held = 0;
 	for (size_t i = 0; i < p->cct.values.n; i++) {
@@ -168,7 +168,7 @@ static void check_waker(unsigned n_workers)
 		bool is_held = strncmp(metric, HOLDER_METRIC, strlen(HOLDER_METRIC)) == 0;
 		CHECK_EQ(is_below(p, value->node, WOKEN_BY), is_woken);
 		CHECK(!is_woken || value->value == 8000);
-		CHECK(!is_held || value->value == 6000); /* until it was let go */
+		CHECK(!is_held || value->value == 6000); /* 2 * 3000 ns, until the futex was released */
 		n_woken += is_woken;
 		n_held += is_held;
 	}
@@ -180,7 +180,7 @@ static void check_waker(unsigned n_workers)
 	source_info_done(&info);
 }
 
-TEST(path_of_who_ends_a_wait_hangs_below_it)
+TEST(the_stack_of_the_waker_is_below_that_of_the_wait)
 {
 	check_waker(1);
 	check_waker(2);

@@ -77,7 +77,7 @@ TEST(merged_shards_are_the_tree_of_all_samples)
 	for (size_t i = 0; i < 3; i++)
 		plant_init(&own[i]);
 	for (uint32_t i = 0; i < ARRAY_LEN(paths) * 4; i++) {
-		uint32_t thread = i * i % 7 % 2; /* the third gets nothing */
+		uint32_t thread = i * i % 7 % 2; /* the third shard stays empty */
 		plant_add(&all, i + 1, thread, paths[i % ARRAY_LEN(paths)]);
 		plant_add(&own[thread], i + 1, thread, paths[i % ARRAY_LEN(paths)]);
 	}
@@ -95,7 +95,7 @@ TEST(merged_shards_are_the_tree_of_all_samples)
 
 /* ---- batches ------------------------------------------------------------------------------------ */
 
-TEST(a_batch_holds_all_that_events_point_to)
+TEST(a_batch_copies_everything_that_events_refer_to)
 {
 	struct batch batch = { 0 };
 	uint8_t stack[13], pages[2][STACK_PAGE];
@@ -118,7 +118,7 @@ TEST(a_batch_holds_all_that_events_point_to)
 		batch_add(&batch, &sample, (uint64_t)round, 5);
 		batch_add(&batch, &(struct event){ .kind = EVENT_EXEC, .pid = round, .comm = "gone" }, 0, 0);
 	}
-	memset(stack, 0xee, sizeof(stack)); /* what was there is there no more */
+	memset(stack, 0xee, sizeof(stack)); /* the batch must have copied all of it */
 	memset(pages, 0xee, sizeof(pages));
 	memset(deep, 0xee, sizeof(deep));
 	memset(kernel, 0xee, sizeof(kernel));
@@ -198,11 +198,11 @@ static struct profile *profile_by(unsigned n_workers, struct images *images, con
 	struct workers *workers = workers_new(images, info, &options);
 
 	run_workers(workers, 0, 700);
-	CHECK_EQ(workers_are_idle(workers), n_workers == 1); /* of 700 samples, some are held back */
+	CHECK_EQ(workers_are_idle(workers), n_workers == 1); /* some samples are still buffered */
 	CHECK_EQ(workers_quality(workers).samples, 700);
 	CHECK(workers_are_idle(workers));
 	CHECK_EQ(workers_quality(workers).by_end[STACK_NO_IMAGE], 700);
-	CHECK_EQ(workers_profile(workers)->quality.by_end[STACK_NO_IMAGE], 700); /* a checkpoint */
+	CHECK_EQ(workers_profile(workers)->quality.by_end[STACK_NO_IMAGE], 700); /* as for a checkpoint */
 	run_workers(workers, 700, 800);
 	struct profile *profile = workers_finish(workers);
 	CHECK_EQ(echo.n, 1500);
@@ -210,7 +210,7 @@ static struct profile *profile_by(unsigned n_workers, struct images *images, con
 	return profile;
 }
 
-TEST(any_number_of_workers_makes_the_same_profile)
+TEST(the_profile_does_not_depend_on_the_number_of_workers)
 {
 	struct source_event clock = { .name = "cpu-clock", .unit = "ns" };
 	struct source_info info = { .isa = &isa_x86_64 };

@@ -96,14 +96,14 @@ TEST(annotate_counts_inlined_code_for_the_line_of_its_call)
 	profile_free(p);
 }
 
-TEST(annotate_means_by_itself_what_the_flat_view_means)
+TEST(annotate_self_costs_agree_with_the_flat_view)
 {
 	struct profile *p = make();
 	struct annotation a;
 
 	annotate(p, &p->functions.at[0], &a);
 	CHECK_EQ(a.own[0], 5);
-	CHECK_EQ(a.self[0], 12); /* with what was inlined */
+	CHECK_EQ(a.self[0], 12); /* including inlined functions */
 	annotation_done(&a);
 	CHECK_EQ(annotate_inlined(p, "g", &a), 0);
 	CHECK_EQ(a.own[0], 7);
@@ -118,8 +118,7 @@ TEST(annotate_counts_recursive_calls_once)
 
 	annotate(p, &p->functions.at[0], &a);
 	CHECK_EQ(a.total[0], 16);
-	CHECK_EQ(line(&a, 11)->calls[0],
-		 4); /* from the outer call of f alone, not again from the inner one */
+	CHECK_EQ(line(&a, 11)->calls[0], 4); /* only from the outer call of f, not from the inner one again */
 	annotation_done(&a);
 	profile_free(p);
 }
@@ -159,7 +158,7 @@ TEST(annotate_find_knows_inlined_functions)
 	profile_free(p);
 }
 
-TEST(annotate_find_proposes_what_is_spelt_alike)
+TEST(annotate_find_proposes_similar_names)
 {
 	struct profile *p = make();
 	annotate_choices choices;
@@ -173,13 +172,13 @@ TEST(annotate_find_proposes_what_is_spelt_alike)
 	profile_free(p);
 }
 
-TEST(annotate_find_ranks_what_is_spelt_alike_by_cost)
+TEST(annotate_find_ranks_similar_names_by_cost)
 {
 	struct profile *p = make();
 	annotate_choices choices;
 
 	p->functions.at[0].name = intern_add(&p->strings, "relaxing"); /* 5 and 7 samples */
-	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but one letter less to change */
+	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but closer by one letter */
 	CHECK_EQ(annotate_find(p, "relaxec", &choices), FIT_CLOSE);
 	CHECK_EQ(choices.n, 1);
 	vec_done(&choices);
@@ -278,8 +277,8 @@ TEST(annotate_without_debug_information_shows_instructions_and_names_calls)
 }
 
 /*
- * f has a loop: its head is at 0x1008, the branch back at 0x1014. The nop at 0x1004 was written in it and
- * stands in front of it. Its test says lines 10 to 10, but line 11 is in its code.
+ * f has a loop: its header is at 0x1008, the back edge at 0x1014. The nop at 0x1004 is from its source, but
+ * was moved before it. According to its test it has only line 10, but line 11 is in its code.
  */
 static void give_loop(struct profile *p)
 {
@@ -300,7 +299,7 @@ static void give_loop(struct profile *p)
 	vec_push(&p->structures, structure);
 }
 
-TEST(insn_loops_start_at_the_head_not_at_what_was_moved_in_front_of_it)
+TEST(insn_loops_start_at_the_header_not_at_code_moved_before_it)
 {
 	struct profile *p = make();
 	struct insn_loops loops;
@@ -316,7 +315,7 @@ TEST(insn_loops_start_at_the_head_not_at_what_was_moved_in_front_of_it)
 	profile_free(p);
 }
 
-TEST(insn_loops_hold_all_their_code_where_a_jump_may_go_anywhere)
+TEST(insn_loops_contain_all_their_code_if_a_jump_has_unknown_targets)
 {
 	static const uint8_t jump[] = { 0x00, 0x00, 0x1f, 0xd6 }; /* br x0 */
 	struct profile *p = make();
@@ -331,7 +330,7 @@ TEST(insn_loops_hold_all_their_code_where_a_jump_may_go_anywhere)
 	profile_free(p);
 }
 
-TEST(source_loops_reach_as_far_as_their_code)
+TEST(source_loops_extend_as_far_as_their_code)
 {
 	struct profile *p = make();
 	source_loops loops = { 0 };
@@ -362,7 +361,7 @@ TEST(annotate_inlined_has_only_its_own_instructions)
 	profile_free(p);
 }
 
-TEST(annotate_text_shows_nothing_that_a_terminal_obeys)
+TEST(annotate_text_contains_no_terminal_escapes)
 {
 	struct profile *p = make();
 	struct annotation a;

@@ -86,7 +86,7 @@ TEST(check_refuses_stacks_that_did_not_end)
 	expect_refused("ndjson", "\"stack_truncated\":0", "\"stack_truncated\":1");
 }
 
-TEST(check_refuses_files_and_loops_that_are_not_there)
+TEST(check_refuses_missing_files_and_loops)
 {
 	expect_refused("json", "\"dir\":[-1", "\"dir\":[99");
 	expect_refused("json", "\"digest\":[null]", "\"digest\":[true]");
@@ -99,7 +99,7 @@ TEST(check_refuses_another_schema)
 	expect_refused("json", "\"cpprof-profile\"", "\"cpprof-profilo\"");
 }
 
-TEST(check_refuses_every_document_that_is_cut_off)
+TEST(check_refuses_every_truncated_document)
 {
 	char *text = exported("json");
 	size_t len = strlen(text);
@@ -121,7 +121,7 @@ TEST(check_refuses_a_stream_without_its_end)
 	free(text);
 }
 
-TEST(check_ignores_members_it_does_not_know)
+TEST(check_ignores_unknown_members)
 {
 	char *text = exported("json"), *longer = NULL;
 

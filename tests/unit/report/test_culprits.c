@@ -79,16 +79,16 @@ static void find(double rounds)
 	images_free(images);
 }
 
-TEST(culprits_are_what_the_code_does_not_exclude)
+TEST(culprits_are_all_causes_that_the_code_does_not_exclude)
 {
 	find(1000);
-	CHECK_EQ(found[0], CULPRIT_CODE); /* it is called from elsewhere */
-	CHECK_EQ(found[1], 0);            /* no memory, and a branch that goes one way */
+	CHECK_EQ(found[0], CULPRIT_CODE); /* called from elsewhere: may miss the instruction cache */
+	CHECK_EQ(found[1], 0);            /* no memory access, and the branch is predictable */
 	CHECK_EQ(found[2], CULPRIT_DATA | CULPRIT_DIVIDE);
 	CHECK_EQ(found[3], CULPRIT_STORE | CULPRIT_CODE);
 }
 
-TEST(culprits_of_a_branch_that_goes_both_ways_are_on_both_its_sides)
+TEST(culprits_of_an_unpredictable_branch_are_on_both_sides)
 {
 	find(2);
 	CHECK_EQ(found[1], CULPRIT_BRANCH);

@@ -125,7 +125,7 @@ TEST(one_run_a_side_is_judged_by_its_samples)
 	diff_done(&diff);
 }
 
-TEST(shares_of_the_total_have_no_change_in_all)
+TEST(shares_of_the_total_add_up_to_the_same)
 {
 	static const uint32_t seeds[] = { 1, 2, 3, 4 };
 	struct joint joint;
@@ -147,7 +147,7 @@ TEST(shares_of_the_total_have_no_change_in_all)
 
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
-TEST(rules_say_what_is_wrong_with_them)
+TEST(invalid_rules_are_explained)
 {
 	static const char *const bad[] = { "",
 					   "total",
@@ -213,7 +213,7 @@ TEST(rules_are_read_from_json)
 }
 
 /* Everything costs 2000 before and 3000 after. */
-TEST(rules_fail_beyond_their_limit_and_match_or_say_so)
+TEST(rules_fail_beyond_their_limit_and_report_if_nothing_matches)
 {
 	static const struct {
 		const char *rule;
@@ -260,7 +260,7 @@ static void add_calls(struct profile *profile, uint64_t n)
 					   intern_add(&profile->strings, "count"), UINT32_MAX }));
 }
 
-TEST(calls_that_were_seen_can_be_compared)
+TEST(observed_calls_can_be_compared)
 {
 	struct joint_options options = { .no_samples = true };
 	struct joint joint;

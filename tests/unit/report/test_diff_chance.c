@@ -15,7 +15,7 @@
 #define PAIRS 200
 #define SAMPLES 5000
 #define PERIOD 1000000
-#define ROUND 47.3 /* samples in what the program does over and over */
+#define ROUND 47.3 /* samples per cycle of the program */
 
 static uint64_t random_state;
 
@@ -33,7 +33,7 @@ static double random_normal(void)
 /* The same tree for all runs; one leaf has 40 % of the cost. */
 struct drawing {
 	struct diff diff;
-	uint32_t *leaves; /* scopes with costs of their own; the first is the heavy one */
+	uint32_t *leaves; /* scopes with self costs; the first is the most expensive */
 	size_t n_leaves;
 	bool is_regular;
 };
@@ -161,7 +161,7 @@ TEST(runs_of_one_program_rarely_look_different)
 	CHECK(n_significant <= PAIRS / 10);
 	CHECK(n_total <= PAIRS / 10);
 	CHECK(n_functions <= PAIRS / 10);
-	CHECK(n_total > 0); /* one in twenty is what was asked for: never would mean that nothing is judged */
+	CHECK(n_total > 0); /* 1 in 20 is expected; 0 would mean that the rules are not evaluated */
 	fail_rules_done(&total);
 	fail_rules_done(&functions);
 	drawing_done(&drawing);

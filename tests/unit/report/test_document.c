@@ -17,7 +17,7 @@ struct world {
 	struct document document;
 	struct document_cursor cursor;
 	uint64_t *self, *inclusive;     /* [scope * n_metrics + metric] */
-	VEC(struct scope_value) values; /* as the document should tell them */
+	VEC(struct scope_value) values; /* as expected from the document */
 };
 
 static void copy_values(struct world *w)
@@ -96,14 +96,14 @@ static void check_document(struct world *w)
 	}
 	for (size_t i = 0; i < w->document.n_nodes; i++)
 		check_node(w, i);
-	for (size_t i = 0; i < 500; i++) { /* and out of order */
+	for (size_t i = 0; i < 500; i++) { /* random access */
 		seed = seed * 1664525u + 1013904223u;
 		check_value(w, (seed >> 8) % w->values.n);
 		check_node(w, (seed >> 8) % w->document.n_nodes);
 	}
 }
 
-TEST(a_document_tells_values_and_totals_as_a_copy_would)
+TEST(a_document_has_the_values_and_totals_of_its_tree)
 {
 	for (uint32_t seed = 1; seed <= 3; seed++) {
 		WORLD w;
@@ -112,7 +112,7 @@ TEST(a_document_tells_values_and_totals_as_a_copy_would)
 	}
 }
 
-TEST(a_document_of_a_limited_tree_does_too)
+TEST(a_document_of_a_limited_tree_has_them_too)
 {
 	WORLD whole, w;
 

@@ -57,7 +57,7 @@ TEST(every_exporter_writes_a_profile_without_samples)
 	}
 }
 
-TEST(callgrind_has_the_calls_that_were_seen)
+TEST(callgrind_has_the_observed_calls)
 {
 	struct export_options options = { .metric = 1 };
 	struct fixture fixture;

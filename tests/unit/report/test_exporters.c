@@ -34,7 +34,7 @@ static void expect_contains(const char *format, const struct export_options *opt
 	fixture_done(&fixture);
 }
 
-TEST(folded_spells_out_every_path_once)
+TEST(folded_lists_every_path_once)
 {
 	expect_text("folded", "app;main;[loop app.c:12] 2\n"
 			      "app;main;[loop app.c:12];dot 13\n"
@@ -69,7 +69,7 @@ TEST(json_columns_hold_the_tree)
 	expect_contains("json", &samples, "evil;\\\"</script>\\n\\\\\xef\xbf\xbd__proto__");
 }
 
-TEST(json_points_tell_the_lines)
+TEST(json_points_have_the_lines)
 {
 	expect_contains("json", &samples, "\"points\":{\"node\":[4,4,4,4]");
 }
@@ -86,7 +86,7 @@ TEST(ndjson_ends_with_its_end_record)
 	fixture_done(&fixture);
 }
 
-TEST(wide_ndjson_has_one_line_a_node)
+TEST(wide_ndjson_has_one_line_per_node)
 {
 	struct export_options wide = { .wide = true };
 
@@ -104,7 +104,7 @@ TEST(top_counts_recursion_once)
 			"\"self\":3,\"self_pct\":14.28571429,\"total\":21,\"total_pct\":100");
 }
 
-TEST(speedscope_spells_stacks_root_first)
+TEST(speedscope_lists_stacks_root_first)
 {
 	expect_contains("speedscope", &samples,
 			"\"samples\":[[2,3],[2,3,4],[2,2,5],[1,2]],\"weights\":[2,13,5,1]");
@@ -191,7 +191,7 @@ TEST(a_limited_tree_keeps_its_totals)
 	fixture_done(&fixture);
 }
 
-TEST(the_format_is_told_by_the_longest_suffix)
+TEST(the_longest_suffix_determines_the_format)
 {
 	CHECK_STR(exporter_for_file("out.json")->name, "json");
 	CHECK_STR(exporter_for_file("x.speedscope.json")->name, "speedscope");

@@ -121,7 +121,7 @@ TEST(filters_combine)
 	CHECK_EQ(costs_inclusive(&w.costs, find(&w, PATH("main", "mul")), 0), 30);
 }
 
-TEST(an_expression_that_is_none_is_refused_with_the_reason)
+TEST(an_invalid_expression_is_refused_with_the_reason)
 {
 	WORLD w;
 	struct diag diag = { 0 };

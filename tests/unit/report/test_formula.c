@@ -48,14 +48,14 @@ TEST(a_formula_is_over_totals_unless_it_says_otherwise)
 	CHECK(value_of("1.5e1 - 5") == 10);
 }
 
-TEST(the_longest_name_that_fits_is_meant)
+TEST(the_longest_matching_metric_name_is_used)
 {
 	CHECK(value_of("cache-misses / 2") == 4);
 	CHECK(value_of("\"cache\" - 1") == 5);
 	CHECK(value_of("cache - 1") == 5);
 }
 
-TEST(nothing_divided_by_nothing_has_no_value)
+TEST(zero_divided_by_zero_has_no_value)
 {
 	CHECK(!isfinite(value_of("cycles / (cycles - cycles)")));
 }
@@ -77,7 +77,7 @@ TEST(a_formula_has_a_label)
 	profile_free(profile);
 }
 
-TEST(what_is_wrong_with_a_formula_is_said)
+TEST(errors_in_a_formula_are_reported)
 {
 	static const char *const wrong[] = { "",         "1 +",           "(1",
 					     "nonsense", "cycles cycles", "self(cycles",
@@ -118,7 +118,7 @@ TEST(usual_formulas_need_their_events)
 	profile_free(profile);
 }
 
-TEST(exports_have_the_usual_ratios_and_those_asked_for)
+TEST(exports_have_the_usual_ratios_and_the_requested_ones)
 {
 	struct profile *profile = profile_with(names);
 	char *asked[] = { "ipc = 2 * instructions / cycles", "twice = 2 * cycles" },
@@ -132,7 +132,7 @@ TEST(exports_have_the_usual_ratios_and_those_asked_for)
 	CHECK_STR(derived.texts.at[0], formula_usual(0));
 	derived_done(&derived);
 	CHECK_EQ(derived_make(&derived, profile, asked, 2, &diag), 0);
-	CHECK_EQ(derived.of.n, 2); /* of two with one name, the one that was asked for */
+	CHECK_EQ(derived.of.n, 2); /* of two with the same name, the requested one */
 	CHECK_STR(derived.texts.at[0], asked[0]);
 	derived_done(&derived);
 	CHECK_EQ(derived_make(&derived, profile, wrong, 1, &diag), -EINVAL);

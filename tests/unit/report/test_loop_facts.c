@@ -63,7 +63,7 @@ static void add_nest(struct profile *p)
 	vec_push(&s.pieces, ((struct loop_piece){
 				    .scope = 2, .header = REST, .n_blocks = 1, .start = REST, .len = 0x30 }));
 	vec_push(&p->structures, p->structures.at[0]);
-	p->structures.at[0] = s; /* by image and function */
+	p->structures.at[0] = s; /* sorted by image and function */
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x40, file, 51, 3, 1, 0 }));
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0x70, file, 50, 3, 1, 0 }));
 	vec_push(&p->functions.at[0].lines, ((struct line_row){ 0xa0, file, 58, 3, 1, 0 }));
@@ -128,12 +128,12 @@ TEST(loop_facts_split_cost_by_code_and_thread)
 	CHECK_EQ(outer->own, 10);
 	CHECK_EQ(outer->vector, 0);
 	CHECK_EQ(outer->code.n_calls, 1);
-	CHECK_EQ(outer->hot_line, 51); /* loops in it included */
+	CHECK_EQ(outer->hot_line, 51); /* including inner loops */
 	CHECK_EQ(outer->most, 80);
 	CHECK_EQ(loop_facts_doubts(inner, 210), DOUBT_IMBALANCE);
 }
 
-TEST(loop_facts_are_told_in_words)
+TEST(loop_facts_are_described_in_words)
 {
 	OWNED struct profile *p = nest_profile();
 	CLEANUP(scope_tree_done) struct scope_tree tree = { 0 };
@@ -190,7 +190,7 @@ static void tell_counted(const char *text, const char *module, uint64_t header, 
 	loop_tags_tell(p, &counts, scope_frame(&tree, scope_of(&tree, header)), ret);
 }
 
-TEST(loop_facts_have_counts_where_they_were_counted)
+TEST(loop_facts_have_counts_if_available)
 {
 	CLEANUP(text_done) struct text inner = { 0 }, outer = { 0 }, part = { 0 }, other = { 0 };
 
@@ -217,7 +217,7 @@ TEST(loop_facts_refuse_counts_of_another_build)
 	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), -EINVAL);
 	CHECK(strstr(diag.what, "counts of another build"));
 	CHECK(strstr(diag.why, "ab02") && strstr(diag.why, "ab01"));
-	p->images.at[0].build_id.len = 0; /* then nobody knows */
+	p->images.at[0].build_id.len = 0; /* no build-id: cannot be checked */
 	CHECK_EQ(loop_counts_check("counts", &other, p, &diag), 0);
 }
 
@@ -324,7 +324,7 @@ TEST(rows_of_every_view_have_the_facts_of_each_loop)
 	}
 }
 
-TEST(rows_have_the_hottest_line_where_there_is_room)
+TEST(rows_have_the_hottest_line_if_there_is_room)
 {
 	CLEANUP(freep) char *wide = NULL, *medium = NULL, *narrow = NULL;
 
@@ -381,14 +381,14 @@ TEST(trees_have_the_facts_of_each_loop_once)
 }
 
 /* The line on which a loop starts is in its name, and a line that costs little is not shown. */
-TEST(rows_have_no_hottest_line_that_says_nothing)
+TEST(rows_omit_an_uninformative_hottest_line)
 {
 	CLEANUP(freep) char *text = NULL;
 
 	render_recursion(&text);
 	CLEANUP(freep) char *outer = line_with(text, "loop at solve.c:44");
 	CHECK(strstr(outer, "hottest line solve.c:51"));
-	CHECK(!strstr(text, "hottest line solve.c:58")); /* of the call: less than one per cent */
+	CHECK(!strstr(text, "hottest line solve.c:58")); /* the call: less than 1 % of the cost */
 }
 
 static int put_csv(const struct text_input *input, const struct text_options *options, FILE *to)
@@ -407,7 +407,7 @@ static int put_markdown(const struct text_input *input, const struct text_option
 	return fputs(text.at, to) < 0 ? -1 : 0;
 }
 
-TEST(tables_for_others_have_a_column_of_facts)
+TEST(csv_and_markdown_have_a_column_of_facts)
 {
 	const struct text_options by_loop = { .view = TEXT_FLAT, .group = GROUP_LOOP };
 	CLEANUP(freep) char *csv = NULL, *markdown = NULL;
@@ -441,7 +441,7 @@ static void check_json_facts(struct text_options options)
 		"\"end_line\":52",
 		"\"imbalance_percent\":40",
 		"\"doubts\":[\"imbalance\"]",
-		"\"hottest_text\":\"a[i]+=b[i];\"", /* blanks are left out below */
+		"\"hottest_text\":\"a[i]+=b[i];\"", /* blanks are removed below */
 	};
 	CLEANUP(freep) char *json = NULL;
 

@@ -19,7 +19,7 @@ static const char *cut(const char *name, size_t len)
 	return text;
 }
 
-TEST(pieces_and_copies_have_the_stem_of_their_origin)
+TEST(parts_and_clones_have_the_stem_of_their_function)
 {
 	static const char *const names[][2] = {
 		{ "parse", "parse" },
@@ -42,7 +42,7 @@ TEST(pieces_and_copies_have_the_stem_of_their_origin)
 		CHECK_STR(cut(names[i][0], stem_function(names[i][0])), names[i][1]);
 }
 
-TEST(arguments_are_the_last_brackets)
+TEST(arguments_are_in_the_last_parentheses)
 {
 	static const char *const names[][2] = {
 		{ "parse(int, char const*)", "parse" },
@@ -57,7 +57,7 @@ TEST(arguments_are_the_last_brackets)
 		CHECK_STR(cut(names[i][0], stem_arguments(names[i][0])), names[i][1]);
 }
 
-TEST(modules_lose_their_version)
+TEST(versions_are_removed_from_module_names)
 {
 	static const char *const names[][2] = {
 		{ "libz.so.1.2.13", "libz" },
@@ -89,7 +89,7 @@ static void check_order(const struct order_place *known, size_t n, const struct 
 		CHECK_EQ(got[i], want[i]);
 }
 
-TEST(what_stands_where_it_stood_is_the_same)
+TEST(entries_at_the_same_position_match)
 {
 	const struct order_place known[] = { { 30, ORDER_NONE }, { 10, ORDER_NONE }, { 20, ORDER_NONE } };
 	const struct order_place ours[] = { { 20, ORDER_NONE }, { 30, ORDER_NONE } };
@@ -97,7 +97,7 @@ TEST(what_stands_where_it_stood_is_the_same)
 	check_order(known, 3, ours, 2, (const uint32_t[]){ 2, 0 });
 }
 
-TEST(as_many_as_before_are_the_same_in_order)
+TEST(the_same_number_of_entries_matches_in_order)
 {
 	const struct order_place known[] = { { 10, ORDER_NONE }, { 20, ORDER_NONE }, { 30, ORDER_NONE } };
 	const struct order_place ours[] = { { 31, ORDER_NONE }, { 11, ORDER_NONE }, { 30, ORDER_NONE } };
@@ -105,7 +105,7 @@ TEST(as_many_as_before_are_the_same_in_order)
 	check_order(known, 3, ours, 3, (const uint32_t[]){ 2, 0, 1 });
 }
 
-TEST(one_more_in_the_middle_leaves_the_others_what_they_were)
+TEST(an_inserted_entry_does_not_change_the_other_matches)
 {
 	const struct order_place known[] = { { 10, 40 }, { 30, 20 } };
 	const struct order_place ours[] = { { 10, 45 }, { 20, 35 }, { 35, 20 } };
@@ -113,7 +113,7 @@ TEST(one_more_in_the_middle_leaves_the_others_what_they_were)
 	check_order(known, 2, ours, 3, (const uint32_t[]){ 0, ORDER_NONE, 1 });
 }
 
-TEST(a_loop_that_begins_a_few_lines_later_is_the_same)
+TEST(a_loop_that_begins_a_few_lines_later_matches)
 {
 	const struct order_place known[] = { { 85, 8450 }, { 400, 8135 } };
 	const struct order_place ours[] = { { 88, 8447 } };
@@ -121,7 +121,7 @@ TEST(a_loop_that_begins_a_few_lines_later_is_the_same)
 	check_order(known, 2, ours, 1, (const uint32_t[]){ 0 });
 }
 
-TEST(nothing_matches_nothing)
+TEST(empty_lists_have_no_matches)
 {
 	const struct order_place one[] = { { 1, ORDER_NONE } };
 
@@ -150,7 +150,7 @@ TEST(calls_keep_their_number_from_build_to_build)
 
 /* ---- functions without names ---------------------------------------------------------------------- */
 
-TEST(functions_of_the_same_size_in_the_same_order_are_the_same)
+TEST(functions_of_the_same_size_in_the_same_order_match)
 {
 	const uint64_t left[] = { 16, 64, 32, 128 }, right[] = { 16, 48, 64, 128 };
 	uint32_t pairs[4];
@@ -162,7 +162,7 @@ TEST(functions_of_the_same_size_in_the_same_order_are_the_same)
 	CHECK_EQ(pairs[3], 3);
 }
 
-TEST(a_function_that_grew_is_known_by_its_neighbours)
+TEST(a_function_that_grew_is_matched_by_its_neighbours)
 {
 	const uint64_t left[] = { 16, 64, 128 }, right[] = { 16, 80, 128 };
 	uint32_t pairs[3];
@@ -204,9 +204,9 @@ TEST(modules_are_found_by_build_id_then_path_then_name_then_stem)
 	modules_add(&modules, after, NULL, b);
 	CHECK_EQ(b[0].module, a[3].module); /* by path */
 	CHECK_EQ(b[1].module, a[0].module); /* by name */
-	CHECK_EQ(b[2].module, a[2].module); /* by build-id, though it was moved */
-	CHECK_EQ(b[3].module, a[1].module); /* without its version */
-	CHECK_EQ(b[4].module, 5);           /* all others of its name have a partner */
+	CHECK_EQ(b[2].module, a[2].module); /* by build-id, although the path differs */
+	CHECK_EQ(b[3].module, a[1].module); /* by name without the version */
+	CHECK_EQ(b[4].module, 5);           /* all others with its name are already matched */
 	CHECK_EQ(b[2].build, a[2].build);
 	CHECK(b[0].build != a[3].build);
 	modules_done(&modules);

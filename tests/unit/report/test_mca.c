@@ -77,7 +77,7 @@ TEST(without_llvm_mca_the_package_is_named)
 	END("none");
 }
 
-TEST(one_that_hangs_is_ended)
+TEST(a_tool_that_hangs_is_killed)
 {
 	begin();
 	write_tool("llvm-mca-19", "exec sleep 100");
@@ -95,9 +95,9 @@ static bool is_held(int pipe)
 	return poll(&end, 1, 10000) == 0;
 }
 
-TEST(what_it_has_started_is_ended_with_it)
+TEST(processes_started_by_the_tool_are_killed_with_it)
 {
-	static const char *const scripts[] = { "sleep 100 >/dev/null & sleep 100", /* it hangs itself */
+	static const char *const scripts[] = { "sleep 100 >/dev/null & sleep 100", /* hangs, too */
 					       "sleep 100 >/dev/null &" };
 
 	for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
@@ -114,7 +114,7 @@ TEST(what_it_has_started_is_ended_with_it)
 	}
 }
 
-TEST(the_newest_is_taken_and_its_model_named)
+TEST(the_newest_tool_is_used_and_its_model_named)
 {
 	begin();
 	write_tool("llvm-mca-14", "exit 1");
@@ -127,7 +127,7 @@ TEST(the_newest_is_taken_and_its_model_named)
 	END("llvm-mca-14", "llvm-mc-14", "llvm-mca-19", "llvm-mc-19");
 }
 
-TEST(a_model_that_stands_for_any_processor_is_refused)
+TEST(a_generic_model_is_refused)
 {
 	begin();
 	write_tool("llvm-mca-19", UNITS);
@@ -142,7 +142,7 @@ TEST(a_model_that_stands_for_any_processor_is_refused)
 static const uint8_t nops[] = { 0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5 };
 static const struct bytes code = { nops, sizeof(nops) };
 
-TEST(cycles_of_each_region_are_taken)
+TEST(cycles_of_each_region_are_read)
 {
 	struct mca_region regions[] = { { &code, 1, 1, 0, false }, { &code, 1, 2, 0, false } };
 
@@ -157,7 +157,7 @@ TEST(cycles_of_each_region_are_taken)
 	END("llvm-mca-19", "llvm-mc-19");
 }
 
-TEST(an_instruction_that_is_not_known_is_told)
+TEST(unknown_instructions_are_reported)
 {
 	struct mca_region regions[] = { { &code, 1, 1, 0, false }, { &code, 1, 7, 0, false } };
 
@@ -170,7 +170,7 @@ TEST(an_instruction_that_is_not_known_is_told)
 	END("llvm-mca-19", "llvm-mc-19");
 }
 
-TEST(rubbish_is_no_result)
+TEST(invalid_output_is_refused)
 {
 	struct mca_region regions[] = { { &code, 1, 1, 0, false } };
 
@@ -185,7 +185,7 @@ TEST(rubbish_is_no_result)
 	END("llvm-mca-19", "llvm-mc-19");
 }
 
-TEST(processors_are_known_by_their_numbers)
+TEST(processors_are_recognised_by_their_numbers)
 {
 	CHECK_STR(mca_cpu_name("implementer 0x41 part 0xd40"), "neoverse-v1");
 	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 143"), "sapphirerapids");

@@ -60,7 +60,7 @@ TEST(names_without_room_for_their_difference_are_numbered)
 	profile_free(p);
 }
 
-TEST(names_that_fit_nowhere_lose_their_middle)
+TEST(names_that_are_too_long_lose_their_middle)
 {
 	struct text text = { 0 };
 
@@ -73,7 +73,7 @@ TEST(names_that_fit_nowhere_lose_their_middle)
 	text_done(&text);
 }
 
-TEST(names_whose_brackets_do_not_match_do_no_harm)
+TEST(names_with_unbalanced_brackets_do_no_harm)
 {
 	struct profile *p = profile_new();
 

@@ -52,7 +52,7 @@ TEST(values_are_time_or_scaled_counts)
 	CHECK_STR(number_value(512, "bytes", text), "0.51 kB");
 }
 
-TEST(percentages_never_round_to_nothing_or_to_all)
+TEST(percentages_never_round_to_0_or_100)
 {
 	char text[NUMBER_MAX];
 
@@ -65,7 +65,7 @@ TEST(percentages_never_round_to_nothing_or_to_all)
 	CHECK(number_share(0, 0) == 0);
 }
 
-TEST(intervals_are_wilsons)
+TEST(intervals_are_wilson_intervals)
 {
 	/* 10 of 100: 5.52 to 17.44, as tables of the score interval give it. */
 	struct interval some = number_interval(10, 100);
@@ -83,6 +83,6 @@ TEST(intervals_are_wilsons)
 	struct interval even = number_interval_of_cost(1000, 10000, 10, 100, 1);
 	CHECK(even.low == some.low && even.high == some.high);
 	struct interval uneven =
-		number_interval_of_cost(7960, 10000, 2, 10, 1); /* few samples, most of the cost */
+		number_interval_of_cost(7960, 10000, 2, 10, 1); /* a few samples with most of the cost */
 	CHECK(uneven.low < 20 && uneven.high > 79.6);
 }

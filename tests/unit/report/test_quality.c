@@ -3,7 +3,7 @@
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
-TEST(quality_counts_lost_samples_against_it)
+TEST(quality_counts_lost_samples_as_incomplete)
 {
 	struct profile_quality quality = { .samples = 90, .lost = 10 };
 
@@ -13,7 +13,7 @@ TEST(quality_counts_lost_samples_against_it)
 	CHECK(quality_percent(&(struct profile_quality){ 0 }) == 0);
 }
 
-TEST(quality_line_says_all_there_is_to_say)
+TEST(quality_line_mentions_all_problems)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text line = { 0 };
@@ -34,7 +34,7 @@ TEST(quality_line_of_a_good_profile_is_short)
 	CHECK_STR(line.at, "quality: 100 samples, 100% complete, 0 lost, 0% unsymbolised, 997 Hz");
 }
 
-TEST(quality_line_of_nothing_does_not_divide_by_it)
+TEST(quality_line_without_samples_does_not_divide_by_zero)
 {
 	OWNED struct profile *p = profile_new();
 	CLEANUP(text_done) struct text line = { 0 };
@@ -58,7 +58,7 @@ TEST(quality_table_shows_every_end_and_witness)
 	CHECK(!strstr(table.at, "changed on the machine"));
 }
 
-TEST(quality_table_tells_what_recording_took_and_changed)
+TEST(quality_table_shows_overhead_and_changes_to_the_machine)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text table = { 0 };
@@ -73,25 +73,24 @@ TEST(quality_table_tells_what_recording_took_and_changed)
 	CHECK(strstr(table.at, "\n  priority raised by                    10\n"));
 }
 
-TEST(quality_tells_of_time_that_no_sample_stands_for)
+TEST(quality_reports_time_without_samples)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text line = { 0 };
 	uint64_t sampled = profile_sum(p, 1);
 
-	CHECK_EQ(quality_between(p), 0); /* not known */
-	p->quality.counted =
-		sampled * 102 / 100 * 105 / 100; /* 2 of a hundred were lost, and 5 % is little */
+	CHECK_EQ(quality_between(p), 0);                      /* unknown */
+	p->quality.counted = sampled * 102 / 100 * 105 / 100; /* 2 % were lost, and 5 % is below the limit */
 	CHECK_EQ(quality_between(p), 0);
 	p->quality.counted = sampled * 2;
 	CHECK(quality_between(p) > 48 && quality_between(p) < 50);
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "49.0% of CPU time was not sampled (the timer was late)"));
 	CHECK(strstr(quality_hint(p), "the host of a virtual machine"));
-	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* which can be helped */
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] += 10; /* has a remedy: this hint is shown */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->quality.by_end[STACK_SNAPSHOT_ENDED] -= 10;
-	while (p->threads.n < 200) /* as many as the samples that are missing, and more */
+	while (p->threads.n < 200) /* at least as many threads as missing samples */
 		vec_push(&p->threads, (struct profile_thread){ .tid = (int32_t)p->threads.n });
 	text_clear(&line);
 	quality_line(p, &line);
@@ -109,7 +108,7 @@ TEST(quality_tells_of_time_that_no_sample_stands_for)
 	CHECK(strstr(quality_no_samples(none), "ended before their first sample"));
 }
 
-TEST(quality_accounts_for_all_that_was_counted)
+TEST(quality_accounts_for_all_counted_time)
 {
 	OWNED struct profile *p = sample_profile();
 	CLEANUP(text_done) struct text table = { 0 }, line = { 0 };
@@ -120,20 +119,20 @@ TEST(quality_accounts_for_all_that_was_counted)
 	CHECK(quality_seen(p) < 0);
 	p->quality.counted = sampled * 2;
 	CHECK(quality_account(p, &account));
-	CHECK_EQ(account.lost, sampled / 50); /* two of a hundred */
+	CHECK_EQ(account.lost, sampled / 50); /* 2 of 100 */
 	CHECK_EQ((int64_t)account.counted, (int64_t)(account.sampled + account.lost) + account.between);
 	CHECK(quality_seen(p) == 50);
 	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "  in samples ") && strstr(table.at, "  50.0%\n"));
 	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
-	p->quality.counted = sampled * 9 / 10; /* a weight that was taken twice */
+	p->quality.counted = sampled * 9 / 10; /* as if a weight had been counted twice */
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
-TEST(quality_may_be_asked_for_in_two_ways)
+TEST(quality_can_be_required_for_stacks_and_for_cpu_time)
 {
-	OWNED struct profile *p = sample_profile(); /* 85 of 102 */
+	OWNED struct profile *p = sample_profile(); /* 85 of 102 stacks are complete */
 	CLEANUP(text_done) struct text why = { 0 };
 
 	CHECK(quality_meets(p, &(struct quality_bar){ 0 }, &why));
@@ -150,7 +149,7 @@ TEST(quality_may_be_asked_for_in_two_ways)
 	CHECK(strstr(why.at, "50.0% of the CPU time was sampled"));
 }
 
-TEST(quality_hint_says_what_would_lose_fewer_samples)
+TEST(quality_hint_says_how_to_lose_fewer_samples)
 {
 	OWNED struct profile *p = sample_profile();
 
@@ -163,25 +162,25 @@ TEST(quality_hint_says_what_would_lose_fewer_samples)
 	CHECK_STR(quality_hint(p), "many samples were lost during the recording");
 }
 
-TEST(quality_hint_says_what_would_get_deep_stacks)
+TEST(quality_hint_says_how_to_get_deep_stacks)
 {
 	OWNED struct profile *p = sample_profile();
 
 	CHECK(!quality_hint(p));
-	p->quality.by_end[STACK_SNAPSHOT_ENDED] = 3; /* of a hundred */
+	p->quality.by_end[STACK_SNAPSHOT_ENDED] = 3; /* of 100 */
 	p->quality.outer = 0;
 	CHECK(strstr(quality_hint(p), "CAP_BPF"));
 	CHECK(strstr(quality_hint(p), "--stack-size 65528"));
 	vec_push(&p->notes,
 		 intern_add(&p->strings, "stacks deeper than --stack-size are cut off: there is no libbpf"));
 	CHECK_STR(quality_hint(p), "stacks deeper than --stack-size are cut off: there is no libbpf");
-	p->quality.outer = 50; /* they were copied, but not all of them */
+	p->quality.outer = 50; /* deep stacks were copied, but not all completely */
 	CHECK(strstr(quality_hint(p), "--deep-stack"));
 	p->run.mode = intern_add(&p->strings, "import");
 	CHECK(strstr(quality_hint(p), "perf record"));
 }
 
-TEST(quality_no_samples_tells_a_short_run_from_an_idle_one)
+TEST(quality_no_samples_distinguishes_short_and_idle_runs)
 {
 	OWNED struct profile *p = profile_new();
 

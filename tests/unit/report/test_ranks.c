@@ -83,7 +83,7 @@ static bool is_near(double a, double b)
 	return a - b < 0.01 && b - a < 0.01;
 }
 
-TEST(a_rank_that_is_slow_everywhere_is_so_in_every_row)
+TEST(a_rank_that_is_slow_everywhere_is_the_slowest_in_every_row)
 {
 	for (int is_flat = 0; is_flat < 2; is_flat++) {
 		OWNED struct profile *all = ranks_job(triple, 1);
@@ -100,7 +100,7 @@ TEST(a_rank_that_is_slow_everywhere_is_so_in_every_row)
 	}
 }
 
-TEST(a_rank_that_is_slow_in_one_function_is_so_there_and_in_its_callers)
+TEST(a_rank_that_is_slow_in_one_function_is_the_slowest_there_and_in_its_callers)
 {
 	OWNED struct profile *all = ranks_job(slow_in_sin, 2);
 	struct ranks_seen seen;
@@ -127,7 +127,7 @@ TEST(a_rank_that_is_slow_in_one_function_is_so_there_and_in_its_callers)
 	ranks_unsee(&seen);
 }
 
-TEST(a_profile_that_is_not_reduced_stays_as_it_is)
+TEST(a_profile_that_is_not_reduced_is_not_changed)
 {
 	OWNED struct profile *p = sample_profile();
 	size_t n_metrics = p->metrics.n, n_values = p->cct.values.n;

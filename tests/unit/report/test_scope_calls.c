@@ -3,7 +3,7 @@
 
 #include "tests/test.h"
 
-/* A root with two functions, the second of which stands in two places. */
+/* A root with two functions, the second of which occurs in two places. */
 static void make(struct scope_tree *tree)
 {
 	static const struct scope_row rows[] = { { 0, 0, 0 }, { 0, 1, 0 }, { 1, 2, 0 }, { 0, 2, 0 } };
@@ -15,7 +15,7 @@ static void make(struct scope_tree *tree)
 		vec_push(&tree->frames, ((struct scope_frame){ 0 }));
 }
 
-TEST(calls_are_taken_out_of_the_metrics_and_summed_by_function)
+TEST(calls_are_removed_from_the_metrics_and_summed_by_function)
 {
 	struct scope_tree tree;
 	struct scope_calls calls;

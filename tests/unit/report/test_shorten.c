@@ -26,17 +26,17 @@ TEST(shorten_drops_inner_template_arguments_first)
 	check_short(name, 24, "a<b<...> >::f(e<int>)");
 	check_short(name, 18, "a<...>::f(e<...>)");
 	check_short(name, 15, "a<...>::f(...)");
-	check_short(name, 2, "a<...>::f(...)"); /* no further */
+	check_short(name, 2, "a<...>::f(...)"); /* cannot be shortened further */
 }
 
-TEST(shorten_keeps_what_stands_behind_the_parameters)
+TEST(shorten_keeps_what_follows_the_parameters)
 {
 	check_short("n::s<int, long>::get(unsigned long, char) const", 10, "n::s<...>::get(...) const");
 	check_short("n::s<int, long>::get() const [.cold]", 10, "n::s<...>::get() const [.cold]");
 	check_short("(anonymous namespace)::work(int, int, int)", 10, "(anonymous namespace)::work(...)");
 }
 
-TEST(shorten_knows_operators_from_brackets)
+TEST(shorten_distinguishes_operators_and_brackets)
 {
 	check_short("std::ostream& operator<< <int>(std::ostream&, vec<int> const&)", 10,
 		    "std::ostream& operator<< <...>(...)");
@@ -47,14 +47,14 @@ TEST(shorten_knows_operators_from_brackets)
 	check_short("s<&t::operator<=>, 3>::cooperator<int>(x)", 10, "s<...>::cooperator<...>(...)");
 }
 
-TEST(shorten_calls_a_string_a_string)
+TEST(shorten_replaces_basic_string_by_string)
 {
 	check_short(
 		"f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)",
 		40, "f(std::string const&)");
 }
 
-TEST(shorten_leaves_a_name_whose_brackets_do_not_match)
+TEST(shorten_leaves_a_name_with_unbalanced_brackets)
 {
 	check_short("a>b>c>", 2, "a>b>c>");
 	check_short("a<b<c", 2, "a<b<c");

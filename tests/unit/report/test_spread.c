@@ -15,7 +15,7 @@ static uint64_t draw(uint64_t *random, uint64_t n)
 	return hits;
 }
 
-TEST(samples_that_fall_by_themselves_are_hardly_widened)
+TEST(intervals_of_independent_samples_are_hardly_widened)
 {
 	uint64_t part[ROUNDS], whole[ROUNDS], random = 1;
 	double sum = 0;
@@ -28,18 +28,18 @@ TEST(samples_that_fall_by_themselves_are_hardly_widened)
 	CHECK(sum / 100 < 1.6);
 }
 
-TEST(rounds_that_differ_by_luck_widen)
+TEST(correlated_samples_widen_intervals)
 {
 	uint64_t part[ROUNDS], whole[ROUNDS];
 
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		whole[i] = 50;
-		part[i] = i % 3 == 0 ? 50 : 0; /* in step: all or nothing */
+		part[i] = i % 3 == 0 ? 50 : 0; /* correlated: all samples of a round or none */
 	}
 	CHECK(spread_factor(part, whole, ROUNDS) > 20);
 }
 
-TEST(one_round_in_step_is_seen)
+TEST(a_single_correlated_round_is_detected)
 {
 	uint64_t part[ROUNDS], whole[ROUNDS];
 
@@ -50,7 +50,7 @@ TEST(one_round_in_step_is_seen)
 	CHECK(spread_factor(part, whole, ROUNDS) > 3);
 }
 
-TEST(phases_of_a_program_are_no_luck)
+TEST(phases_of_a_program_do_not_widen_intervals)
 {
 	uint64_t part[ROUNDS], whole[ROUNDS];
 
@@ -61,7 +61,7 @@ TEST(phases_of_a_program_are_no_luck)
 	CHECK(spread_factor(part, whole, ROUNDS) == 1);
 }
 
-TEST(few_rounds_and_shares_of_nothing_say_nothing)
+TEST(few_rounds_and_shares_of_0_or_1_do_not_widen_intervals)
 {
 	uint64_t part[ROUNDS] = { 5, 0, 5, 0, 5 }, whole[ROUNDS] = { 5, 5, 5, 5, 5 }, none[ROUNDS] = { 0 };
 

@@ -82,7 +82,7 @@ TEST(a_single_value_has_no_variance)
 	CHECK(run_spread_of(one, 1).mean == 42);
 }
 
-TEST(no_error_means_no_chance)
+TEST(a_difference_without_variance_is_certain)
 {
 	struct welch same = { .delta = 0 }, other = { .delta = 1 };
 

@@ -184,7 +184,7 @@ TEST(json_reads_as_its_golden_files)
 		   (struct text_options){ .view = TEXT_FLAT, .tasks = TASKS_BY_PROCESS });
 }
 
-TEST(json_tells_of_time_that_no_sample_stands_for)
+TEST(json_reports_time_without_samples)
 {
 	OWNED struct profile *profile = sample_profile();
 	CLEANUP(text_done) struct text text = { 0 };
@@ -250,7 +250,7 @@ static void check_safe(const char *name, bool utf8, const char *want)
 	CHECK_STR(text.at, want);
 }
 
-TEST(names_cannot_command_the_terminal)
+TEST(names_cannot_contain_terminal_escapes)
 {
 	check_safe("plain", true, "plain");
 	check_safe("", true, "");
@@ -260,13 +260,13 @@ TEST(names_cannot_command_the_terminal)
 	check_safe("\xff\xfe\xc3", true, "???");
 	check_safe("\xc2\x9b"
 		   "2J",
-		   true, "?2J"); /* the one-byte form of an escape, in UTF-8 */
+		   true, "?2J"); /* CSI, the one-byte form of ESC [, in UTF-8 */
 	check_safe("a\xe2\x80\xae"
 		   "b",
-		   true, "a?b");                 /* writes backwards */
+		   true, "a?b");                 /* right-to-left override */
 	check_safe("\xed\xa0\x80", true, "???"); /* a surrogate */
 	check_safe("\xf0\x9f\x98\x80", true, "\xf0\x9f\x98\x80");
-	check_safe("\xe2\x82", true, "??"); /* cut off */
+	check_safe("\xe2\x82", true, "??"); /* truncated */
 }
 
 TEST(lines_are_cut_with_an_ellipsis)

@@ -24,10 +24,10 @@ static void make_tree(struct scope_tree *tree)
 	vec_push(&tree->values, (struct scope_value){ 4, 0, 1, 30 });
 	vec_push(&tree->values, (struct scope_value){ 4, 1, 1, 40 });
 	vec_push(&tree->values,
-		 (struct scope_value){ 2, 2, 0, 1 }); /* sampled, and without any of this metric */
+		 (struct scope_value){ 2, 2, 0, 1 }); /* sampled, but without a value of this metric */
 }
 
-TEST(a_row_is_shared_out_among_all_threads_that_were_sampled)
+TEST(statistics_of_a_row_are_over_all_sampled_threads)
 {
 	struct scope_tree tree;
 	CLEANUP(thread_spreads_done) struct thread_spreads spreads;
@@ -75,7 +75,7 @@ static void add_thread(struct profile *profile, uint32_t process, const char *na
 		 (struct cct_value){ CCT_INCOMPLETE, (uint32_t)profile->threads.n - 1, 1, 5 });
 }
 
-TEST(pools_of_threads_are_one_by_what_their_names_share)
+TEST(threads_are_merged_by_the_common_part_of_their_names)
 {
 	struct profile *profile = profile_new();
 	struct diag diag = { 0 };
@@ -90,7 +90,7 @@ TEST(pools_of_threads_are_one_by_what_their_names_share)
 	CHECK_EQ(profile->cct.values.at[1].thread, 0);
 	CHECK_EQ(profile->cct.values.at[2].thread, 2);
 	CHECK_EQ(profile->cct.values.at[3].thread, 3);
-	CHECK_EQ(threads_merge(profile, "i", &diag), 0); /* "main" has one, too */
+	CHECK_EQ(threads_merge(profile, "i", &diag), 0); /* "main" contains an i, too */
 	CHECK_EQ(profile->cct.values.at[3].thread, 0);
 	profile_free(profile);
 }

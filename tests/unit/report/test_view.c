@@ -155,7 +155,7 @@ TEST(callers_view_splits_a_function_by_who_called_it)
 		   "<10 1/100>");
 }
 
-TEST(callers_view_follows_no_further_than_asked)
+TEST(callers_view_is_limited_in_depth)
 {
 	WORLD w;
 	struct view_cut cut = { .sort = VIEW_BY_SELF, .prune = VIEW_BY_SELF, .min = 35 };
@@ -169,8 +169,8 @@ TEST(loops_around_loops_are_one_row)
 {
 	static const struct plan plan[] = {
 		{ 0, MAIN, 0, 0 }, { 2, 21, 1, 0 },  { 3, 22, 1, 0 },
-		{ 4, 23, 48, 0 },  { 5, F, 50, 0 },  /* 23 is in 22 is in 21 */
-		{ 5, 24, 60, 0 },  { 5, 25, 40, 0 }, /* two loops in 23 stay two */
+		{ 4, 23, 48, 0 },  { 5, F, 50, 0 },  /* 21 contains 22, which contains 23 */
+		{ 5, 24, 60, 0 },  { 5, 25, 40, 0 }, /* two loops in 23 remain separate */
 	};
 	WORLD w;
 
@@ -185,7 +185,7 @@ TEST(loops_around_loops_are_one_row)
 		   "<0 0/200<10 0/200<23 50/200<24 60/60><11 50/50><25 40/40>>>>");
 }
 
-TEST(hot_path_goes_on_while_half_is_in_one_child)
+TEST(hot_path_continues_while_one_child_has_half)
 {
 	WORLD w;
 	view_path path = { 0 };
@@ -325,7 +325,7 @@ static void check_row(const struct world *w, uint32_t row)
 	CHECK_EQ(view_inclusive(&w->view, row, 0), inclusive);
 }
 
-TEST(callers_and_flat_views_of_random_trees_are_what_the_naive_way_says)
+TEST(callers_and_flat_views_of_random_trees_agree_with_a_naive_computation)
 {
 	struct plan plan[N_RANDOM];
 	struct view_cut everything = { .prune = VIEW_BY_INCLUSIVE, .min = 0 };

@@ -2,13 +2,13 @@
 /* Loops that share a line but are not copies of each other; lines that belong to no loop. */
 #include "tests/unit/structure/made.h"
 
-/* A loop with a body, and behind it one that is all on the line of its head: as a pragma makes it that adds
- * up what the threads have. */
+/* A loop with a body, followed by one that is entirely on the line of its header, as generated for the
+ * reduction clause of a pragma. */
 static const struct shape head_and_line[] = {
 	{ 12, 2, 1, -1 }, { 20, 3, 2, -1 }, { 18, 2, 3, 1 }, { 18, 2, 4, 3 }, { 30, 2, -1, -1 }
 };
 
-TEST(apart_a_loop_that_only_has_the_line_of_a_head_is_a_copy)
+TEST(apart_a_loop_with_only_the_line_of_a_header_is_a_copy)
 {
 	struct made m;
 
@@ -34,7 +34,7 @@ TEST(apart_a_loop_that_calls_where_the_other_does_not_is_no_copy)
 	unmake(&m);
 }
 
-TEST(apart_a_loop_that_tries_again_is_no_copy)
+TEST(apart_a_retry_loop_around_an_atomic_is_no_copy)
 {
 	struct made m;
 
@@ -59,7 +59,7 @@ TEST(apart_copies_call_on_the_same_line)
 }
 
 /* GCC has no line for the test of a loop that OpenMP shares out, and leaves it that of the region. */
-TEST(place_a_test_where_the_procedure_opens_is_no_head)
+TEST(place_a_test_on_the_first_line_of_a_procedure_is_no_header)
 {
 	struct made m;
 	const struct shape shape[] = {

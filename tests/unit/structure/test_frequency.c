@@ -76,7 +76,7 @@ TEST(both_ends_of_a_diamond_are_executed_equally_often)
 	frequency_done(&frequency);
 }
 
-TEST(a_loop_is_not_what_is_around_it)
+TEST(a_loop_has_another_class_than_the_code_around_it)
 {
 	MAKE(5, { 0, 1 }, { 1, 2 }, { 2, 1 }, { 2, 3 }, { 3, 4 });
 	CHECK(same(0, 3) && same(3, 4));
@@ -92,7 +92,7 @@ TEST(two_diamonds_in_a_row_have_one_class_around_them)
 	frequency_done(&frequency);
 }
 
-TEST(a_loop_for_ever_has_classes_too)
+TEST(an_infinite_loop_has_classes_too)
 {
 	MAKE(5, { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 1 });
 	CHECK(same(1, 4));
@@ -100,7 +100,7 @@ TEST(a_loop_for_ever_has_classes_too)
 	frequency_done(&frequency);
 }
 
-TEST(code_that_control_never_comes_to_has_no_class)
+TEST(unreachable_code_has_no_class)
 {
 	MAKE(3, { 0, 1 }, { 2, 1 });
 	CHECK(frequency.class_of[2] == FREQUENCY_NONE);
@@ -108,7 +108,7 @@ TEST(code_that_control_never_comes_to_has_no_class)
 	frequency_done(&frequency);
 }
 
-TEST(the_lowest_quotients_speak_for_a_class_where_others_wait)
+TEST(the_lowest_quotients_determine_a_class_if_others_stall)
 {
 	MAKE(6, { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 4, 1 }, { 4, 5 });
 	spend(0, 1, 1, 0);
@@ -123,7 +123,7 @@ TEST(the_lowest_quotients_speak_for_a_class_where_others_wait)
 	frequency_done(&frequency);
 }
 
-TEST(what_flows_in_flows_out)
+TEST(flow_is_conserved)
 {
 	/* Side 2 of the diamond waits and is alone in its class: its frequency follows from the rest. */
 	MAKE(6, { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 0 }, { 4, 5 });
@@ -143,7 +143,7 @@ TEST(what_flows_in_flows_out)
 	frequency_done(&frequency);
 }
 
-TEST(a_single_block_is_never_more_than_doubtful_from_its_own_time)
+TEST(a_single_block_never_has_high_confidence_from_its_own_time)
 {
 	MAKE(3, { 0, 1 }, { 1, 1 }, { 1, 2 });
 	spend(0, 0, 1, 0);
@@ -189,7 +189,7 @@ TEST(proportions_and_time_give_executions)
 	frequency_done(&frequency);
 }
 
-TEST(no_samples_say_nothing)
+TEST(without_samples_there_is_no_estimate)
 {
 	MAKE(3, { 0, 1 }, { 1, 1 }, { 1, 2 });
 	for (uint32_t i = 0; i < 3; i++)

@@ -91,7 +91,7 @@ static void check_path(const struct world *w, uint32_t scope, const char *want)
 	CHECK_STR(path.at, want);
 }
 
-TEST(addresses_of_one_function_are_one_scope)
+TEST(addresses_of_one_function_share_a_scope)
 {
 	WORLD w;
 
@@ -112,7 +112,7 @@ TEST(addresses_of_one_function_are_one_scope)
 	CHECK_EQ(w.tree.values.at[0].value, 12);
 }
 
-TEST(a_return_address_behind_the_function_belongs_to_its_call)
+TEST(a_return_address_after_the_end_of_a_function_belongs_to_its_call)
 {
 	WORLD w;
 
@@ -125,7 +125,7 @@ TEST(a_return_address_behind_the_function_belongs_to_its_call)
 	check_path(&w, 3, "/?1100");
 }
 
-TEST(inlined_calls_stand_between_function_and_callee)
+TEST(inlined_calls_are_between_function_and_callee)
 {
 	WORLD w;
 
@@ -151,7 +151,7 @@ TEST(inlined_calls_stand_between_function_and_callee)
 	CHECK_EQ(scope_at(&w.tree, 3).call_line, 103);
 }
 
-TEST(calls_are_told_apart_as_asked)
+TEST(calls_are_distinguished_as_requested)
 {
 	static const struct {
 		enum fuse_calls calls;
@@ -170,10 +170,10 @@ TEST(calls_are_told_apart_as_asked)
 		CHECK_EQ(w.tree.scopes.n, cases[i].n_scopes);
 	}
 	world_fuse(&w, (struct fuse_options){ .calls = FUSE_CALLS_MERGED });
-	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0); /* merged: no site in common */
+	CHECK_EQ(scope_at(&w.tree, 3).call_vaddr, 0); /* merged calls have no common call site */
 }
 
-TEST(lines_hold_what_was_spent_in_the_scope_itself)
+TEST(lines_have_the_self_costs_of_the_scope)
 {
 	WORLD w;
 
@@ -191,7 +191,7 @@ TEST(lines_hold_what_was_spent_in_the_scope_itself)
 	CHECK_EQ(w.tree.values.at[1].value, 4);
 }
 
-TEST(addresses_are_told_apart_if_asked_for)
+TEST(addresses_are_distinguished_on_request)
 {
 	WORLD w;
 
@@ -211,7 +211,7 @@ TEST(addresses_are_told_apart_if_asked_for)
 	CHECK_EQ(scope_at(&w.tree, 7).line, 0);
 }
 
-TEST(a_cold_piece_is_its_function)
+TEST(a_cold_part_belongs_to_its_function)
 {
 	WORLD w;
 
@@ -337,7 +337,7 @@ static void check_against_reference(unsigned seed)
 		scope_path(&w.tree, v->scope, &path);
 		tally(&got, path.len ? path.at : "", v->thread, v->metric, v->value);
 	}
-	CHECK_EQ(got.n, w.tree.values.n); /* each scope, thread and metric is there once */
+	CHECK_EQ(got.n, w.tree.values.n); /* each combination of scope, thread and metric occurs once */
 	CHECK_EQ(got.n, want.n);
 	qsort(got.at, got.n, sizeof(*got.at), compare_tallies);
 	qsort(want.at, want.n, sizeof(*want.at), compare_tallies);
@@ -347,7 +347,7 @@ static void check_against_reference(unsigned seed)
 	}
 }
 
-TEST(random_trees_fuse_as_the_naive_way_says)
+TEST(random_trees_fuse_as_in_a_naive_computation)
 {
 	for (unsigned seed = 1; seed <= 20; seed++)
 		check_against_reference(seed);
@@ -419,7 +419,7 @@ static void check_same(const struct scope_tree *a, const struct scope_tree *b)
 	}
 }
 
-TEST(a_cct_that_is_given_away_makes_the_same_tree)
+TEST(a_cct_that_is_consumed_gives_the_same_tree)
 {
 	for (unsigned seed = 1; seed <= 10; seed++) {
 		struct fuse_options options = { .calls = FUSE_CALLS_BY_LINE, .lines = seed % 2 };
@@ -443,7 +443,7 @@ TEST(a_cct_that_is_given_away_makes_the_same_tree)
 }
 
 /* With addresses, and then as if it had been fused without. */
-TEST(lines_can_be_taken_out_of_a_tree)
+TEST(lines_can_be_removed_from_a_tree)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		bool has_lines = seed % 2;

@@ -50,7 +50,7 @@ static void world_init(struct world *w)
 						    .parent_vaddr = start,
 						    .source = k == IDLE ? MAP_FROM_NOTHING : MAP_FROM_DWARF };
 	}
-	w->maps[OUTLINED].decl_line = 100 * HOST + 5; /* written in the host */
+	w->maps[OUTLINED].decl_line = 100 * HOST + 5; /* its source is within the host function */
 }
 
 static void world_done(struct world *w)
@@ -122,7 +122,7 @@ static uint64_t spent(const struct world *w, const char *path, int thread, uint3
 	return sum;
 }
 
-TEST(what_workers_spend_in_a_region_stands_where_the_region_is_started)
+TEST(costs_of_workers_in_a_region_are_moved_to_where_it_is_started)
 {
 	WORLD w;
 
@@ -136,11 +136,11 @@ TEST(what_workers_spend_in_a_region_stands_where_the_region_is_started)
 	CHECK_EQ(spent(&w, "/main/host/host._omp_fn.0", 1, 1), 12000);
 	CHECK_EQ(spent(&w, "/main/host/host._omp_fn.0/large", 1, 0), 2);
 	CHECK_EQ(w.notes.flags[REGION], SCOPE_PARALLEL | SCOPE_JOINED);
-	for (size_t i = 2; i < w.tree.scopes.n; i++) /* nothing is left of the workers' stacks */
+	for (size_t i = 2; i < w.tree.scopes.n; i++) /* the workers' own stacks are gone */
 		CHECK(scope_at(&w.tree, i).name != w.maps[START].name);
 }
 
-TEST(threads_are_left_as_they_are_if_that_is_wanted)
+TEST(threads_are_not_joined_on_request)
 {
 	WORLD w;
 
@@ -153,7 +153,7 @@ TEST(threads_are_left_as_they_are_if_that_is_wanted)
 	CHECK_EQ(w.notes.flags[REGION], SCOPE_PARALLEL);
 }
 
-TEST(a_region_that_was_never_seen_to_be_started_stays)
+TEST(a_region_whose_start_was_not_sampled_stays)
 {
 	WORLD w;
 
@@ -176,7 +176,7 @@ TEST(incomplete_stacks_stay)
 	CHECK_EQ(spent(&w, "/gomp_thread_start/host._omp_fn.0", 1, 0), 5);
 }
 
-TEST(several_contexts_get_what_their_starting_thread_spent_in_each)
+TEST(costs_are_divided_among_contexts_like_those_of_the_starting_thread)
 {
 	WORLD w;
 
@@ -203,7 +203,7 @@ TEST(several_contexts_get_what_their_starting_thread_spent_in_each)
 }
 
 /* Without optimisation, clang's function for debuggers is a separate frame. */
-TEST(a_region_and_its_body_are_one)
+TEST(a_region_and_its_body_are_one_scope)
 {
 	WORLD w;
 
@@ -218,7 +218,7 @@ TEST(a_region_and_its_body_are_one)
 	CHECK_EQ(w.notes.flags[BODY], 0);
 }
 
-TEST(contexts_are_those_of_the_same_process)
+TEST(only_contexts_of_the_same_process_are_used)
 {
 	WORLD w;
 
@@ -233,7 +233,7 @@ TEST(contexts_are_those_of_the_same_process)
 	CHECK_EQ(spent(&w, "/main/large/host/host._omp_fn.0", 3, 0), 9);
 }
 
-TEST(a_region_is_its_functions_where_the_starting_thread_only_waits)
+TEST(a_region_is_matched_to_its_host_if_the_starting_thread_only_waits)
 {
 	WORLD w;
 
@@ -269,7 +269,7 @@ TEST(waiting_is_marked_and_work_is_not)
 	CHECK(world_join(&w, true));
 	CHECK_EQ(w.notes.flags[IDLE], SCOPE_WAITING);
 	CHECK_EQ(w.notes.flags[BARRIER], SCOPE_WAITING);
-	CHECK_EQ(w.notes.flags[WORKER], 0); /* it calls regions */
+	CHECK_EQ(w.notes.flags[WORKER], 0); /* it also calls regions */
 	CHECK_EQ(spent(&w, "/start_thread/gomp_thread_start/libgomp.so.1+0x1d9c0", 1, 0), 12);
 }
 
@@ -285,7 +285,7 @@ static uint16_t idle_flags(const struct structure *structure)
 }
 
 /* If the runtime has no symbols: GOMP_barrier and GOMP_loop_dynamic_next continue in internal functions. */
-TEST(asking_for_the_next_chunk_is_no_waiting)
+TEST(requesting_the_next_chunk_is_not_waiting)
 {
 	struct structure region = { .function = 0x1000 * (REGION + 1) };
 

@@ -34,7 +34,7 @@ TEST(structure_starts_a_loop_tested_at_its_end_with_its_body)
 	unmake(&m);
 }
 
-TEST(structure_makes_one_loop_of_versions_with_one_test)
+TEST(structure_merges_versions_of_a_loop_with_one_test)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 1, 3 },  { 21, 3, 2, -1 }, { 20, 2, 5, 1 },
@@ -48,9 +48,9 @@ TEST(structure_makes_one_loop_of_versions_with_one_test)
 	unmake(&m);
 }
 
-TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
+TEST(structure_merges_copies_of_a_loop_whose_source_overlaps)
 {
-	struct made m; /* the vector body has the line of i++ alone */
+	struct made m; /* the vector body has only the line of i++ */
 	const struct shape shape[] = {
 		{ 12, 2, 1, -1 }, { 20, 41, 2, 1 }, { 21, 3, 3, -1 }, { 20, 2, 4, 2 }, { 30, 2, -1, -1 }
 	};
@@ -66,7 +66,7 @@ TEST(structure_makes_one_loop_of_copies_whose_source_overlaps)
 }
 
 /* A macro makes both loops on one line; the outer one is also entered at its end. */
-TEST(structure_keeps_a_loop_apart_from_the_region_with_several_entries_around_it)
+TEST(structure_separates_a_loop_from_the_irreducible_region_around_it)
 {
 	struct made m;
 	const struct shape shape[] = {
@@ -84,7 +84,7 @@ TEST(structure_keeps_a_loop_apart_from_the_region_with_several_entries_around_it
 
 /* `for (; test; step) { if (slow) before(); if (...) body(); }`: where it is not slow, a copy of the step and
  * the test goes back to the middle. */
-TEST(structure_shows_a_shorter_way_round_as_no_loop_of_its_own)
+TEST(structure_does_not_show_a_shortcut_as_a_loop)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 2, 1 }, { 21, 3, 2, -1 }, { 22, 3, 3, 5 },  { 20, 9, 4, 6 },
@@ -114,7 +114,7 @@ TEST(structure_shows_a_loop_with_several_entries_once)
 }
 
 /* The inner loop of an iteration peeled off the outer one. */
-TEST(structure_puts_a_stray_copy_into_the_nest_it_belongs_to)
+TEST(structure_puts_a_peeled_copy_into_its_loop_nest)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 1, -1 }, { 20, 2, 2, -1 }, { 21, 3, 3, 2 },  { 20, 2, 4, -1 },
@@ -149,7 +149,7 @@ TEST(structure_shows_a_loop_around_a_trap)
 
 /* `while (a) { while (b) f(); g(); }`: both go back to the test of b, and the inner one does not ask for a.
  */
-TEST(structure_tells_two_loops_that_go_back_to_one_block_apart)
+TEST(structure_distinguishes_two_loops_with_the_same_header)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 1, -1 }, { 25, 3, 2, 5 },   { 28, 4, 3, -1 },
@@ -167,8 +167,8 @@ TEST(structure_tells_two_loops_that_go_back_to_one_block_apart)
 	unmake(&m);
 }
 
-/* The same, but the test above is asked each time: `while (a) { if (b) { f(); continue; } g(); }`. */
-TEST(structure_leaves_a_loop_with_a_continue_one)
+/* The same, but the test above is evaluated each time: `while (a) { if (b) { f(); continue; } g(); }`. */
+TEST(structure_does_not_split_a_loop_with_a_continue)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 1, -1 }, { 24, 2, 2, 5 },  { 25, 3, 3, 4 },
@@ -181,7 +181,7 @@ TEST(structure_leaves_a_loop_with_a_continue_one)
 }
 
 /* `again: for (...) if (c) goto again;`: the way back to `again` does not pass the test of the `for`. */
-TEST(structure_keeps_a_loop_apart_from_the_goto_that_starts_it_again)
+TEST(structure_separates_a_loop_from_the_goto_that_restarts_it)
 {
 	struct made m;
 	const struct shape shape[] = { { 12, 2, 1, -1 }, { 23, 9, 2, -1 },  { 21, 5, 3, -1 }, { 22, 6, 4, 5 },
@@ -224,7 +224,7 @@ TEST(structure_marks_a_loop_that_was_unrolled)
 	unmake(&m);
 }
 
-TEST(structure_tells_two_loops_on_one_line_apart_by_column)
+TEST(structure_distinguishes_two_loops_on_one_line_by_column)
 {
 	struct made m;
 	const struct shape shape[] = {
@@ -237,7 +237,7 @@ TEST(structure_tells_two_loops_on_one_line_apart_by_column)
 	unmake(&m);
 }
 
-TEST(structure_keeps_a_way_out_that_is_written_in_the_loop)
+TEST(structure_includes_an_exit_within_the_source_of_the_loop)
 {
 	struct made m; /* block 3: a return between the lines of the loop */
 	const struct shape shape[] = { { 12, 2, 1, -1 },  { 21, 3, 2, 3 },   { 20, 2, 4, 5 },
@@ -252,7 +252,7 @@ TEST(structure_keeps_a_way_out_that_is_written_in_the_loop)
 	unmake(&m);
 }
 
-TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
+TEST(structure_puts_a_loop_into_the_inlined_call_that_contains_all_of_it)
 {
 	struct made m;
 	const struct shape shape[] = {
@@ -270,7 +270,7 @@ TEST(structure_puts_a_loop_into_the_call_that_all_of_it_was_inlined_by)
 	unmake(&m);
 }
 
-TEST(structure_does_not_take_what_an_inlined_call_leaves_behind_for_a_line_of_the_function)
+TEST(structure_ignores_stray_lines_left_by_an_inlined_call)
 {
 	static const struct shape shape[] = {
 		{ 20, 1, 1, -1 }, { 5, 1, 2, -1 }, { 5, 1, 3, -1 }, { 30, 1, 2, 4 }, { 40, 1, -1, -1 },
@@ -287,7 +287,7 @@ TEST(structure_does_not_take_what_an_inlined_call_leaves_behind_for_a_line_of_th
 	unmake(&m);
 }
 
-TEST(structure_weighs_no_padding)
+TEST(structure_ignores_padding)
 {
 	static const struct shape shape[] = {
 		{ 15, 1, 1, -1 }, { 15, 1, 2, -1 }, { 20, 1, 1, 3 }, { 30, 1, -1, -1 }
@@ -301,7 +301,7 @@ TEST(structure_weighs_no_padding)
 	unmake(&m);
 }
 
-TEST(structure_leaves_a_loop_whose_condition_is_inlined_where_it_is)
+TEST(structure_does_not_move_a_loop_whose_condition_is_inlined)
 {
 	struct made m;
 	const struct shape shape[] = {
@@ -319,7 +319,7 @@ TEST(structure_leaves_a_loop_whose_condition_is_inlined_where_it_is)
 	unmake(&m);
 }
 
-TEST(structure_without_lines_knows_loops_by_address)
+TEST(structure_without_lines_identifies_loops_by_address)
 {
 	struct made m;
 	const struct shape shape[] = { { 0, 0, 1, -1 }, { 0, 0, 2, 1 }, { 0, 0, 3, 1 }, { 0, 0, -1, -1 } };
@@ -327,7 +327,7 @@ TEST(structure_without_lines_knows_loops_by_address)
 	make(&m, shape, 4);
 	m.map.decl_file = m.map.decl_line = 0;
 	build(&m, NULL);
-	CHECK_EQ(n_loops(&m), 1); /* one header, two ways back */
+	CHECK_EQ(n_loops(&m), 1); /* one header, two back edges */
 	CHECK_EQ(loop_at(&m, 0)->line, 0);
 	CHECK_EQ(loop_at(&m, 0)->vaddr, START + SIZE);
 	CHECK_EQ(loop_at(&m, 0)->flags & SCOPE_COMPILER_MADE, 0);

@@ -57,7 +57,7 @@ static void pack(struct packed *p, uint64_t vaddr, const char *name)
 	structure_done(&s);
 }
 
-TEST(structure_store_gives_back_what_was_packed)
+TEST(structure_store_returns_what_was_packed)
 {
 	struct packed p;
 	struct structure s = { 0 };
@@ -71,7 +71,7 @@ TEST(structure_store_gives_back_what_was_packed)
 	CHECK(entry != NULL);
 	CHECK_EQ(structure_entry_count(entry), 2);
 	structure_entry_get(entry, 0, &s);
-	structure_entry_get(entry, 1, &s); /* takes the place of the first */
+	structure_entry_get(entry, 1, &s); /* overwrites the first */
 	CHECK_EQ(s.function, 0x200);
 	CHECK_EQ(s.extents.n, 1);
 	CHECK_EQ(s.extents.at[0].end, 0x240);
@@ -96,7 +96,7 @@ TEST(structure_store_gives_back_what_was_packed)
 	finish(&p);
 }
 
-TEST(structure_store_refuses_an_entry_that_is_cut_short)
+TEST(structure_store_refuses_a_truncated_entry)
 {
 	struct packed p;
 
@@ -134,7 +134,7 @@ TEST(structure_store_survives_any_changed_byte)
 		structure_entry_close(entry);
 		p.bytes.at[at] ^= 0xff;
 	}
-	CHECK(n_refused > 32); /* every count, every parent, every scope */
+	CHECK(n_refused > 32); /* at least all counts, parents and scope numbers */
 	structure_done(&s);
 	finish(&p);
 }

@@ -86,7 +86,7 @@ TEST(ways_of_a_loop_begin_and_end_at_its_header)
 	/* 0, 1 { 2 | 3, 4 } 5 */
 	MAKE(6, { 0, 1 }, { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 }, { 4, 1 }, { 4, 5 });
 	CHECK_EQ(ways_init(&ways, &cfg, &diag), 0);
-	CHECK_EQ(ways.blocks[0].n_ways, 4); /* two ways through the body, each back or out */
+	CHECK_EQ(ways.blocks[0].n_ways, 4); /* two paths, each to the back edge or the exit */
 	CHECK_EQ(ways.blocks[1].start, 4);
 	CHECK_EQ(ways.n, 8);
 	check_numbers();
@@ -110,9 +110,9 @@ TEST(ways_of_a_loop_with_two_headers_are_numbered)
 	ways_done(&ways);
 }
 
-TEST(ways_too_many_are_cut)
+TEST(ways_are_cut_if_they_are_too_many)
 {
-	/* 40 branches in a row: 2^40 ways. */
+	/* 40 branches in a row: 2^40 paths. */
 	static int pairs[160][2];
 
 	for (int i = 0; i < 40; i++) {
@@ -129,7 +129,7 @@ TEST(ways_too_many_are_cut)
 	ways_done(&ways);
 }
 
-TEST(ways_a_jump_to_nowhere_known_is_refused)
+TEST(ways_a_jump_with_unknown_targets_is_refused)
 {
 	MAKE(3, { 0, 1 }, { 0, 2 });
 	blocks[1].end_kind = BLOCK_UNRESOLVED;
@@ -138,7 +138,7 @@ TEST(ways_a_jump_to_nowhere_known_is_refused)
 }
 
 /* It may be a call of another function in its last place; not if there is code that nothing else leads to. */
-TEST(ways_a_jump_to_nowhere_known_may_leave_the_function)
+TEST(ways_a_jump_with_unknown_targets_may_leave_the_function)
 {
 	MAKE(4, { 0, 1 }, { 0, 2 });
 	blocks[1].end_kind = BLOCK_TAIL_CALLS;

@@ -12,14 +12,14 @@ static void put_set(struct writer *w, uint64_t unit, const uint64_t *pairs, size
 	write_u32(w, (uint32_t)unit);
 	write_u8(w, 8);
 	write_u8(w, 0);
-	write_u32(w, 0); /* to a multiple of a pair */
+	write_u32(w, 0); /* padding to a multiple of the pair size */
 	for (size_t i = 0; i < 2 * n; i++)
 		write_u64(w, pairs[i]);
 	write_u64(w, 0);
 	write_u64(w, 0);
 }
 
-TEST(aranges_tell_what_each_unit_covers)
+TEST(aranges_list_what_each_unit_covers)
 {
 	struct writer w = { 0 };
 	struct arange range = { 0 };
@@ -40,7 +40,7 @@ TEST(aranges_tell_what_each_unit_covers)
 
 /* A set that is longer than the section, of an unknown version, or truncated, is ignored without affecting
  * the others. */
-TEST(aranges_pass_over_damaged_sets)
+TEST(aranges_skip_damaged_sets)
 {
 	struct writer w = { 0 };
 	struct arange range = { 0 };
@@ -53,7 +53,7 @@ TEST(aranges_pass_over_damaged_sets)
 	CHECK_EQ(range.unit, 0x80);
 	CHECK(!aranges_next(&aranges, &range));
 
-	for (size_t len = 0; len < w.len; len++) { /* wherever it is cut off, it ends */
+	for (size_t len = 0; len < w.len; len++) { /* terminates wherever the input is truncated */
 		aranges = aranges_open(bytes_slice(writer_bytes(&w), 0, len));
 		for (unsigned n = 0; aranges_next(&aranges, &range); n++)
 			CHECK(n < 2);

@@ -48,7 +48,7 @@ static int ask(const char *script, struct seen *seen, char **ret)
 	return error;
 }
 
-TEST(debuginfod_command_gives_the_path_that_was_printed)
+TEST(debuginfod_command_returns_the_printed_path)
 {
 	char *path = NULL;
 
@@ -57,7 +57,7 @@ TEST(debuginfod_command_gives_the_path_that_was_printed)
 	free(path);
 }
 
-TEST(debuginfod_command_tells_of_progress_only_if_somebody_listens)
+TEST(debuginfod_command_reports_progress_only_on_request)
 {
 	struct seen seen = { 0 };
 	char *path = NULL;
@@ -73,7 +73,7 @@ TEST(debuginfod_command_tells_of_progress_only_if_somebody_listens)
 	free(path);
 }
 
-TEST(debuginfod_command_passes_on_why_there_is_no_file)
+TEST(debuginfod_command_reports_why_there_is_no_file)
 {
 	char *path = NULL;
 
@@ -85,7 +85,7 @@ TEST(debuginfod_command_passes_on_why_there_is_no_file)
 	CHECK(!path);
 }
 
-TEST(debuginfod_command_is_not_believed_without_a_path)
+TEST(debuginfod_command_without_a_path_has_failed)
 {
 	char *path = NULL;
 

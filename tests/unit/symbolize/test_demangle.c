@@ -53,7 +53,7 @@ TEST(demangle_leaves_other_names_alone)
 	text_done(&text);
 }
 
-TEST(demangle_appends_and_cuts_back_to_what_was_there)
+TEST(demangle_appends_or_leaves_the_text_unchanged)
 {
 	struct text text = { 0 };
 
@@ -75,7 +75,7 @@ static void write_doubling_name(struct text *name, int n)
 		text_printf(name, "S_IS%c_S%c_E", digits[i], digits[i]);
 }
 
-TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
+TEST(demangle_gives_up_on_a_name_that_expands_without_limit)
 {
 	struct text name = { 0 }, text = { 0 };
 
@@ -92,7 +92,7 @@ TEST(demangle_gives_up_on_a_name_that_unfolds_without_end)
 }
 
 /* Arrays of arrays, each key being the array inside it: every reference doubles the text. */
-TEST(demangle_leaves_d_names_alone_that_unfold)
+TEST(demangle_leaves_d_names_alone_that_expand_without_limit)
 {
 	struct text name = { 0 }, readable = { 0 };
 	const int n = 18;

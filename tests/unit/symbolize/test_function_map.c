@@ -23,7 +23,7 @@ static struct function_map sample_map(void)
 	return map;
 }
 
-TEST(locate_gives_the_chain_innermost_first)
+TEST(locate_returns_the_chain_innermost_first)
 {
 	struct function_map map = sample_map();
 	struct location chain[4];

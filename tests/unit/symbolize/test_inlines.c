@@ -35,7 +35,7 @@ static void raw_done(struct raw_function *f)
 	vec_done(&f->call_ranges);
 }
 
-TEST(flatten_gives_each_place_to_its_innermost_call)
+TEST(flatten_assigns_each_address_to_its_innermost_call)
 {
 	struct raw_function f = { 0 };
 	uint32_t outer = add_call(&f, INLINE_NONE), inner = add_call(&f, outer),
@@ -48,7 +48,7 @@ TEST(flatten_gives_each_place_to_its_innermost_call)
 	raw_done(&f);
 }
 
-TEST(flatten_cuts_at_the_borders_of_the_part)
+TEST(flatten_clips_to_the_part)
 {
 	struct raw_function f = { 0 };
 	uint32_t call = add_call(&f, INLINE_NONE);
@@ -71,7 +71,7 @@ TEST(flatten_joins_neighbours_of_one_call)
 	raw_done(&f);
 }
 
-TEST(flatten_believes_a_child_that_reaches_beyond_its_parent)
+TEST(flatten_accepts_a_child_that_extends_beyond_its_parent)
 {
 	struct raw_function f = { 0 };
 	uint32_t outer = add_call(&f, INLINE_NONE), inner = add_call(&f, outer);
@@ -82,7 +82,7 @@ TEST(flatten_believes_a_child_that_reaches_beyond_its_parent)
 	raw_done(&f);
 }
 
-TEST(flatten_never_overlaps_whatever_it_is_given)
+TEST(flatten_never_gives_overlapping_ranges)
 {
 	struct raw_function f = { 0 };
 	struct function_map map = { 0 };

@@ -46,7 +46,7 @@ TEST(kallsyms_ends_functions_where_data_begins)
 	kallsyms_done(&k);
 }
 
-TEST(kallsyms_takes_the_first_of_several_names)
+TEST(kallsyms_uses_the_first_of_several_names)
 {
 	struct kallsyms k;
 
@@ -85,7 +85,7 @@ TEST(kallsyms_with_hidden_addresses_has_no_names)
 	kallsyms_done(&k);
 }
 
-TEST(kallsyms_leaves_out_lines_that_make_no_sense)
+TEST(kallsyms_ignores_invalid_lines)
 {
 	struct kallsyms k;
 
@@ -95,7 +95,7 @@ TEST(kallsyms_leaves_out_lines_that_make_no_sense)
 	kallsyms_done(&k);
 }
 
-TEST(kallsyms_knows_nothing_far_behind_the_last_function)
+TEST(kallsyms_has_no_name_far_after_the_last_function)
 {
 	struct kallsyms k;
 

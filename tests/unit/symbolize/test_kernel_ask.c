@@ -12,7 +12,7 @@ static bool parse(const char *answer, uint64_t vaddr, uint64_t *ret_start, uint6
 	return kernel_answer_parse(answer, vaddr, ret_start, ret_end, &len) && len < strlen(answer);
 }
 
-TEST(kernel_answer_tells_where_the_function_begins_and_ends)
+TEST(kernel_answer_has_start_and_end_of_the_function)
 {
 	uint64_t start, end;
 	size_t len;
@@ -23,7 +23,7 @@ TEST(kernel_answer_tells_where_the_function_begins_and_ends)
 	CHECK_EQ(len, 11);
 }
 
-TEST(kernel_answer_of_any_other_shape_is_none)
+TEST(kernel_answer_of_any_other_form_is_refused)
 {
 	static const char *const others[] = { "",
 					      "+",
@@ -60,7 +60,7 @@ static size_t pick(const struct kallsyms *all, uint64_t *ret)
 	return n;
 }
 
-TEST(kernel_says_the_same_of_an_address_as_in_its_list)
+TEST(kernel_answers_agree_with_kallsyms)
 {
 	struct kallsyms all, some;
 	uint64_t vaddrs[MAX_ASKED], end, wanted_end;
@@ -85,7 +85,7 @@ TEST(kernel_says_the_same_of_an_address_as_in_its_list)
 		SKIP("the kernel cannot be asked for names: there is no BPF here, or no permission for it");
 }
 
-TEST(kernel_asked_of_what_is_not_its_own_names_nothing)
+TEST(kernel_has_no_names_for_user_addresses)
 {
 	const uint64_t vaddrs[] = { 0x1000, 0x400000 };
 	struct kallsyms none;

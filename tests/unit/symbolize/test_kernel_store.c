@@ -14,7 +14,7 @@ static void parse(const char *lines, struct kallsyms *ret)
 	kallsyms_parse((struct bytes){ (const uint8_t *)lines, strlen(lines) }, ret);
 }
 
-TEST(kernel_store_knows_what_this_boot_was_built_with)
+TEST(kernel_store_has_the_built_in_functions_of_this_boot)
 {
 	char path[] = STORE_PATH;
 	struct store *store = store_make(path);
@@ -32,15 +32,15 @@ TEST(kernel_store_knows_what_this_boot_was_built_with)
 			  kallsyms_find(&all, inside[i], &end)->name);
 	kallsyms_done(&kept);
 	CHECK(!kernel_store_get(store, "boot", last, 2,
-				&kept)); /* how far that reaches depends on what is loaded */
-	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* a module */
+				&kept)); /* the end of the last function depends on the loaded modules */
+	CHECK(!kernel_store_get(store, "boot", below, 2, &kept)); /* an address in a module */
 	CHECK(!kernel_store_get(store, "another boot", inside, 3, &kept));
 	CHECK(!kernel_store_get(store, "", inside, 3, &kept));
 	kallsyms_done(&all);
 	store_remove(store, path);
 }
 
-TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
+TEST(kernel_store_keeps_ends_of_functions_and_omits_data_of_modules)
 {
 	char path[] = STORE_PATH;
 	struct store *store = store_make(path);
@@ -62,7 +62,7 @@ TEST(kernel_store_keeps_where_functions_end_and_leaves_out_the_data_of_modules)
 	store_remove(store, path);
 }
 
-TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
+TEST(kernel_store_stores_nothing_if_modules_are_among_built_in_functions)
 {
 	char path[] = STORE_PATH;
 	struct store *store = store_make(path);
@@ -77,7 +77,7 @@ TEST(kernel_store_keeps_nothing_where_strangers_are_among_the_kernels_own)
 }
 
 /* Entries in our own directory; an invalid one must still be refused. */
-TEST(kernel_store_refuses_entries_that_make_no_sense)
+TEST(kernel_store_refuses_or_survives_damaged_entries)
 {
 	char path[] = STORE_PATH;
 	struct store *store = store_make(path);
@@ -93,7 +93,7 @@ TEST(kernel_store_refuses_entries_that_make_no_sense)
 	memcpy(copy, kept.entry.at, len);
 	kallsyms_done(&kept);
 
-	for (size_t i = 0; i < len; i++) { /* at most it gives other names */
+	for (size_t i = 0; i < len; i++) { /* may give wrong names, but no invalid access */
 		struct store_key key = kernel_store_key("boot");
 		copy[i] ^= 0xff;
 		store_put(store, &key, (struct bytes){ copy, len });

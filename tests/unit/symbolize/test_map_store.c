@@ -45,7 +45,7 @@ static struct map_list list_of(const struct fixture *f)
 	return (struct map_list){ f->maps.at, f->maps.n, &f->strings };
 }
 
-TEST(map_store_gives_back_the_maps_that_were_asked_for)
+TEST(map_store_returns_the_requested_maps)
 {
 	struct fixture in, out;
 	struct writer w = { 0 };
@@ -74,7 +74,7 @@ TEST(map_store_gives_back_the_maps_that_were_asked_for)
 	finish(&out);
 }
 
-TEST(map_store_merges_and_keeps_the_old_where_both_are)
+TEST(map_store_merges_and_prefers_existing_maps)
 {
 	struct fixture old, new, out;
 	struct writer w = { 0 };
@@ -100,7 +100,7 @@ TEST(map_store_merges_and_keeps_the_old_where_both_are)
 	finish(&out);
 }
 
-TEST(map_store_takes_nothing_from_an_entry_that_was_cut)
+TEST(map_store_ignores_a_truncated_entry)
 {
 	struct fixture in, out;
 	struct writer w = { 0 };
@@ -126,7 +126,7 @@ TEST(map_store_keys_differ_by_identity_and_demangling)
 	CHECK(a.id[0] != c.id[0] || a.id[1] != c.id[1]);
 }
 
-TEST(map_entry_answers_from_where_it_lies)
+TEST(map_entry_is_queried_in_place)
 {
 	struct fixture in;
 	struct writer w = { 0 };
@@ -172,7 +172,7 @@ static bool views_with(size_t offset, uint32_t value)
 	return is_there;
 }
 
-TEST(map_entry_gives_no_view_of_what_lies_outside)
+TEST(map_entry_gives_no_view_of_data_outside_the_entry)
 {
 	CHECK(views_with(offsetof(struct stored_map, n_lines), 2));
 	CHECK(!views_with(offsetof(struct stored_map, n_lines), 3));
@@ -182,7 +182,7 @@ TEST(map_entry_gives_no_view_of_what_lies_outside)
 	CHECK(!views_with(offsetof(struct stored_map, first_range), 1));
 }
 
-TEST(map_entry_refuses_text_without_an_end)
+TEST(map_entry_refuses_unterminated_text)
 {
 	struct fixture in;
 	struct writer w = { 0 };

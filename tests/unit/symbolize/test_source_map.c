@@ -34,7 +34,7 @@ TEST(source_map_replaces_whole_components)
 	check_mapped(rules, 1, "a.c", "a.c");
 }
 
-TEST(source_map_takes_the_first_rule_that_fits)
+TEST(source_map_uses_the_first_matching_rule)
 {
 	const struct source_map rules[] = { { "/build/a/", "/x" }, { "/build", "/y" } };
 

@@ -29,7 +29,7 @@ static struct image *make_file(struct images *images, uint8_t seed)
 	return image;
 }
 
-TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
+TEST(unpacked_store_returns_sections_only_for_the_same_file)
 {
 	char path[] = STORE_PATH;
 	struct images *first = images_new(), *second = images_new();
@@ -52,7 +52,7 @@ TEST(unpacked_store_gives_back_what_was_unpacked_to_the_same_file_only)
 	store_remove(store, path);
 }
 
-TEST(unpacked_store_is_nothing_without_a_store)
+TEST(unpacked_store_does_nothing_without_a_store)
 {
 	struct images *images = images_new();
 	struct image *file = make_file(images, 0);

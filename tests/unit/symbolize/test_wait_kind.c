@@ -13,7 +13,7 @@ static const char *kind_of(const char *const *functions)
 }
 #define KIND(...) kind_of((const char *const[]){ __VA_ARGS__, NULL })
 
-TEST(the_innermost_function_that_says_something_decides)
+TEST(the_innermost_known_function_determines_the_kind)
 {
 	CHECK_STR(KIND("__schedule", "schedule", "futex_do_wait", "__futex_wait", "futex_wait", "do_futex"),
 		  "futex");
@@ -52,7 +52,7 @@ TEST(a_page_fault_may_wait_for_a_disk)
 	CHECK_STR(KIND("schedule", "rwsem_down_read_slowpath", "do_user_addr_fault"), "page fault");
 }
 
-TEST(other_functions_are_not_taken_for_these)
+TEST(only_whole_function_names_match)
 {
 	CHECK_STR(KIND("do_nanosleeper"), "other");
 	CHECK_STR(KIND("my_do_nanosleep"), "other");

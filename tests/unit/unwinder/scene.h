@@ -17,7 +17,7 @@ struct scene {
 	struct images *images;
 	struct unwinder *unwinder;
 	struct stack stack;
-	struct event event; /* the sample; its registers are the test's */
+	struct event event; /* the sample; tests set its registers */
 };
 
 struct scene_program {

@@ -32,11 +32,11 @@ static void end(void)
 TEST(activations_all_calls_of_a_first_stack_are_new)
 {
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }), 3);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }), 0); /* the innermost one has moved on */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }), 0); /* only the innermost pc differs */
 	end();
 }
 
-TEST(activations_another_return_address_is_another_call)
+TEST(activations_a_different_return_address_is_a_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 5, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 4, 8 }, { 700, 5, 1 }), 1);
@@ -44,25 +44,25 @@ TEST(activations_another_return_address_is_another_call)
 	end();
 }
 
-TEST(activations_another_frame_is_another_call)
+TEST(activations_a_different_frame_address_is_a_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }, { 700, 4, 1 }), 1); /* deeper */
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }), 0);                               /* back */
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);                /* and again */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }, { 700, 4, 1 }), 1); /* one more call */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }), 0);                               /* returned */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 790, 3, 8 }), 1);                /* called again */
 	end();
 }
 
-TEST(activations_a_register_that_the_caller_uses_tells_calls_apart)
+TEST(activations_a_register_of_the_caller_distinguishes_calls)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 9 }, { 800, 3, 8 }), 1);
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 3, 8 }), 0); /* not known: it may be the same */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 3, 8 }), 0); /* unknown: may be the same call */
 	end();
 }
 
-TEST(activations_a_call_is_not_new_twice_for_what_was_not_known_between)
+TEST(activations_a_register_unknown_in_between_is_no_second_new_call)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 0 }, { 800, 5, 8 }, { 700, 4, 1 }), 1);
@@ -72,26 +72,26 @@ TEST(activations_a_call_is_not_new_twice_for_what_was_not_known_between)
 	end();
 }
 
-TEST(activations_frames_of_which_nothing_is_known_count_as_the_same)
+TEST(activations_frames_without_information_count_as_the_same)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 3, 0 }, { 700, 5, 1 });
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 0, 4, 0 }, { 700, 6, 1 }), 0);
 	end();
 }
 
-TEST(activations_nothing_is_said_of_other_stacks)
+TEST(activations_of_other_stacks_are_not_compared)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 });
-	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's */
+	CHECK_EQ(MEET({ 0, 1, 0 }, { 5900, 2, 7 }, { 5800, 3, 8 }), 0); /* a coroutine's stack */
 	CHECK_EQ(MEET({ FRAME_OF_COROUTINE, 1, 0 }, { 900, 9, 9 }), 0);
 	stack.end = STACK_NO_RECIPE;
 	CHECK_EQ(activations_meet(&last, &stack), 0);
 	CHECK_EQ(MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }),
-		 0); /* the last one is still the thread's own */
+		 0); /* compared with the thread's own last stack */
 	end();
 }
 
-TEST(activations_what_is_shared_is_not_looked_at_again)
+TEST(activations_of_shared_frames_are_not_compared_again)
 {
 	MEET({ 0, 1, 0 }, { 900, 2, 7 }, { 800, 3, 8 }, { 700, 4, 1 });
 	last.serial = 5;

@@ -107,7 +107,7 @@ TEST(cct_sums_values_per_node_thread_and_metric)
 	cct_done(&cct);
 }
 
-TEST(cct_follows_a_stack_from_what_it_shares_with_the_last)
+TEST(cct_follows_a_stack_from_the_frames_it_shares_with_the_last)
 {
 	struct cct cct, other;
 	struct cct_path path = { 0 };

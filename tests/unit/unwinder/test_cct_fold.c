@@ -71,7 +71,7 @@ TEST(folding_keeps_sums_by_thread_and_metric_and_heavy_paths)
 	CHECK(n_folded > n_nodes / 2 && test_others(&cct) > 0);
 	CHECK(cct_other_samples(&cct) > 0 && cct_other_samples(&cct) <= 5000);
 	CHECK_EQ(test_add(&cct, 0, "heavy", 1), place[heavy]);
-	for (uint32_t i = 1; i < cct.nodes.n; i++) /* what was folded has nothing below it */
+	for (uint32_t i = 1; i < cct.nodes.n; i++) /* folded nodes have no children */
 		CHECK(cct.nodes.at[i].parent < i && !cct_is_other(&cct, cct.nodes.at[i].parent));
 	cct_done(&cct);
 }
@@ -93,20 +93,20 @@ TEST(folding_again_adds_to_what_was_folded_before)
 	cct_done(&cct);
 }
 
-TEST(what_moves_with_nodes_and_values_stays_with_them)
+TEST(parallel_arrays_are_folded_with_nodes_and_values)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	uint64_t nodes[] = { 0, 0, 1, 1, 2, 3, 3 }, values[] = { 1, 1, 2, 2, 3, 3 };
 	struct cct cct;
 
 	cct_init(&cct);
-	test_add(&cct, 0, "ax", 1); /* cold, and so is b */
+	test_add(&cct, 0, "ax", 1); /* cold, like b */
 	test_add(&cct, 0, "b", 1);
 	uint32_t hot = test_add(&cct, 0, "cd", 100);
 	CHECK_EQ(cct.nodes.n, 7);
 	CHECK_EQ(cct.values.n, 6);
 	CHECK_EQ(cct_fold(&cct, 2 * 4 * 40 * 4, &(struct cct_since){ nodes, values }, &place), 3);
-	CHECK_EQ(cct.nodes.n, 5); /* the roots, what was folded, c, d */
+	CHECK_EQ(cct.nodes.n, 5); /* the roots, the folded node, c, d */
 	CHECK(cct_is_other(&cct, 2));
 	CHECK_EQ(place[hot], 4);
 	CHECK_EQ(nodes[2], 1);
@@ -119,7 +119,7 @@ TEST(what_moves_with_nodes_and_values_stays_with_them)
 	cct_done(&cct);
 }
 
-TEST(what_was_told_is_folded_with_its_values)
+TEST(reported_values_are_folded_too)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	struct cct cct;
@@ -139,7 +139,7 @@ TEST(what_was_told_is_folded_with_its_values)
 	cct_done(&cct);
 }
 
-TEST(a_tree_of_many_threads_is_not_lost)
+TEST(folding_keeps_the_values_of_many_threads)
 {
 	CLEANUP(freep) uint32_t *place = NULL;
 	struct cct cct;

@@ -58,7 +58,7 @@ static void check_read(const struct scene *s, size_t i, uint64_t addr, enum memo
 	CHECK_EQ(s->log.notes.at[i].reg, reg);
 }
 
-TEST(cursor_notes_looks_at_registers_known_or_not)
+TEST(cursor_logs_uses_of_registers_known_or_not)
 {
 	struct scene s;
 	uint64_t value;
@@ -67,15 +67,15 @@ TEST(cursor_notes_looks_at_registers_known_or_not)
 	CHECK(cursor_reg(&s.cursor, RBP, &value));
 	CHECK_EQ(value, STACK + 16);
 	CHECK(!cursor_reg(&s.cursor, RBX, &value));
-	CHECK(!cursor_reg(&s.cursor, REG_NONE, &value)); /* there is none to look at */
+	CHECK(!cursor_reg(&s.cursor, REG_NONE, &value)); /* no register: not logged */
 	CHECK_EQ(s.log.notes.n, 3);
-	check_step(&s, 0, 0); /* by itself: no attempt has begun */
+	check_step(&s, 0, 0); /* logged automatically: no attempt was started */
 	check_regs(&s, 1, NOTE_USE, 1u << RBP, REG_NONE);
 	check_regs(&s, 2, NOTE_USE, 1u << RBX, REG_NONE);
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_reads_good_or_bad)
+TEST(cursor_logs_successful_and_failed_reads)
 {
 	struct scene s;
 	struct cursor_piece piece;
@@ -87,7 +87,7 @@ TEST(cursor_notes_reads_good_or_bad)
 	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16);
 	CHECK(cursor_can_read(&s.cursor, STACK + 40));
 	CHECK(!cursor_can_read(&s.cursor, STACK - 8));
-	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16); /* asking is not reaching */
+	CHECK_EQ(cursor_reach(&s.cursor), STACK + 16); /* cursor_can_read does not count */
 	CHECK(cursor_find_piece(&s.cursor, STACK + 8, 24, &piece));
 	CHECK_EQ(cursor_load(&s.cursor, &piece, STACK + 16), 33);
 	CHECK_EQ(cursor_reach(&s.cursor), STACK + 24);
@@ -101,7 +101,7 @@ TEST(cursor_notes_reads_good_or_bad)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_what_a_register_of_the_caller_was_found_by)
+TEST(cursor_logs_how_a_register_of_the_caller_was_found)
 {
 	struct scene s;
 	uint64_t value;
@@ -127,11 +127,11 @@ TEST(cursor_notes_what_a_register_of_the_caller_was_found_by)
 	cursor_advance(&s.cursor);
 	CHECK(cursor_reg(&s.cursor, R12, &value));
 	CHECK_EQ(value, 12);
-	check_step(&s, 5, 1); /* of the next frame */
+	check_step(&s, 5, 1); /* the step of the next frame */
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_notes_registers_that_are_kept)
+TEST(cursor_logs_unchanged_registers)
 {
 	struct scene s;
 	uint64_t value;
@@ -155,7 +155,7 @@ TEST(cursor_notes_registers_that_are_kept)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_moves_in_one_go)
+TEST(cursor_restores_all_registers_of_a_packed_rule)
 {
 	static const struct rule rules[] = { { .reg = RBP, .kind = RULE_AT_CFA, .offset = -16 },
 					     { .reg = RIP, .kind = RULE_AT_CFA, .offset = -8 } };
@@ -185,7 +185,7 @@ TEST(cursor_moves_in_one_go)
 	vec_done(&s.log.notes);
 }
 
-TEST(cursor_shows_its_registers_only_where_nothing_is_noted)
+TEST(cursor_shows_its_registers_only_without_a_log)
 {
 	struct scene s;
 

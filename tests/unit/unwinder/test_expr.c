@@ -50,7 +50,7 @@ TEST(expr_reads_memory)
 	CHECK_STATUS(EXPR_BAD_READ, 0x77, 0x78, 0x06);
 }
 
-TEST(expr_moves_values_about)
+TEST(expr_rearranges_the_stack)
 {
 	CHECK_VALUE(1, 0x31, 0x32, 0x16);       /* lit1 lit2 swap -> 2 1 */
 	CHECK_VALUE(2, 0x31, 0x32, 0x16, 0x13); /* and drop */
@@ -60,7 +60,7 @@ TEST(expr_moves_values_about)
 	CHECK_VALUE(1, 0x31, 0x32, 0x33, 0x15, 2);
 }
 
-TEST(expr_counts)
+TEST(expr_does_arithmetic)
 {
 	CHECK_VALUE((uint64_t)-3, 0x09, 0xfd);
 	CHECK_VALUE(3, 0x09, 0xfd, 0x19);
@@ -76,8 +76,8 @@ TEST(expr_branches)
 {
 	CHECK_VALUE(9, 0x31, 0x28, 1, 0, 0x36, 0x39); /* lit1 bra +1 over lit6, lit9 */
 	CHECK_VALUE(7, 0x2f, 1, 0, 0x36, 0x37);       /* skip */
-	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0xfd, 0xff); /* for ever */
-	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0, 0x80);    /* to before the start */
+	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0xfd, 0xff); /* an infinite loop */
+	CHECK_STATUS(EXPR_DAMAGED, 0x2f, 0, 0x80);    /* jumps before the start */
 }
 
 TEST(expr_refuses_what_it_cannot_know)

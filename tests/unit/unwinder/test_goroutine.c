@@ -22,8 +22,8 @@ enum {
 	ASMCGOCALL = 0x1080,
 	WORK = 0x10c0,
 	CLOCK = 0x1100,
-	NOW = 0x1140,      /* in assembly, as for x86-64 */
-	COMPILED = 0x1180, /* of the same name, as for AArch64 */
+	NOW = 0x1140,      /* in assembly, as on x86-64 */
+	COMPILED = 0x1180, /* compiled, of the same name, as on AArch64 */
 	TEXT_END = 0x11c0
 };
 
@@ -77,7 +77,7 @@ static void write_text(uint32_t *text)
 		text[i] = 0xd503201f;                   /* nop */
 	text[(MCALL - TEXT) / 4 + 2] = 0x9100005f;      /* mov sp, x2 */
 	text[(MCALL - TEXT) / 4 + 3] = 0xd63f0060;      /* blr x3 */
-	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, nobody knows where sp is by then */
+	text[(ASMCGOCALL - TEXT) / 4 + 3] = 0xd63f0060; /* blr x3, with an unknown sp */
 	text[(ASMCGOCALL - TEXT) / 4 + 2] = 0x9100005f; /* mov sp, x2 */
 	text[(WORK - TEXT) / 4] = 0xf81e0ffe;           /* str x30, [sp, #-32]! */
 	text[(WORK - TEXT) / 4 + 2] = 0xf84207fe;       /* ldr x30, [sp], #32 */
@@ -116,7 +116,7 @@ static struct image *program(struct images *images, image_id *ret)
 	return image;
 }
 
-TEST(goroutine_roles_are_known_by_name)
+TEST(goroutine_roles_are_determined_by_name)
 {
 	struct images *images = images_new();
 	image_id id;
@@ -135,7 +135,7 @@ TEST(goroutine_roles_are_known_by_name)
 	images_free(images);
 }
 
-TEST(goroutine_is_in_a_register_where_go_code_is_interrupted)
+TEST(goroutine_is_in_a_register_in_interrupted_go_code)
 {
 	struct images *images = images_new();
 	image_id id;
@@ -157,7 +157,7 @@ struct sampled {
 	uint64_t pc, fp, ra, words[12];
 };
 
-static uint64_t last_goroutine; /* of the last stack */
+static uint64_t last_goroutine; /* of the last walk */
 
 static enum stack_end end_of_sample(const struct sampled *sampled, size_t *ret_frames)
 {
@@ -205,7 +205,7 @@ TEST(goroutine_begins_where_it_returns_to_goexit)
 	CHECK_EQ(last_goroutine, 0x4711);
 }
 
-TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
+TEST(goroutine_stack_ends_where_the_runtime_switches_stacks)
 {
 	size_t n;
 
@@ -219,7 +219,7 @@ TEST(goroutine_is_left_behind_where_the_runtime_changes_stacks)
 	CHECK_EQ(end_of(WORK + 8, &n), STACK_INVALID_STEP);
 }
 
-TEST(goroutine_is_gone_back_to_where_the_clock_is_asked)
+TEST(goroutine_stack_continues_after_reading_the_clock)
 {
 	/* What the thread's own stack holds is the return address of a call that was over long ago. */
 	struct sampled sampled = { .pc = CLOCK + 24, .fp = 0x5000000000, .words = { MCALL + 16 } };
@@ -239,14 +239,14 @@ TEST(goroutine_is_gone_back_to_where_the_clock_is_asked)
 	CHECK_EQ(n, 2);
 }
 
-TEST(goroutine_has_its_callers_until_stacks_are_changed)
+TEST(goroutine_has_its_callers_until_the_stack_is_switched)
 {
 	struct sampled sampled = { .pc = MCALL + 8, .ra = GOEXIT + 4 };
 	size_t n;
 
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
-	CHECK_EQ(last_goroutine, 0); /* the register may be the next one's by now */
+	CHECK_EQ(last_goroutine, 0); /* the register may already hold the next goroutine */
 	sampled.pc = ASMCGOCALL + 4;
 	CHECK_EQ(end_of_sample(&sampled, &n), STACK_COMPLETE);
 	CHECK_EQ(n, 2);
@@ -271,7 +271,7 @@ static const char *preempted(const struct isa *isa, const struct recipe *stated,
 	return text;
 }
 
-TEST(goroutine_that_was_preempted_is_gone_back_to)
+TEST(goroutine_stack_continues_after_preemption)
 {
 	struct recipe entered = { .cfa_kind = CFA_REG, .cfa_reg = 31, .witness = WITNESS_CFI };
 	struct recipe inside = entered, analysed = entered, pushed = entered;

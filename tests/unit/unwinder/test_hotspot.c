@@ -29,7 +29,7 @@ enum {
 	BLOCK = AT_CODE + 2 * 128,
 	BLOB = BLOCK + 16,
 	CODE_BEGIN = BLOB + 64,
-	PC = CODE_BEGIN + 0x2000, /* 66 segments on */
+	PC = CODE_BEGIN + 0x2000, /* 66 segments after the start of the block */
 };
 
 /* In the structures. */
@@ -122,7 +122,7 @@ static void put_cache(struct hotspot_scene *scene)
 	put(scene, AT_STATIC, BASE + AT_ARRAY, 8);
 	put(scene, AT_ARRAY + LEN, 2, 4);
 	put(scene, AT_ARRAY + DATA, BASE + AT_DATA, 8);
-	put(scene, AT_DATA, 0, 8); /* a heap that was not made */
+	put(scene, AT_DATA, 0, 8); /* a heap that does not exist */
 	put(scene, AT_DATA + 8, BASE + AT_HEAP, 8);
 	put(scene, AT_HEAP + MEMORY + LOW, BASE + AT_CODE, 8);
 	put(scene, AT_HEAP + MEMORY + HIGH, BASE + SIZE, 8);
@@ -130,7 +130,7 @@ static void put_cache(struct hotspot_scene *scene)
 	put(scene, AT_HEAP + SEGMAP + HIGH, BASE + AT_SEGMAP + 128, 8);
 	put(scene, AT_HEAP + LOG2, 7, 4);
 	memset(scene->memory + AT_SEGMAP, 255, 128);
-	for (unsigned i = 0; i < 100; i++) /* the block: segments 2 to 101, led back through 32 at a time */
+	for (unsigned i = 0; i < 100; i++) /* the block: segments 2 to 101, with back links of at most 32 */
 		scene->memory[AT_SEGMAP + 2 + i] = (uint8_t)(i % 32 ? i % 32 : i ? 32 : 0);
 	put(scene, BLOCK, 100, 8);
 	put(scene, BLOCK + 8, 1, 1);
@@ -169,7 +169,7 @@ static bool code_is_found(struct hotspot_scene *scene, struct hotspot_code *ret)
 	return hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, false, ret);
 }
 
-TEST(hotspot_tells_the_size_of_a_frame)
+TEST(hotspot_finds_the_size_of_a_frame)
 {
 	for (int is_new = 0; is_new < 2; is_new++) {
 		struct hotspot_scene *scene = hotspot_scene_new(is_new);
@@ -190,7 +190,7 @@ TEST(hotspot_tells_the_size_of_a_frame)
 	}
 }
 
-TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
+TEST(hotspot_code_that_never_completes_its_frame_has_no_frame_start)
 {
 	struct hotspot_scene *scene = hotspot_scene_new(true);
 	struct hotspot_code code;
@@ -202,7 +202,7 @@ TEST(hotspot_code_that_is_never_safe_has_no_beginning_of_a_frame)
 	hotspot_scene_free(scene);
 }
 
-TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
+TEST(hotspot_new_code_is_found_after_reading_again)
 {
 	struct hotspot_scene *scene = hotspot_scene_new(false);
 	struct hotspot_code code;
@@ -211,7 +211,7 @@ TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
 	CHECK(layout_is_read(scene));
 	CHECK(!code_is_found(scene, &code));
 	put_cache(scene);
-	CHECK(!code_is_found(scene, &code));       /* as read before */
+	CHECK(!code_is_found(scene, &code));       /* the pages are cached */
 	code_pages_tick(scene->pages, 1000001000); /* the next sample, in the same epoch */
 	CHECK(hotspot_code_at(scene->pages, PID, &scene->layout, BASE + PC, true, &code));
 	CHECK_EQ(code.frame_size, 48);
@@ -220,21 +220,21 @@ TEST(hotspot_code_that_is_new_is_found_when_asked_anew)
 }
 
 /* A change of the description that makes it useless. */
-TEST(hotspot_table_that_makes_no_sense_is_refused)
+TEST(hotspot_invalid_table_is_refused)
 {
 	static const struct {
 		size_t at;
 		uint64_t value;
 	} lies[] = {
-		{ AT_EXPORTS, 0 },                                    /* no table */
-		{ AT_EXPORTS, 0x10000 },                              /* nor there */
-		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, 0 },               /* the first entry, again and again */
-		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, UINT64_MAX },      /* backwards */
+		{ AT_EXPORTS, 0 },                                    /* null pointer */
+		{ AT_EXPORTS, 0x10000 },                              /* not readable */
+		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, 0 },               /* all entries at the same address */
+		{ AT_EXPORTS + 8 * HOTSPOT_STRIDE, UINT64_MAX },      /* negative */
 		{ AT_EXPORTS + 8 * HOTSPOT_TYPE_NAME, 1u << 20 },     /* outside the entry */
-		{ AT_TABLE + STRIDE * 3, 0 },                         /* it ends too early */
+		{ AT_TABLE + STRIDE * 3, 0 },                         /* ends too early */
 		{ AT_TABLE + STRIDE * 3 + 32, UINT64_MAX - 8 },       /* a field before its structure */
 		{ AT_TABLE + STRIDE * 3 + 8, BASE + SIZE - 1 },       /* a name that does not end */
-		{ AT_TABLE + STRIDE * 3, BASE + 2 * (uint64_t)SIZE }, /* nor begin */
+		{ AT_TABLE + STRIDE * 3, BASE + 2 * (uint64_t)SIZE }, /* a name that is not readable */
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -246,7 +246,7 @@ TEST(hotspot_table_that_makes_no_sense_is_refused)
 	}
 }
 
-TEST(hotspot_cache_that_makes_no_sense_is_refused)
+TEST(hotspot_invalid_code_cache_is_refused)
 {
 	static const struct {
 		size_t at;
@@ -254,26 +254,26 @@ TEST(hotspot_cache_that_makes_no_sense_is_refused)
 		size_t size;
 	} lies[] = {
 		{ AT_STATIC, 0, 8 },
-		{ AT_ARRAY + LEN, 0xffffffff, 4 },       /* minus one heap */
-		{ AT_ARRAY + DATA, BASE + SIZE - 4, 8 }, /* half an address is readable */
+		{ AT_ARRAY + LEN, 0xffffffff, 4 },       /* -1 heaps */
+		{ AT_ARRAY + DATA, BASE + SIZE - 4, 8 }, /* only half an address is readable */
 		{ AT_HEAP + MEMORY + HIGH, BASE, 8 },    /* ends before it begins */
 		{ AT_HEAP + LOG2, 0, 4 },
 		{ AT_HEAP + LOG2, 64, 4 },
 		{ AT_HEAP + LOG2, 0xffffffff, 4 },
-		{ AT_HEAP + SEGMAP + HIGH, BASE + AT_SEGMAP, 8 }, /* no map */
+		{ AT_HEAP + SEGMAP + HIGH, BASE + AT_SEGMAP, 8 }, /* an empty map */
 		{ AT_HEAP + SEGMAP + LOW, UINT64_MAX - 8, 8 },
-		{ AT_SEGMAP + 2, 255, 1 }, /* leads to what is free */
+		{ AT_SEGMAP + 2, 255, 1 }, /* marks the segment as free */
 		{ AT_SEGMAP + 2, 3, 1 },   /* leads before the heap */
-		{ BLOCK, 0, 8 },           /* too short for pc */
+		{ BLOCK, 0, 8 },           /* does not reach to pc */
 		{ BLOCK, 40, 8 },
 		{ BLOCK, UINT64_MAX, 8 },       /* longer than the heap */
 		{ BLOCK + 8, 0, 1 },            /* not in use */
-		{ BLOB + FRAME_SIZE_AT, 0, 4 }, /* the interpreter's */
+		{ BLOB + FRAME_SIZE_AT, 0, 4 }, /* as in the interpreter */
 		{ BLOB + FRAME_SIZE_AT, 1, 4 },
 		{ BLOB + FRAME_SIZE_AT, 0xffffffff, 4 },
 		{ BLOB + FRAME_SIZE_AT, 0x7fffffff, 4 },
 		{ BLOB + BEGIN_AT, 0, 8 },
-		{ BLOB + BEGIN_AT, BASE + SIZE, 8 }, /* behind pc */
+		{ BLOB + BEGIN_AT, BASE + SIZE, 8 }, /* after pc */
 	};
 
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -310,7 +310,7 @@ static unsigned sender_at(const uint32_t *words, size_t n, size_t at)
 	return hotspot_entry_sender(&isa_aarch64, entry_code_at, &code, BASE + 4 * at);
 }
 
-TEST(hotspot_methods_that_make_room_have_their_caller_s_sp_in_a_register)
+TEST(hotspot_methods_that_allocate_locals_have_their_caller_s_sp_in_a_register)
 {
 	uint32_t words[] = {
 		0x5400008d, /* 0 b.le 4 */
@@ -328,13 +328,13 @@ TEST(hotspot_methods_that_make_room_have_their_caller_s_sp_in_a_register)
 
 	CHECK_EQ(sender_at(words, n, 0), 13);
 	CHECK_EQ(sender_at(words, n, 6), 13);
-	CHECK_EQ(sender_at(words, n, 7), REG_NONE); /* the frame is there */
+	CHECK_EQ(sender_at(words, n, 7), REG_NONE); /* the frame is complete */
 	words[8] = 0xa9044fff;                      /* stp xzr, x19, [sp, #64] */
 	CHECK_EQ(sender_at(words, n, 0), 19);
-	words[5] = 0xf9400153; /* ldr x19, [x10]: it holds something else by then */
+	words[5] = 0xf9400153; /* ldr x19, [x10]: overwritten */
 	CHECK_EQ(sender_at(words, n, 0), REG_NONE);
 	CHECK_EQ(sender_at(words, n, 6), 19);
-	words[4] = 0xd63f0100; /* blr x8: the return address is gone by then */
+	words[4] = 0xd63f0100; /* blr x8: overwrites the return address */
 	CHECK_EQ(sender_at(words, n, 0), REG_NONE);
 }
 
@@ -421,7 +421,7 @@ TEST(hotspot_stubs_that_jump_to_a_method_have_the_return_address_on_top)
 	CHECK_STR(stub_at((const uint8_t[]){ 0x4c, 0x8b, 0x5b, 0x40, 0x41, 0xff, 0xe3 }, 7, 0), "top");
 }
 
-TEST(hotspot_methods_that_make_room_have_the_return_address_in_a_register)
+TEST(hotspot_methods_that_allocate_locals_have_the_return_address_in_a_register)
 {
 	uint8_t code[] = {
 		0x7e, 0x06,       /* 0 jle 8 */
@@ -437,12 +437,12 @@ TEST(hotspot_methods_that_make_room_have_the_return_address_in_a_register)
 	CHECK_STR(stub_at(code, sizeof(code), 0), "rax");
 	CHECK_STR(stub_at(code, sizeof(code), 4), "rax");
 	CHECK_STR(stub_at(code, sizeof(code), 8), "rax");
-	CHECK_STR(stub_at(code, sizeof(code), 9), "none"); /* it is on the stack by then */
-	code[5] = 0xc8; /* dec %eax: what is pushed is something else by then */
+	CHECK_STR(stub_at(code, sizeof(code), 9), "none"); /* already pushed */
+	code[5] = 0xc8;                                    /* dec %eax: changes what is pushed */
 	CHECK_STR(stub_at(code, sizeof(code), 4), "none");
 }
 
-TEST(hotspot_methods_that_are_left_jump_to_the_return_address)
+TEST(hotspot_method_exits_jump_to_the_return_address)
 {
 	uint8_t code[] = {
 		0xc9,             /* 0 leave */
@@ -451,10 +451,10 @@ TEST(hotspot_methods_that_are_left_jump_to_the_return_address)
 		0x41, 0xff, 0xe5, /* 6 jmp *%r13 */
 	};
 
-	CHECK_STR(stub_at(code, sizeof(code), 0), "none"); /* its frame is there */
+	CHECK_STR(stub_at(code, sizeof(code), 0), "none"); /* the frame still exists */
 	CHECK_STR(stub_at(code, sizeof(code), 1), "top, with sp elsewhere");
 	CHECK_STR(stub_at(code, sizeof(code), 3), "r13");
 	CHECK_STR(stub_at(code, sizeof(code), 6), "r13");
-	code[2] = 0x5c; /* pop %r12: something else */
+	code[2] = 0x5c; /* pop %r12: not the register of the jump */
 	CHECK_STR(stub_at(code, sizeof(code), 1), "none");
 }

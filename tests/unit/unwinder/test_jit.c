@@ -14,7 +14,7 @@
 #define PID 9
 #define SECOND_NS 1000000000ull
 
-#define FAR_CODE 0x20000u /* bytes into the code: no function's own */
+#define FAR_CODE 0x20000u /* offset of code that belongs to no function */
 
 struct target {
 	uint32_t code[FAR_CODE / 4 + 1024];
@@ -52,7 +52,7 @@ TEST(code_pages_reads_a_page_once_an_epoch)
 	code_pages_free(pages);
 }
 
-TEST(code_pages_tells_when_code_has_changed)
+TEST(code_pages_version_changes_with_the_code)
 {
 	struct target target = { .code = { 1 } };
 	struct code_pages *pages = code_pages_new(read_target, &target);
@@ -69,7 +69,7 @@ TEST(code_pages_tells_when_code_has_changed)
 	code_pages_free(pages);
 }
 
-TEST(code_pages_takes_what_a_recording_holds)
+TEST(code_pages_uses_code_from_a_recording)
 {
 	struct code_pages *pages = code_pages_new(NULL, NULL);
 	const uint8_t code[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -88,7 +88,7 @@ TEST(code_pages_takes_what_a_recording_holds)
 	CHECK(code_pages_version(pages, PID, CODE) != version);
 	CHECK_EQ(code_pages_at(pages, PID, CODE).at[0], 5);
 	code_pages_put(pages, PID, CODE + 4097,
-		       (struct bytes){ code, sizeof(code) }); /* no beginning of a page */
+		       (struct bytes){ code, sizeof(code) }); /* not at the start of a page */
 	CHECK_EQ(code_pages_at(pages, PID, CODE + 4097).len, 0);
 	code_pages_free(pages);
 }
@@ -102,13 +102,13 @@ TEST(code_pages_joins_instructions_that_cross_pages)
 	CHECK(code.len >= CODE_AT_LEAST);
 	CHECK_EQ(code.at[1], 0x11);
 	CHECK_EQ(code.at[2], 0x22);
-	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code) - 4).len, 4); /* nothing behind it */
+	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code) - 4).len, 4); /* the code ends there */
 	CHECK_EQ(code_pages_at(pages, PID, CODE + sizeof(target.code)).len, 0);
 	CHECK_EQ(code_pages_at(pages, PID + 1, CODE).len, 0);
 	code_pages_free(pages);
 }
 
-TEST(code_pages_that_nobody_asks_for_are_forgotten)
+TEST(code_pages_without_requests_are_dropped)
 {
 	struct target target = { .code = { 5, [1024] = 6 } };
 	struct code_pages *pages = code_pages_new(read_target, &target);
@@ -129,7 +129,7 @@ TEST(code_pages_that_nobody_asks_for_are_forgotten)
 	code_pages_free(pages);
 }
 
-TEST(code_pages_keeps_what_a_process_left)
+TEST(code_pages_of_an_ended_process_are_kept)
 {
 	struct target target = { .code = { 5 } };
 	struct code_pages *pages = code_pages_new(read_target, &target);
@@ -153,7 +153,7 @@ enum {
 	CALL = 0xd63f0060,    /* blr x3 */
 	POP_32 = 0xa8c27bfd,  /* ldp x29, x30, [sp], #32 */
 	POP_48 = 0xa8c37bfd,  /* ldp x29, x30, [sp], #48 */
-	JUMP_X8 = 0xd61f0100, /* br x8: an interpreter's next bytecode */
+	JUMP_X8 = 0xd61f0100, /* br x8: an interpreter's dispatch */
 };
 
 /* instruction numbers */
@@ -212,7 +212,7 @@ static void walk(struct scene *s, unsigned insn, uint64_t x30, const uint64_t *w
 	unwinder_walk(s->unwinder, &s->event, &s->stack);
 }
 
-TEST(jit_code_is_walked_by_where_it_leads)
+TEST(jit_code_is_unwound_by_analysing_the_code_ahead)
 {
 	struct scene s;
 	const uint64_t words[8] = { 0, pc_of(CALLER + 1), 0, 0, 0, pc_of(CALLER + 1) };
@@ -226,13 +226,13 @@ TEST(jit_code_is_walked_by_where_it_leads)
 	scene_done(&s);
 }
 
-TEST(jit_code_that_was_written_over_is_looked_at_again)
+TEST(jit_code_that_was_overwritten_is_analysed_again)
 {
 	struct scene s;
 	const uint64_t words[12] = { 0, pc_of(CALLER + 1), 0, 0, 0, 0, 0, pc_of(LEAF) };
 
 	scene_init(&s, UNWIND_AUTO);
-	walk(&s, CALLER + 2, 0, words, 12); /* 32 bytes: then the return address is a 0 */
+	walk(&s, CALLER + 2, 0, words, 12); /* the frame has 32 bytes: then the return address is 0 */
 	CHECK_EQ(s.stack.frames.n, 2);
 	s.target.code[CALLER + 2] = POP_48;
 	s.event.time_ns += SECOND_NS;
@@ -243,7 +243,7 @@ TEST(jit_code_that_was_written_over_is_looked_at_again)
 	scene_done(&s);
 }
 
-TEST(jit_code_that_is_new_is_seen_at_once)
+TEST(new_jit_code_is_read_at_once)
 {
 	struct scene s;
 	const uint64_t words[8] = { 0, pc_of(CALLER + 1) };
@@ -263,7 +263,7 @@ TEST(jit_code_that_is_new_is_seen_at_once)
 }
 
 /* It was not there when its page was read; a frame pointer that leads on is no reason to leave it at that. */
-TEST(jit_code_that_is_new_is_seen_before_the_frame_pointer_is_believed)
+TEST(new_jit_code_is_read_before_the_frame_pointer_is_trusted)
 {
 	struct scene s;
 	const uint64_t words[8] = { 0, pc_of(CALLER + 1), 0, 0, 0, pc_of(CALLER + 1) };
@@ -315,7 +315,7 @@ TEST(jit_frames_of_an_interpreter_need_no_call)
 	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(INTERPRETER + 1));
 	CHECK_EQ(s.stack.frames.at[1].witness, WITNESS_TEMPLATE);
 	CHECK_EQ(s.stack.frames.at[2].pc, pc_of(CALLER + 1));
-	/* the same words without an interpreter's frame: no call stands before the address */
+	/* the same words without an interpreter's frame: no call precedes the address */
 	words[fp - 10] = 0;
 	words[fp - 3] = 0;
 	walk(&s, CALLER + 1, 0, words, 40);
@@ -347,7 +347,7 @@ TEST(jit_methods_that_are_being_entered_have_their_caller_s_frame)
 	scene_done(&s);
 }
 
-TEST(jit_methods_that_were_just_returned_to_are_left_by_their_own_frame)
+TEST(jit_methods_that_were_just_returned_to_are_unwound_by_their_own_frame)
 {
 	struct scene s;
 	uint64_t words[40] = { 0 };
@@ -367,7 +367,7 @@ TEST(jit_methods_that_were_just_returned_to_are_left_by_their_own_frame)
 	scene_done(&s);
 }
 
-TEST(jit_calls_may_return_to_code_that_is_given_up)
+TEST(jit_calls_may_return_to_discarded_code)
 {
 	enum { GIVEN_UP = 96 };
 	uint64_t words[8] = { STACK + 32, pc_of(GIVEN_UP), 0, 0, 0, pc_of(CALLER + 1) };
@@ -390,7 +390,7 @@ TEST(jit_calls_may_return_to_code_that_is_given_up)
 	scene_done(&s);
 }
 
-/* Code that only jumps on, and behind it a jump to a way out that gives 32 bytes back. */
+/* Code that ends in an indirect jump, followed by a branch to an epilogue that releases 32 bytes. */
 static void put_way_out(struct scene *s, unsigned at, unsigned way_out)
 {
 	s->target.code[at] = NOP;
@@ -401,7 +401,7 @@ static void put_way_out(struct scene *s, unsigned at, unsigned way_out)
 	s->target.code[way_out + 2] = RET;
 }
 
-TEST(jit_code_that_only_jumps_on_is_left_by_a_way_out_that_the_frame_pointer_confirms)
+TEST(jit_code_without_an_exit_uses_a_nearby_one_that_the_frame_pointer_confirms)
 {
 	enum { JUMPS = 128, WAY_OUT = 192 };
 	uint64_t words[12] = { STACK + 64, pc_of(CALLER + 1), 0, 0, STACK + 64, pc_of(CALLER + 1) };
@@ -422,7 +422,7 @@ TEST(jit_code_that_only_jumps_on_is_left_by_a_way_out_that_the_frame_pointer_con
 	scene_done(&s);
 }
 
-TEST(jit_code_that_shares_a_way_out_has_one_frame)
+TEST(jit_code_with_a_shared_exit_has_one_frame)
 {
 	enum { JUMPS = 128, WAY_OUT = FAR_CODE / 4 };
 	uint64_t words[12] = { STACK + 64, pc_of(CALLER + 1), 0, 0, STACK + 80, pc_of(CALLER + 1) };
@@ -430,7 +430,7 @@ TEST(jit_code_that_shares_a_way_out_has_one_frame)
 
 	scene_init(&s, UNWIND_AUTO);
 	put_way_out(&s, JUMPS, WAY_OUT);
-	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code leaves it as it was */
+	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code does not change it */
 	walk(&s, JUMPS, 0, words, 12);
 	CHECK(s.stack.frames.n >= 2);
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
@@ -468,7 +468,7 @@ TEST(jit_stubs_that_were_just_called_have_their_return_address_in_the_register)
 	scene_done(&s);
 }
 
-TEST(jit_code_that_was_forgotten_is_read_again)
+TEST(dropped_jit_code_is_read_again)
 {
 	const uint64_t words[8] = { 0, pc_of(CALLER + 1), 0, 0, 0, pc_of(CALLER + 1) };
 	struct scene s;

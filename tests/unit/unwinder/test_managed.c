@@ -52,7 +52,7 @@ static struct scene v8(void)
 	return s;
 }
 
-TEST(managed_knows_interpreted_methods_of_both_layouts)
+TEST(managed_recognises_interpreted_methods_of_both_layouts)
 {
 	for (unsigned more = 0; more < 2; more++) {
 		struct scene s = interpreted(more);
@@ -62,7 +62,7 @@ TEST(managed_knows_interpreted_methods_of_both_layouts)
 	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_knows_addresses_told_in_words)
+TEST(managed_recognises_addresses_as_offsets_in_words)
 {
 	struct scene s = interpreted(0);
 
@@ -71,7 +71,7 @@ TEST(managed_knows_addresses_told_in_words)
 	CHECK_EQ(kind_of(&s, &isa_x86_64, false), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_asks_an_interrupted_interpreter_for_its_register)
+TEST(managed_checks_the_register_of_an_interrupted_interpreter)
 {
 	struct scene s = interpreted(1);
 
@@ -82,19 +82,19 @@ TEST(managed_asks_an_interrupted_interpreter_for_its_register)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, true), MANAGED_HOTSPOT_INTERPRETED);
 }
 
-TEST(managed_knows_functions_of_v8)
+TEST(managed_recognises_functions_of_v8)
 {
 	struct scene s = v8();
 
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_V8);
-	s.words[FP_WORD - 3] = 1u << 20; /* arguments */
+	s.words[FP_WORD - 3] = 1u << 20; /* too many arguments */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 	s = v8();
 	s.words[FP_WORD - 2]++;
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_knows_builtins_of_v8_by_their_callers)
+TEST(managed_recognises_builtins_of_v8_by_their_callers)
 {
 	struct scene s = { 0 };
 	const unsigned caller = FP_WORD + 8;
@@ -114,7 +114,7 @@ TEST(managed_knows_builtins_of_v8_by_their_callers)
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_knows_nothing_of_other_frames)
+TEST(managed_does_not_recognise_other_frames)
 {
 	struct scene s = { 0 };
 
@@ -123,11 +123,11 @@ TEST(managed_knows_nothing_of_other_frames)
 	s.words[FP_WORD - 7] = FP - 40; /* locals inside the frame */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 	s = interpreted(0);
-	s.words[FP_WORD - 9] = FP; /* an expression stack above */
+	s.words[FP_WORD - 9] = FP; /* an expression stack above the frame */
 	CHECK_EQ(kind_of(&s, &isa_aarch64, false), MANAGED_NONE);
 }
 
-TEST(managed_frames_are_left_by_what_they_hold)
+TEST(managed_frames_have_recipes)
 {
 	struct recipes recipes;
 	char text[128];
@@ -142,7 +142,8 @@ TEST(managed_frames_are_left_by_what_they_hold)
 	recipes_done(&recipes);
 }
 
-/* x86-64: the register that tells an interpreted method's frame is used for something else at times. */
+/* x86-64: the register that identifies the frame of an interpreted method is sometimes used for other values.
+ */
 #define USER_CODE 0x7f0000001000u
 
 static ssize_t read_user_code(void *context, pid_t pid, uint64_t addr, void *to, size_t len)
@@ -174,10 +175,10 @@ TEST(code_that_reads_below_the_frame_pointer_has_that_frame)
 {
 	/* cmp %r13, %rax; je; mov -64(%rbp), %r13 */
 	CHECK(uses_frame((const uint8_t[16]){ 0x4c, 0x39, 0xe8, 0x74, 0x02, 0x4c, 0x8b, 0x6d, 0xc0 }));
-	/* above it is what the caller has left; jmp over two traps, then below it */
+	/* words above it belong to the caller; jmp over two traps, then a word below it */
 	CHECK(!uses_frame((const uint8_t[16]){ 0x4c, 0x8b, 0x6d, 0x10 }));
 	CHECK(uses_frame((const uint8_t[16]){ 0xeb, 0x02, 0xcc, 0xcc, 0x4c, 0x8b, 0x6d, 0xc0 }));
-	/* it is set first: push %rbp; mov %rsp, %rbp; mov. A call comes first; it returns first. */
+	/* rbp is set first: push %rbp; mov %rsp, %rbp; mov. A call comes first; a return comes first. */
 	CHECK(!uses_frame((const uint8_t[16]){ 0x55, 0x48, 0x89, 0xe5, 0x4c, 0x8b, 0x6d, 0xc0 }));
 	CHECK(!uses_frame((const uint8_t[16]){ 0xff, 0xd0, 0x4c, 0x8b, 0x6d, 0xc0 }));
 	CHECK(!uses_frame((const uint8_t[16]){ 0xc3, 0x4c, 0x8b, 0x6d, 0xc0 }));

@@ -9,7 +9,7 @@
 static uint8_t snapshot[0x200], pages[2][STACK_PAGE];
 static const struct stack_page deep[2] = { { pages[0], 1 }, { pages[1], 2 } };
 
-/* Every byte tells its address. */
+/* Every byte is a function of its address. */
 static void begin(struct memory *memory, bool is_cut_off)
 {
 	struct sample sample = { .stack = { snapshot, sizeof(snapshot) },
@@ -26,7 +26,7 @@ static void begin(struct memory *memory, bool is_cut_off)
 	memory_begin(memory, 1, START, &sample);
 }
 
-TEST(memory_snapshot_and_pages_are_one)
+TEST(memory_joins_snapshot_and_pages)
 {
 	struct memory memory;
 	uint64_t value, want;
@@ -48,14 +48,14 @@ TEST(memory_has_holes_where_pages_were_not_in_memory)
 
 	begin(&memory, true);
 	memory.deep = with_hole;
-	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* the snapshot's end */
+	CHECK_EQ(memory_get(&memory, START + 0x1f8, 8, &value), MEMORY_OK); /* at the end of the snapshot */
 	CHECK_EQ(memory_get(&memory, PAGES + 0x800, 8, &value), MEMORY_BEYOND);
 	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE - 4, 8, &value), MEMORY_BEYOND);
 	CHECK_EQ(memory_get(&memory, PAGES + STACK_PAGE, 8, &value), MEMORY_OK);
 	CHECK_EQ(memory.reach, PAGES + STACK_PAGE + 8);
 }
 
-TEST(memory_behind_the_last_page_the_stack_may_go_on_or_not)
+TEST(memory_after_the_last_page_is_beyond_or_invalid)
 {
 	struct memory memory;
 	uint64_t value;

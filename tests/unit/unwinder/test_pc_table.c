@@ -3,7 +3,7 @@
 
 #include "tests/test.h"
 
-TEST(pc_table_tells_addresses_returns_and_processes_apart)
+TEST(pc_table_distinguishes_addresses_returns_and_processes)
 {
 	struct pc_table table = { 0 };
 	struct pc_entry *entry = pc_table_entry(&table, 1, 0x1000, false);
@@ -16,7 +16,7 @@ TEST(pc_table_tells_addresses_returns_and_processes_apart)
 	pc_table_done(&table);
 }
 
-TEST(what_a_full_pc_table_forgets_says_so_to_those_who_still_point_at_it)
+TEST(entries_dropped_from_a_full_pc_table_are_invalidated)
 {
 	struct pc_table table = { 0 };
 	struct pc_entry *last = NULL;

@@ -13,7 +13,7 @@
 #define EH 0x8000u
 #define BIAS 0x555000000000u
 #define TOP 0x7ffc00100000ull /* end of the stack */
-#define ROOM (128u << 10)     /* of it */
+#define ROOM (128u << 10)     /* size of the modelled part */
 #define SNAPSHOT 4096
 #define PID 42
 #define DEEPEST 300
@@ -23,7 +23,7 @@ enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, RIP = 16 };
 /* Functions of one kind unwind in the same way. */
 enum kind { BY_SP, SAVES_REGS, BY_FP, BY_RBX, BY_EXPR, SAVES_SP, N_KINDS };
 #define N_FUNCTIONS 16
-#define ROOT N_FUNCTIONS /* called by nobody */
+#define ROOT N_FUNCTIONS /* has no caller */
 #define FUNCTION_SIZE 0x100u
 #define N_SITES 8 /* calls in each function: return addresses every 0x10 bytes */
 
@@ -72,7 +72,7 @@ static void write_frames(struct writer *eh)
 			frame_fde(eh, EH, cie, at, FUNCTION_SIZE, 0,
 				  PROGRAM(0x0f, 3, 0x70 | RBX, 0, 0x06, 0x80 | RBX, 2));
 			break;
-		case SAVES_SP: /* which nobody needs but for the check that it rises */
+		case SAVES_SP: /* used only in the check that sp rises */
 			frame_fde(eh, EH, cie, at, FUNCTION_SIZE, 0, PROGRAM(0x0e, size, 0x80 | RSP, 3));
 			break;
 		default:
@@ -104,10 +104,10 @@ static image_id make_program(struct images *images)
 /* ---- what it does -------------------------------------------------------------------------------- */
 
 struct call {
-	unsigned function, site; /* who is called, and where it calls the next one */
-	uint64_t words;          /* of its frame */
-	uint64_t rbx, r12;       /* what it puts there, if it saves them */
-	uint64_t cfa;            /* once it is laid out */
+	unsigned function, site; /* the callee, and the call site of the next call in it */
+	uint64_t words;          /* size of its frame */
+	uint64_t rbx, r12;       /* its values, if it saves them */
+	uint64_t cfa;            /* set by lay_out() */
 };
 
 struct run {
@@ -144,9 +144,9 @@ static struct call random_call(void)
 }
 
 /*
- * Two neighbours exchange their sizes, and the outer one calls from elsewhere: all inside of them lies where
- * it was, and the old return address between them may still stand where it stood. Only a register tells that
- * it is none.
+ * Two adjacent frames swap their sizes, and the outer one calls from another site: all inner frames keep
+ * their addresses, and the old return address between the two may still be in memory. Only a register shows
+ * that it is stale.
  */
 static void exchange_sizes(struct run *run)
 {
@@ -187,7 +187,7 @@ static void enter(struct run *run, const struct call *call, uint64_t return_addr
 	*word_at(run, cfa - 8) = return_address;
 	regs[RSP] = cfa - 8 * call->words;
 	for (uint64_t at = regs[RSP]; at < cfa - 24 && call->r12; at += 8)
-		*word_at(run, at) = dice(4); /* locals; or what was there before */
+		*word_at(run, at) = dice(4); /* locals, or leftovers */
 	switch ((enum kind)(call->function % N_KINDS)) {
 	case BY_FP:
 		*word_at(run, cfa - 16) = regs[RBP];
@@ -296,7 +296,7 @@ static void check_same(const struct stack *a, const struct stack *b)
 	CHECK_EQ(a->reach, b->reach);
 }
 
-TEST(recall_gives_the_stacks_that_full_walks_give)
+TEST(recall_gives_the_same_stacks_as_full_walks)
 {
 	struct images *images = images_new();
 	image_id image = make_program(images);
@@ -321,7 +321,7 @@ TEST(recall_gives_the_stacks_that_full_walks_give)
 		n_frames += b.frames.n;
 		n_shared += b.n_shared;
 	}
-	CHECK(n_shared * 4 > n_frames); /* or nothing was tested */
+	CHECK(n_shared * 4 > n_frames); /* otherwise nothing was tested */
 	CHECK_EQ(unwinder_stats(full)->frames, unwinder_stats(brief)->frames);
 	CHECK_EQ(unwinder_stats(full)->steps_by_witness[WITNESS_CFI],
 		 unwinder_stats(brief)->steps_by_witness[WITNESS_CFI]);
@@ -334,7 +334,7 @@ TEST(recall_gives_the_stacks_that_full_walks_give)
 
 /* ---- one change ---------------------------------------------------------------------------------- */
 
-/* Something that a program could have put there: a little more or less, or what stands elsewhere. */
+/* A value that a program could have stored there: slightly different, or copied from elsewhere. */
 static uint64_t other_value(struct run *run, uint64_t value)
 {
 	switch (dice(3)) {
@@ -347,7 +347,7 @@ static uint64_t other_value(struct run *run, uint64_t value)
 	}
 }
 
-/* A caller that does not need its sp to find its CFA is refused if the sp lies above that. */
+/* A caller that does not need its sp to find its CFA is refused if its sp is above the CFA. */
 static bool raise_saved_sp(struct run *run)
 {
 	for (size_t i = 1 + dice(run->n - 1); i < run->n; i++) {
@@ -373,11 +373,9 @@ static void change_one(struct run *run)
 	*to = other_value(run, *to);
 }
 
-/*
- * The thread's last stack is remembered, then one word or one register of it changes, whether it matters or
- * not. Had a look at it been forgotten, the rest of the last stack would be taken for the rest of this one.
- */
-TEST(recall_sees_every_change_that_matters)
+/* The thread's last stack is cached, then one word or one register of it changes, whether it matters or not.
+ * If a use of it had not been logged, the rest of the last stack would wrongly be used for this one. */
+TEST(recall_detects_every_relevant_change)
 {
 	struct images *images = images_new();
 	image_id image = make_program(images);
@@ -404,7 +402,7 @@ TEST(recall_sees_every_change_that_matters)
 		n_shared += b.n_shared > 0;
 		n_broken += b.end != STACK_COMPLETE;
 	}
-	CHECK(n_shared > 1000); /* or nothing was tested */
+	CHECK(n_shared > 1000); /* otherwise nothing was tested */
 	CHECK(n_broken > 1000);
 	stack_done(&a);
 	stack_done(&b);

@@ -254,7 +254,7 @@ static uint64_t find_stub(struct image *image, const char *name)
 }
 
 /* A query for one stub gives the same result as reading all of them; between their starts there is none. */
-TEST(a_stub_has_the_name_that_reading_all_of_them_finds)
+TEST(a_single_stub_has_the_same_name_as_when_all_are_read)
 {
 	struct images *images = images_new();
 	struct relocs relocs;
@@ -290,7 +290,7 @@ static bool is_text(void *context, const char *name, size_t len)
 }
 
 /* A query of the file's tables for one address gives the same result as reading all symbols. */
-TEST(symbols_of_an_address_are_those_of_reading_all)
+TEST(symbols_of_one_address_are_the_same_as_when_all_are_read)
 {
 	struct images *images = images_new();
 	image_id program;

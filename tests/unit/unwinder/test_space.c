@@ -128,7 +128,7 @@ TEST(space_generation_changes_with_every_change_only)
 	spaces_free(spaces);
 }
 
-TEST(space_outlives_its_threads_but_the_last)
+TEST(space_lives_as_long_as_its_last_thread)
 {
 	struct spaces *spaces = spaces_new();
 
@@ -138,7 +138,7 @@ TEST(space_outlives_its_threads_but_the_last)
 	happen(spaces, EVENT_EXIT, 2);
 	CHECK_EQ(image_at(spaces, 2, 0x1000), 1);
 	happen(spaces, EVENT_EXIT, 2);
-	CHECK_EQ(image_at(spaces, 2, 0x1000), 1); /* samples may still come */
+	CHECK_EQ(image_at(spaces, 2, 0x1000), 1); /* late samples may still arrive */
 	for (pid_t pid = 100; pid < 300; pid++) {
 		fork_to(spaces, 1, pid, pid);
 		happen(spaces, EVENT_EXIT, pid);
@@ -168,12 +168,12 @@ TEST(space_of_a_reused_pid_is_the_new_process)
 	spaces_free(spaces);
 }
 
-TEST(space_of_a_process_that_was_there_before_us_stays)
+TEST(space_of_a_process_from_before_the_recording_stays)
 {
 	struct spaces *spaces = spaces_new();
 
 	map(spaces, 1, 0x1000, 0x2000, 1);
-	happen(spaces, EVENT_EXIT, 1); /* one of its unknown threads */
+	happen(spaces, EVENT_EXIT, 1); /* a thread that was not known */
 	for (pid_t pid = 100; pid < 300; pid++) {
 		fork_to(spaces, 1, pid, pid);
 		happen(spaces, EVENT_EXIT, pid);

@@ -16,7 +16,7 @@ TEST(walk_reaches_the_root)
 	CHECK(!s.stack.frames.at[0].is_return);
 	CHECK(s.stack.frames.at[1].is_return);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
-	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS); /* it passes its self-check */
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS); /* the function passes its self-check */
 	CHECK_EQ(s.stack.frames.at[2].witness, WITNESS_NONE);
 	CHECK_EQ(unwinder_stats(s.unwinder)->frames, 3);
 	scene_done(&s);
@@ -42,7 +42,7 @@ TEST(walk_restores_saved_registers)
 
 	unwinder_observe(s.unwinder, remember_rbx, &seen);
 	WALK(&s, LEAF + 2, 111, BIAS + OUTER_CALLS, 222, BIAS + START_CALLS, 3);
-	CHECK_EQ(seen.n, 2); /* _start is known for what it is */
+	CHECK_EQ(seen.n, 2); /* _start is recognised as the root: no step */
 	CHECK_EQ(seen.rbx[0], 0xb);
 	CHECK_EQ(seen.rbx[1], 111);
 	scene_done(&s);
@@ -53,7 +53,7 @@ TEST(walk_takes_a_popped_register_as_it_is)
 	struct scene s = scene();
 	struct seen seen = { 0 };
 
-	/* behind `pop %rbx` the unwind entry still says "at c-16", which is below sp now */
+	/* after `pop %rbx`, the unwind entry still has rbx at c-16, which is now below sp */
 	unwinder_observe(s.unwinder, remember_rbx, &seen);
 	WALK(&s, LEAF_ENDS, BIAS + OUTER_CALLS, 222, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_COMPLETE, 3);
@@ -101,7 +101,7 @@ TEST(walk_refuses_a_return_address_outside_executable_memory)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_call_a_zero_return_address_complete)
+TEST(walk_does_not_report_a_zero_return_address_as_complete)
 {
 	struct scene s = scene();
 
@@ -110,7 +110,7 @@ TEST(walk_does_not_call_a_zero_return_address_complete)
 	scene_done(&s);
 }
 
-TEST(walk_names_the_end_of_a_snapshot)
+TEST(walk_reports_the_end_of_a_snapshot)
 {
 	struct scene s = scene();
 

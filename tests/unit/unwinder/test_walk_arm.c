@@ -8,7 +8,7 @@
 
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
-#define PROBES 0xfffffffff000u /* where the kernel likes to put it */
+#define PROBES 0xfffffffff000u /* where the kernel usually maps [uprobes] */
 
 enum { X14 = 14, X15 = 15, X19 = 19, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
@@ -19,34 +19,33 @@ enum {
 	OUTER = 0x1100,
 	OUTER_CALLS = 0x1108,
 	LEAF = 0x1200,
-	LIAR_CALLS = 0x1304, /* makes a call but claims that x30 is still the caller's */
+	LIAR_CALLS = 0x1304, /* makes a call, but its unwind entry has the return address in x30 */
 	TRAMPOLINE = 0x1400,
 	HEAD = 0x1500,
 	INDIRECT_CALLS = 0x1604,
-	BY_HAND = 0x1700, /* has no frame: x15 keeps its return address while a helper runs */
+	BY_HAND = 0x1700, /* has no frame: saves its return address in x15 while a helper runs */
 	BY_HAND_CALLS = 0x1708,
 	HELPER = 0x1720,
 	BY_HAND_CALLED = 0x1744,
-	CARELESS = 0x1760, /* the same with a helper that takes x15 for itself */
+	CARELESS = 0x1760, /* like BY_HAND, but its helper changes x15 */
 	CARELESS_CALLS = 0x1768,
 	GREEDY = 0x1780,
 	CARELESS_CALLED = 0x17a4,
-	OVER_TWO = 0x17c0, /* x15 keeps its return address while a function that keeps its own in x14 calls
-			      the helper */
+	OVER_TWO = 0x17c0, /* saves its return address in x15, and calls a function that saves its own in x14
+			      and calls the helper */
 	OVER_TWO_CALLS = 0x17c8,
 	OVER_ONE = 0x17e0,
 	OVER_ONE_CALLS = 0x17e8,
 	OVER_TWO_CALLED = 0x1804,
-	THROUGH = 0x1900, /* the same with a helper that runs on into another */
+	THROUGH = 0x1900, /* like BY_HAND, but its helper falls through to another */
 	THROUGH_CALLS = 0x1908,
 	THROUGH_FIRST = 0x1910,
 	THROUGH_SECOND = 0x1914,
 	THROUGH_CALLED = 0x1924,
-	JUMPS_ON = 0x1940, /* calls the helper twice, then jumps to it */
+	JUMPS_ON = 0x1940, /* calls the helper twice, then tail-calls it */
 	JUMPS_ON_CALLS = 0x194c,
 	JUMPS_ON_CALLED = 0x1964,
-	IN_GAP = 0x1980, /* no table covers it; somebody has put the return address into x15 and jumped there
-			  */
+	IN_GAP = 0x1980, /* has no unwind entry; reached by a jump, with the return address in x15 */
 	IN_GAP_CALLS = 0x1988,
 };
 
@@ -139,7 +138,7 @@ static void walk(struct scene *s, uint64_t vaddr, uint64_t x30, const uint64_t *
 #define WALK(s, vaddr, x30, ...) \
 	walk(s, vaddr, x30, (const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-TEST(walk_leaves_a_leaf_by_its_register_without_moving_sp)
+TEST(walk_unwinds_a_leaf_by_its_register_without_moving_sp)
 {
 	struct scene s = scene();
 
@@ -150,7 +149,7 @@ TEST(walk_leaves_a_leaf_by_its_register_without_moving_sp)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_a_function_before_it_has_saved_anything)
+TEST(walk_unwinds_a_function_that_has_not_saved_anything_yet)
 {
 	struct scene s = scene();
 
@@ -162,7 +161,7 @@ TEST(walk_leaves_a_function_before_it_has_saved_anything)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_believe_that_x30_survives_a_call)
+TEST(walk_does_not_assume_that_x30_survives_a_call)
 {
 	struct scene s = scene();
 
@@ -183,7 +182,7 @@ TEST(walk_removes_authentication_bits)
 	scene_done(&s);
 }
 
-TEST(walk_finds_x30_live_again_behind_a_signal)
+TEST(walk_finds_x30_live_again_after_a_signal_frame)
 {
 	struct scene s = scene();
 	uint64_t words[110] = { 0 };
@@ -203,7 +202,7 @@ TEST(walk_finds_x30_live_again_behind_a_signal)
 	scene_done(&s);
 }
 
-TEST(walk_says_where_a_signal_with_a_stack_of_its_own_has_its_other_stack)
+TEST(walk_reports_where_a_signal_frame_stores_the_interrupted_sp)
 {
 	struct scene s = scene();
 	uint64_t words[110] = { 0 };
@@ -230,7 +229,7 @@ TEST(walk_says_where_a_signal_with_a_stack_of_its_own_has_its_other_stack)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_the_head_of_the_plt_before_and_behind_its_push)
+TEST(walk_unwinds_the_plt_header_before_and_after_its_push)
 {
 	struct scene s = scene();
 
@@ -242,7 +241,7 @@ TEST(walk_leaves_the_head_of_the_plt_before_and_behind_its_push)
 	scene_done(&s);
 }
 
-TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
+TEST(walk_finds_a_return_address_that_hand_written_code_saves_in_a_register)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -254,7 +253,7 @@ TEST(walk_finds_a_return_address_that_hand_written_code_keeps_in_a_register)
 	scene_done(&s);
 }
 
-TEST(walk_finds_it_behind_the_second_call_of_code_that_puts_it_back_and_jumps)
+TEST(walk_finds_it_after_the_second_call_if_the_code_ends_in_a_tail_call)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -265,7 +264,7 @@ TEST(walk_finds_it_behind_the_second_call_of_code_that_puts_it_back_and_jumps)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_code_that_no_table_covers_by_where_it_leads)
+TEST(walk_unwinds_code_without_an_unwind_entry_by_analysing_the_code_ahead)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -280,7 +279,7 @@ TEST(walk_leaves_code_that_no_table_covers_by_where_it_leads)
 	scene_done(&s);
 }
 
-TEST(walk_keeps_registers_over_a_helper_that_runs_on_into_another)
+TEST(walk_keeps_registers_over_a_helper_that_falls_through_to_another)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -294,7 +293,7 @@ TEST(walk_keeps_registers_over_a_helper_that_runs_on_into_another)
 	scene_done(&s);
 }
 
-TEST(walk_hands_registers_on_over_several_frames)
+TEST(walk_keeps_registers_over_several_frames)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -307,7 +306,7 @@ TEST(walk_hands_registers_on_over_several_frames)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_take_a_register_that_the_callee_writes)
+TEST(walk_does_not_use_a_register_that_the_callee_changes)
 {
 	struct scene s = scene_of(UNWIND_AUTO);
 
@@ -317,7 +316,7 @@ TEST(walk_does_not_take_a_register_that_the_callee_writes)
 	scene_done(&s);
 }
 
-TEST(walk_ends_where_the_kernel_left_the_arguments)
+TEST(walk_ends_at_the_arguments_of_the_program)
 {
 	struct scene s = scene();
 
@@ -325,7 +324,7 @@ TEST(walk_ends_where_the_kernel_left_the_arguments)
 	 */
 	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 2, STACK + 200, STACK + 208, 0, STACK + 216);
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	/* a zero alone proves nothing */
+	/* zeros alone prove nothing */
 	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 2, STACK + 200, STACK + 208, 7, STACK + 216);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	WALK(&s, LEAF, BIAS + OUTER_CALLS, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -333,7 +332,7 @@ TEST(walk_ends_where_the_kernel_left_the_arguments)
 	scene_done(&s);
 }
 
-TEST(walk_ends_where_the_kernel_watches_a_return)
+TEST(walk_ends_at_a_return_probe_without_its_address)
 {
 	struct scene s = scene();
 	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
@@ -346,11 +345,11 @@ TEST(walk_ends_where_the_kernel_watches_a_return)
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
 	CHECK_EQ(s.stack.frames.at[0].verdict, VERDICT_VALID);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, 0);
-	CHECK(!s.stack.frames.at[1].is_return); /* nothing stands before it, not even an address */
+	CHECK(!s.stack.frames.at[1].is_return); /* no call precedes it */
 	scene_done(&s);
 }
 
-TEST(walk_goes_on_where_the_kernel_says_what_it_hides)
+TEST(walk_continues_at_a_return_probe_with_its_address)
 {
 	const struct hidden_return hidden[] = { { STACK, BIAS + OUTER_CALLS, false } };
 	struct scene s = scene();
@@ -365,7 +364,7 @@ TEST(walk_goes_on_where_the_kernel_says_what_it_hides)
 	WALK(&s, LEAF, PROBES, 0, BIAS + START_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
-	/* leaf has returned there */
+	/* leaf has returned to the trampoline */
 	WALK(&s, PROBES - BIAS, PROBES, 0, BIAS + START_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);

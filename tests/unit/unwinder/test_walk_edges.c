@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a walk leaves plain code: memory of the target, code in no file, signals, threads, stubs, the kernel.
- */
+/* Special cases of walks: memory of the target, code without a file, signals, threads, stubs, the kernel. */
 #include <stdlib.h>
 
 #include "tests/unit/unwinder/walk_scene.h"
@@ -17,7 +16,7 @@ static ssize_t read_rest(void *context, pid_t pid, uint64_t addr, void *to, size
 	return sizeof(rest);
 }
 
-TEST(walk_goes_on_in_the_memory_of_a_target_that_stands_still)
+TEST(walk_continues_in_the_memory_of_a_stopped_target)
 {
 	int n_reads = 0;
 	struct scene s =
@@ -43,8 +42,9 @@ TEST(walk_stops_when_sp_does_not_rise)
 	scene_done(&s);
 }
 
-/* Behind the pop, the entry's word is the one above the return address: here behind some other call. */
-TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_call_confirms_it)
+/* After the pop, the unwind entry's rule reads the word above the return address: here an address after some
+ * other call. */
+TEST(an_unwind_entry_is_not_trusted_in_interrupted_code_unless_a_call_confirms_it)
 {
 	for (unsigned patience = 0; patience < 200; patience += 100) {
 		struct scene s =
@@ -52,7 +52,7 @@ TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_cal
 		WALK(&s, SHORT_ENDS, BIAS + SHORT_CALLER_CALLS, BIAS + BARE_CALLS, 0, 0);
 		CHECK(s.stack.frames.n > 1);
 		CHECK_EQ(s.stack.frames.at[1].vaddr, SHORT_CALLER_CALLS);
-		/* Before it, the entry is right, and a call of leaf says so. */
+		/* Before the pop, the entry is correct, which is confirmed by a call of leaf. */
 		WALK(&s, LEAF + 2, 0xb, BIAS + OUTER_CALLS, 0xb, BIAS + START_CALLS);
 		CHECK_END(&s, STACK_COMPLETE, 3);
 		CHECK_EQ(s.stack.frames.at[0].witness, patience ? WITNESS_CFI : WITNESS_ANALYSIS);
@@ -60,19 +60,19 @@ TEST(an_unwind_entry_is_not_believed_where_its_code_was_interrupted_unless_a_cal
 	}
 }
 
-TEST(code_that_is_seen_often_is_analysed_at_last)
+TEST(code_that_is_sampled_often_is_analysed_eventually)
 {
 	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_AUTO, .patience = 3 });
 
 	for (unsigned i = 0; i < 4; i++) {
-		WALK(&s, LEAF + 2, i, BIAS + OUTER_CALLS, 0xb, BIAS + START_CALLS); /* of another stack */
+		WALK(&s, LEAF + 2, i, BIAS + OUTER_CALLS, 0xb, BIAS + START_CALLS); /* each stack differs */
 		CHECK_END(&s, STACK_COMPLETE, 3);
 		CHECK_EQ(s.stack.frames.at[0].witness, i < 2 ? WITNESS_CFI : WITNESS_ANALYSIS);
 	}
 	scene_done(&s);
 }
 
-TEST(walk_says_where_it_has_no_image)
+TEST(walk_reports_where_it_has_no_image)
 {
 	struct scene s = scene();
 
@@ -82,7 +82,7 @@ TEST(walk_says_where_it_has_no_image)
 	scene_done(&s);
 }
 
-TEST(walk_gives_code_in_no_file_an_image_of_its_process)
+TEST(walk_gives_code_without_a_file_an_image_of_its_process)
 {
 	struct scene s = scene();
 
@@ -98,11 +98,11 @@ TEST(walk_gives_code_in_no_file_an_image_of_its_process)
 	scene_done(&s);
 }
 
-TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
+TEST(walk_uses_the_frame_pointer_last_and_never_reports_that_as_complete)
 {
 	struct scene s = scene();
 
-	/* bare has a frame pointer but no recipe; a thread starts in it */
+	/* bare has a frame pointer but no recipe; its caller is the root of a thread */
 	s.event.sample.regs.value[RBP] = SP;
 	WALK(&s, BARE + 4, 0, BIAS + THREAD_CALLS, 0, 0);
 	CHECK_END(&s, STACK_NO_RECIPE, 2);
@@ -111,24 +111,24 @@ TEST(walk_guesses_by_frame_pointer_last_and_never_calls_that_complete)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_code_that_nobody_describes_by_where_it_leads)
+TEST(walk_analyses_code_without_an_unwind_entry)
 {
 	struct scene s = scene();
 
-	/* leaf's body, copied to where no unwind entry is */
+	/* a copy of leaf's body without an unwind entry */
 	WALK(&s, NOWHERE, 0, BIAS + THREAD_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
 	scene_done(&s);
 }
 
-TEST(walk_by_frame_pointer_when_told_to)
+TEST(walk_by_frame_pointer_on_request)
 {
 	struct scene s = scene_of(&(struct unwinder_options){ .mode = UNWIND_FP });
 
 	s.event.sample.regs.value[RBP] = SP;
 	WALK(&s, BARE + 4, SP + 16, BIAS + BARE_CALLS, 0, BIAS + START_CALLS, 4);
-	CHECK_END(&s, STACK_INVALID_STEP, 2); /* _start calls outer, not bare */
+	CHECK_END(&s, STACK_INVALID_STEP, 2); /* _start does not call bare */
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
 	scene_done(&s);
 }
@@ -139,10 +139,10 @@ TEST(walk_crosses_a_signal_with_all_registers)
 	uint64_t words[40] = { 1, BIAS + TRAMPOLINE };
 	uint64_t *gregs = words + 2 + 5;
 
-	/* the handler is leaf; it interrupted leaf, just entered from outer */
+	/* the handler is leaf; it interrupted leaf at its entry, called by outer */
 	gregs[11] = 777;         /* rbx */
 	gregs[15] = SP + 30 * 8; /* rsp */
-	gregs[16] = BIAS + LEAF; /* rip: no call stands before it */
+	gregs[16] = BIAS + LEAF; /* rip: not after a call */
 	words[30] = BIAS + OUTER_CALLS;
 	words[31] = 5;
 	words[32] = BIAS + START_CALLS;
@@ -159,18 +159,18 @@ TEST(walk_crosses_a_signal_with_all_registers)
 	scene_done(&s);
 }
 
-TEST(walk_knows_where_a_thread_starts)
+TEST(walk_recognises_the_start_of_a_thread)
 {
 	struct scene s = scene();
 
-	/* its unwind entry claims an ordinary frame, but nothing is above it */
+	/* its unwind entry describes an ordinary frame, but it has no caller */
 	WALK(&s, LEAF + 2, 1, BIAS + THREAD_CALLS, 0, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, THREAD_CALLS);
 	scene_done(&s);
 }
 
-TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
+TEST(walk_does_not_mistake_a_return_address_at_the_entry_point_for_a_root)
 {
 	struct scene s = scene();
 
@@ -181,7 +181,7 @@ TEST(walk_does_not_take_a_return_address_at_the_entry_point_for_a_root)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_linker_stubs_by_template)
+TEST(walk_unwinds_linker_stubs_by_template)
 {
 	struct scene s = scene();
 
@@ -233,16 +233,16 @@ TEST(walk_puts_kernel_frames_first)
 	scene_done(&s);
 }
 
-TEST(walk_of_an_exec_is_the_kernels_part)
+TEST(walk_during_an_exec_has_only_kernel_frames)
 {
 	struct scene s = scene();
 	struct event exec = { .kind = EVENT_EXEC, .pid = s.event.pid, .tid = s.event.tid, .comm = "next" };
 
 	enter_kernel(&s);
 	unwinder_event(s.unwinder, &exec);
-	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3); /* of the program before */
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3); /* of the previous program */
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	s.event.sample.n_kernel_pc = 0; /* the new one runs, where nothing is known to be mapped */
+	s.event.sample.n_kernel_pc = 0; /* the new program runs; none of its mappings are known */
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 3);
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
 	enter_kernel(&s);
@@ -251,7 +251,7 @@ TEST(walk_of_an_exec_is_the_kernels_part)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_code_whose_return_address_is_in_a_register)
+TEST(walk_unwinds_code_whose_return_address_is_in_a_register)
 {
 	struct scene s = scene();
 
@@ -263,18 +263,18 @@ TEST(walk_leaves_code_whose_return_address_is_in_a_register)
 	scene_done(&s);
 }
 
-TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
+TEST(walk_during_an_exec_that_has_freed_the_stack_has_only_kernel_frames)
 {
 	struct scene s = scene();
 
 	enter_kernel(&s);
-	WALK(&s, EXEC, BIAS + THREAD_CALLS, 3); /* not yet */
+	WALK(&s, EXEC, BIAS + THREAD_CALLS, 3); /* the stack still exists */
 	CHECK_END(&s, STACK_COMPLETE, 4);
 	walk(&s, EXEC, NULL, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	WALK(&s, EXEC, 1, 2, 3); /* another stack lies there now */
+	WALK(&s, EXEC, 1, 2, 3); /* replaced by the new stack */
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	walk(&s, LEAF + 2, NULL, 0); /* elsewhere a stack that is not there is missing */
+	walk(&s, LEAF + 2, NULL, 0); /* outside of exec, a missing stack is an error */
 	CHECK_END(&s, STACK_BAD_READ, 3);
 	s.event.sample.n_kernel_pc = 0;
 	walk(&s, EXEC, NULL, 0);
@@ -282,7 +282,7 @@ TEST(walk_of_an_exec_that_has_taken_the_stack_down_is_the_kernels_part)
 	scene_done(&s);
 }
 
-TEST(walk_checks_chains_that_the_kernel_walked)
+TEST(walk_checks_callchains_from_the_kernel)
 {
 	struct scene s = scene();
 	const uint64_t good[] = { BIAS + LEAF + 2, BIAS + OUTER_CALLS, BIAS + START_CALLS };
@@ -319,7 +319,7 @@ TEST(walk_ends_where_the_stack_of_a_coroutine_begins_above_a_page)
 	s.event.sample.regs.value[RSP] = (SP | 4095) + 1 - 32;
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	s.event.sample.regs.value[RBP] = 1; /* somebody's frame pointer */
+	s.event.sample.regs.value[RBP] = 1; /* some other frame pointer */
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	scene_done(&s);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code that is written by hand, for AArch64: an interpreter that one unwind entry describes as a whole, and
- * code without a frame that keeps its return address in a register which callees preserve. And the stack of a
- * coroutine, which nobody called.
+ * Hand-written code, for AArch64: an interpreter with a single unwind entry, and code without a frame that
+ * saves its return address in a callee-saved register. And the stack of a coroutine, which has no caller.
  */
 #include "tests/frame_maker.h"
 #include "tests/unit/unwinder/scene.h"
 
 #define BIAS 0xaaaa00000000u
 #define STACK 0xffffc0001000u
-#define JIT 0x10000u /* code in no file, which cannot be read */
+#define JIT 0x10000u /* code without a file, which cannot be read */
 
 enum { X19 = 19, X20 = 20, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 
@@ -17,25 +16,25 @@ enum { X19 = 19, X20 = 20, X29 = 29, X30 = 30, SP = 31, PC = 32 };
 enum {
 	START = 0x1000,
 	START_CALLS = 0x1004,
-	INTERPRETER = 0x1100, /* its row says x29 + 16 throughout */
+	INTERPRETER = 0x1100, /* its unwind row is x29 + 16 throughout */
 	INTERPRETER_CALLS = 0x1108,
 	INTERPRETER_CALLS_C = 0x110c,
 	SUBROUTINE = 0x1110,
-	ENTRY = 0x1120,  /* makes the interpreter's frame */
-	LEAVES = 0x1140, /* gives it back */
+	ENTRY = 0x1120,  /* creates the interpreter's frame */
+	LEAVES = 0x1140, /* releases it */
 	INTERPRETER_END = 0x1150,
-	CALLER = 0x1200, /* runs the interpreter once more */
+	CALLER = 0x1200, /* runs the interpreter again */
 	CALLER_CALLS = 0x120c,
-	C_CALL = 0x1300, /* from managed code to C, by x19 */
+	C_CALL = 0x1300, /* from managed code to C, return address in x19 */
 	C_CALL_CALLS = 0x1308,
-	OTHER_CALL = 0x1320, /* by x20 */
+	OTHER_CALL = 0x1320, /* the same, in x20 */
 	OTHER_CALL_CALLS = 0x1328,
 	MANAGED = 0x1340,
 	MANAGED_CALLS = 0x134c,
 	BEGIN = 0x1380,
 	BEGIN_CALLS = 0x1384,
 	C_FUNCTION = 0x1400,
-	EARLY = 0x1500, /* its row says too early that the return address is saved */
+	EARLY = 0x1500, /* its unwind row has the return address saved too early */
 	EARLY_CALLED = 0x1544,
 	EARLY_CALLED_BEFORE = 0x1564,
 	RUNS_JIT = 0x15c0, /* its CFA is sp + 32 and x29 + 32 */
@@ -124,7 +123,7 @@ static void walk(struct scene *s, uint64_t vaddr, uint64_t x29, uint64_t x30, co
 	walk(s, vaddr, x29, x30, (const uint64_t[]){ __VA_ARGS__ }, \
 	     sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8)
 
-TEST(walk_leaves_an_interpreter_by_its_row)
+TEST(walk_unwinds_an_interpreter_by_its_unwind_row)
 {
 	struct scene s = scene();
 
@@ -135,7 +134,7 @@ TEST(walk_leaves_an_interpreter_by_its_row)
 	scene_done(&s);
 }
 
-TEST(walk_finds_who_called_a_subroutine_that_a_row_spans)
+TEST(walk_finds_the_caller_of_a_subroutine_within_an_unwind_row)
 {
 	struct scene s = scene();
 
@@ -148,11 +147,11 @@ TEST(walk_finds_who_called_a_subroutine_that_a_row_spans)
 	scene_done(&s);
 }
 
-TEST(walk_skips_nobody_while_an_interpreter_makes_its_frame)
+TEST(walk_skips_no_caller_while_an_interpreter_creates_its_frame)
 {
 	struct scene s = scene();
 
-	/* before the first instruction, and when room was made */
+	/* at the entry, and after sp was lowered */
 	WALK(&s, ENTRY, STACK, BIAS + CALLER_CALLS, STACK + 48, BIAS + INTERPRETER_CALLS_C, 0, 0, 0, 0, 0,
 	     BIAS + START_CALLS);
 	CHECK_END(&s, STACK_COMPLETE, 4);
@@ -165,7 +164,7 @@ TEST(walk_skips_nobody_while_an_interpreter_makes_its_frame)
 	scene_done(&s);
 }
 
-TEST(walk_skips_nobody_while_an_interpreter_gives_its_frame_back)
+TEST(walk_skips_no_caller_while_an_interpreter_releases_its_frame)
 {
 	struct scene s = scene();
 
@@ -176,7 +175,7 @@ TEST(walk_skips_nobody_while_an_interpreter_gives_its_frame_back)
 	scene_done(&s);
 }
 
-TEST(walk_crosses_a_frameless_call_that_keeps_the_return_address_in_a_register)
+TEST(walk_crosses_a_frameless_call_that_saves_the_return_address_in_a_register)
 {
 	struct scene s = scene();
 
@@ -189,16 +188,17 @@ TEST(walk_crosses_a_frameless_call_that_keeps_the_return_address_in_a_register)
 	scene_done(&s);
 }
 
-TEST(walk_does_not_go_round_where_sp_stays)
+TEST(walk_does_not_loop_if_sp_does_not_change)
 {
 	struct scene s = scene();
 
-	/* A register that keeps a return address holds nothing of the caller's: each is good for one step. */
+	/* A register that holds a return address has no value for the caller: each can be used for one step.
+	 */
 	s.event.sample.regs.value[X19] = BIAS + OTHER_CALL_CALLS;
 	s.event.sample.regs.value[X20] = BIAS + C_CALL_CALLS;
 	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
 	CHECK_END(&s, STACK_NO_RECIPE, 4);
-	/* nor to itself */
+	/* a call that leads to itself */
 	s.event.sample.regs.value[X19] = BIAS + C_CALL_CALLS;
 	WALK(&s, C_FUNCTION + 4, 0, 0, 0, BIAS + C_CALL_CALLS, 0, BIAS + BEGIN_CALLS);
 	CHECK_END(&s, STACK_NO_PROGRESS, 2);
@@ -212,22 +212,22 @@ TEST(walk_ends_where_the_stack_of_a_coroutine_begins)
 	s.event.sample.regs.value[SP] = STACK - 32;
 	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, 0, 0, 1, 2);
 	CHECK_END(&s, STACK_COMPLETE, 2);
-	/* what lies above does not matter */
+	/* the words above do not matter */
 	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, 0, 0, 1, 2, 3, 4);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	scene_done(&s);
 }
 
-TEST(walk_does_not_take_blank_memory_for_the_stack_of_a_coroutine)
+TEST(walk_does_not_mistake_zeroed_memory_for_the_stack_of_a_coroutine)
 {
 	struct scene s = scene();
 
 	s.event.sample.regs.value[SP] = STACK - 32;
-	WALK(&s, ENTRY, STACK - 16, BIAS + CALLER_CALLS, 0, 0, 1, 2); /* the chain leads elsewhere */
+	WALK(&s, ENTRY, STACK - 16, BIAS + CALLER_CALLS, 0, 0, 1, 2); /* the frame pointer points elsewhere */
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
-	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, STACK, 0, 1, 2); /* and further */
+	WALK(&s, ENTRY, STACK - 32, BIAS + CALLER_CALLS, STACK, 0, 1, 2); /* the chain continues */
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
-	s.event.sample.regs.value[SP] = STACK; /* there are pages above */
+	s.event.sample.regs.value[SP] = STACK; /* more pages follow */
 	WALK(&s, ENTRY, STACK, BIAS + CALLER_CALLS, 0, 0, 1, 2, 3, 4);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);
 	scene_done(&s);
@@ -240,18 +240,18 @@ TEST(walk_does_not_read_a_return_address_before_it_is_saved)
 	WALK(&s, EARLY + 4, 0, BIAS + EARLY_CALLED, 0, BIAS + EARLY_CALLED_BEFORE);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, EARLY_CALLED);
-	/* and then it does */
+	/* after it is saved */
 	WALK(&s, EARLY + 8, 0, BIAS + EARLY_CALLED, 0, BIAS + EARLY_CALLED_BEFORE);
 	CHECK_END(&s, STACK_COMPLETE, 2);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, EARLY_CALLED_BEFORE);
 	scene_done(&s);
 }
 
-TEST(walk_leaves_a_frame_whose_sp_is_not_known_by_its_frame_pointer)
+TEST(walk_unwinds_a_frame_with_unknown_sp_by_its_frame_pointer)
 {
 	struct scene s = scene();
 
-	/* which frame pointer it was that led out of the code in no file remains a guess */
+	/* the step out of the code without a file is by frame pointer, and remains a guess */
 	WALK(&s, JIT + 16 - BIAS, STACK + 16, 0, 0, 0, STACK + 48, BIAS + RUNS_JIT_CALLS, 0, 0, 0,
 	     BIAS + RUNS_JIT_CALLED, 0, 0);
 	CHECK_END(&s, STACK_NO_RECIPE, 3);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacks of functions whose returns are probed: the kernel's address stands where theirs was. x86-64. */
+/* Stacks of functions with return probes: the kernel has replaced their return addresses. x86-64. */
 #include "tests/unit/unwinder/walk_scene.h"
 
 #define PROBES 0x7ffffffff000ull
@@ -16,7 +16,7 @@ static struct scene scene_probed(void)
 	return s;
 }
 
-TEST(walk_puts_a_hidden_return_address_in_its_place)
+TEST(walk_restores_a_hidden_return_address)
 {
 	/* leaf has pushed rbx; its return address is at SP + 8, outer's at SP + 24. */
 	const struct hidden_return hidden[] = { { SP + 8, BIAS + OUTER_CALLS, false },
@@ -29,15 +29,15 @@ TEST(walk_puts_a_hidden_return_address_in_its_place)
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
 	CHECK_EQ(s.stack.frames.at[2].vaddr, START_CALLS);
-	/* That of another frame is none of this one. */
+	/* Only those of the same frame are used. */
 	s.event.sample.n_hidden = 1;
 	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 3);
 	scene_done(&s);
 }
 
-/* The kernel has replaced the address and not noted it yet: what it had at hand then may be that address. */
-TEST(walk_takes_the_only_address_behind_a_call_that_leads_here)
+/* The kernel has replaced the return address, but not recorded it yet: one of the candidates may be it. */
+TEST(walk_uses_the_only_candidate_that_follows_a_call_of_this_function)
 {
 	const struct hidden_return hidden[] = { { SP + 16, BIAS + START_CALLS, false },
 						{ SP, SP, true },
@@ -53,21 +53,21 @@ TEST(walk_takes_the_only_address_behind_a_call_that_leads_here)
 	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_COMPLETE, 3);
 	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
-	/* It is that of a function that begins, and of no other. */
+	/* Only at the entry of a function. */
 	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
-	/* A second one that may lead here, by a jump: neither is certain. */
+	/* A second candidate, through a tail call: ambiguous. */
 	s.event.sample.n_hidden = 7;
 	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
-	/* None does. */
+	/* No candidate. */
 	s.event.sample.n_hidden = 4;
 	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
 	scene_done(&s);
 }
 
-/* leaf has returned to the kernel's code, which has saved so many registers since. */
+/* leaf has returned to the kernel's trampoline, which has pushed n_saved registers so far. */
 static void check_left(uint64_t offset, uint64_t n_saved)
 {
 	const uint64_t words[] = { 0, 0, 0, 2, BIAS + START_CALLS, 0 };
@@ -83,18 +83,18 @@ static void check_left(uint64_t offset, uint64_t n_saved)
 	scene_done(&s);
 }
 
-TEST(walk_leaves_the_code_to_which_a_probed_function_returns)
+TEST(walk_unwinds_the_trampoline_of_return_probes)
 {
 	check_left(0, 0);
-	check_left(1, 0); /* behind a breakpoint: kernels before 6.11 */
+	check_left(1, 0); /* after a breakpoint: kernels before 6.11 */
 	check_left(1, 1);
 	check_left(2, 2);
 	check_left(4, 3);
-	check_left(13, 3); /* in its system call */
+	check_left(13, 3); /* in the trampoline's system call */
 }
 
-/* The kernel has struck it off its list, and put it onto the stack. */
-TEST(walk_leaves_that_code_behind_its_system_call)
+/* The kernel has removed the return address from its list and written it to the stack. */
+TEST(walk_unwinds_the_trampoline_after_its_system_call)
 {
 	static const struct {
 		uint64_t offset, n_saved;
@@ -110,7 +110,7 @@ TEST(walk_leaves_that_code_behind_its_system_call)
 	}
 }
 
-TEST(walk_ends_in_that_code_if_nobody_says_where_it_leads)
+TEST(walk_ends_in_the_trampoline_without_the_return_address)
 {
 	struct scene s = scene_probed();
 

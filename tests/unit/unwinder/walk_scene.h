@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_scene: one process that runs a small x86-64 program, laid out by hand: _start calls outer, outer saves
- * rbx and calls leaf; and beside it code of every kind a walk may meet.
+ * walk_scene: one process that runs a small x86-64 program, built by hand: _start calls outer, which saves
+ * rbx and calls leaf; and other code of every kind that a walk may encounter.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum {
 	OUTER = 0x1100,
 	OUTER_CALLS = 0x1106,
 	LEAF = 0x1200,
-	LEAF_ENDS = 0x1205, /* behind its pop %rbx */
+	LEAF_ENDS = 0x1205, /* after its pop %rbx */
 	BARE = 0x1300,      /* no unwind entry */
 	BARE_CALLS = 0x1307,
 	TRAMPOLINE = 0x1400,
@@ -30,10 +30,10 @@ enum {
 	TAIL = 0x1800, /* jumps to leaf */
 	TAIL_CALLER_CALLS = 0x1905,
 	STUB = 0x1a00,
-	NOWHERE = 0x1b00, /* no unwind entry, in the middle of something */
-	EXEC = 0x1c07,    /* behind the system call */
-	VFORK = 0x1d01,   /* its return address is in rdi, and no frame is left */
-	SHORT = 0x1e00,   /* its unwind entry does not tell that rbx is popped */
+	NOWHERE = 0x1b00, /* no unwind entry, in the middle of a function */
+	EXEC = 0x1c07,    /* after the system call */
+	VFORK = 0x1d01,   /* its return address is in rdi, and it has no frame */
+	SHORT = 0x1e00,   /* its unwind entry omits that rbx is popped */
 	SHORT_ENDS = 0x1e03,
 	SHORT_CALLER_CALLS = 0x1f06,
 };

@@ -55,7 +55,7 @@ static const char *stack(void)
 	return text;
 }
 
-TEST(shadow_a_call_is_there_until_it_returns)
+TEST(shadow_a_call_lasts_until_it_returns)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -64,7 +64,7 @@ TEST(shadow_a_call_is_there_until_it_returns)
 	CHECK_STR(stack(), "20c 104");
 	step(FLOW_RETURN, 0x304, 0x20c, 0x6fe0, STACK, 0x20c);
 	CHECK_STR(stack(), "104");
-	set_sp(0x210, 0x7000); /* its frame is gone, it is not */
+	set_sp(0x210, 0x7000); /* the frame is popped, but the function has not returned */
 	CHECK_STR(stack(), "104");
 	step(FLOW_RETURN, 0x214, 0x104, 0x7000, STACK, 0x104);
 	CHECK_STR(stack(), "");
@@ -85,7 +85,7 @@ TEST(shadow_a_call_on_a_stack_that_may_be_moved_has_no_slot)
 	end();
 }
 
-TEST(shadow_a_call_that_pushes_is_there_until_its_slot_is_popped)
+TEST(shadow_a_call_that_pushes_lasts_until_its_slot_is_popped)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -99,7 +99,7 @@ TEST(shadow_a_call_that_pushes_is_there_until_its_slot_is_popped)
 }
 
 /* OCaml's caml_c_call: pops it, leaves it where it is, and jumps to a C function that returns to it. */
-TEST(shadow_a_return_address_that_is_popped_and_put_back_is_there)
+TEST(shadow_a_return_address_that_is_popped_and_pushed_again_is_restored)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -119,7 +119,7 @@ TEST(shadow_a_return_address_that_is_popped_and_put_back_is_there)
 }
 
 /* Somebody else's word in that place, or another place: it stays gone. */
-TEST(shadow_a_return_address_that_is_not_put_back_is_gone)
+TEST(shadow_a_return_address_that_is_not_pushed_again_is_dropped)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x200, 0x6ff8);
@@ -142,7 +142,7 @@ TEST(shadow_a_tail_call_adds_nothing)
 	end();
 }
 
-TEST(shadow_a_call_of_the_next_instruction_is_none)
+TEST(shadow_a_call_of_the_next_instruction_is_not_a_call)
 {
 	begin(&isa_x86_64);
 	call(0x105, 0x105, 0x6ff8);
@@ -150,7 +150,7 @@ TEST(shadow_a_call_of_the_next_instruction_is_none)
 	end();
 }
 
-/* main calls setjmp, then f, which calls g, which jumps back behind setjmp. */
+/* main calls setjmp, then f, which calls g, which jumps back to the return of setjmp. */
 TEST(shadow_longjmp_drops_the_frames_it_leaves)
 {
 	begin(&isa_aarch64);
@@ -168,21 +168,21 @@ TEST(shadow_longjmp_drops_the_frames_it_leaves)
 	end();
 }
 
-TEST(shadow_knows_where_a_return_address_was_saved)
+TEST(shadow_tracks_where_a_return_address_was_saved)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
-	shadow_saved(&shadow, 0x108, 0x6f00); /* some other one */
+	shadow_saved(&shadow, 0x108, 0x6f00); /* a different return address */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0);
-	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* signed */
+	shadow_saved(&shadow, 0x002a000000000104, 0x6fe8); /* with a pointer authentication code */
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fe8);
-	jump(0x300, 0x7000); /* a tail call saves it anew */
+	jump(0x300, 0x7000); /* after a tail call, it is saved again */
 	shadow_saved(&shadow, 0x104, 0x6fd8);
 	CHECK_EQ(shadow.stacks.at[0].entries.at[0].slot, 0x6fd8);
 	end();
 }
 
-TEST(shadow_a_handler_stands_on_what_it_interrupted)
+TEST(shadow_a_handler_is_above_the_interrupted_frame)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -201,7 +201,7 @@ TEST(shadow_a_handler_stands_on_what_it_interrupted)
 	end();
 }
 
-TEST(shadow_a_handler_on_its_own_stack_goes_on_in_the_other)
+TEST(shadow_a_handler_on_its_own_stack_continues_on_the_interrupted_one)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x200, 0x7000);
@@ -224,7 +224,7 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	call(0x104, 0x700, 0x7000); /* swapcontext */
 	step(FLOW_NEXT, 0x710, 0x710, 0x8f00, OTHER, 0);
 	CHECK(!shadow.is_settled);
-	step(FLOW_JUMP_INDIRECT, 0x714, 0x200, 0x8f00, OTHER, 0xe00); /* its function, to return to 0xe00 */
+	step(FLOW_JUMP_INDIRECT, 0x714, 0x200, 0x8f00, OTHER, 0xe00); /* its function returns to 0xe00 */
 	CHECK(shadow.is_settled);
 	step(FLOW_CALL, 0x204, 0x700, 0x8e00, OTHER, 0x204); /* swapcontext again */
 	CHECK_STR(stack(), "204 e00");
@@ -235,7 +235,7 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	end();
 }
 
-TEST(shadow_nothing_is_said_of_a_coroutine_that_has_ended)
+TEST(shadow_of_an_ended_coroutine_is_undefined)
 {
 	begin(&isa_aarch64);
 	call(0x104, 0x700, 0x7000);

@@ -21,10 +21,10 @@ static void sample(uint64_t cfa, uint64_t call)
 	step_calls_add(&calls, &truth, &stack);
 }
 
-TEST(step_calls_counts_what_is_found_missed_and_wrong)
+TEST(step_calls_counts_found_missed_and_wrong_calls)
 {
 	sample(800, 2);
-	CHECK_EQ(calls.n_new, 0); /* there is nothing to compare with */
+	CHECK_EQ(calls.n_new, 0); /* no previous sample to compare with */
 	sample(790, 3);
 	CHECK_EQ(calls.n_new, 1);
 	CHECK_EQ(calls.n_found, 1);

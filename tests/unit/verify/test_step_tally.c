@@ -30,16 +30,16 @@ static enum step_outcome outcome(void)
 	return step_judge(&truth, &stack, &right);
 }
 
-TEST(step_judge_only_the_whole_truth_is_exact)
+TEST(step_judge_only_the_whole_stack_is_exact)
 {
 	given(4, 4, 4, STACK_COMPLETE);
 	CHECK_EQ(outcome(), OUTCOME_EXACT);
-	given(4, 4, 4, STACK_NO_RECIPE); /* right, but it does not know */
+	given(4, 4, 4, STACK_NO_RECIPE); /* the whole stack, but reported as incomplete */
 	CHECK_EQ(outcome(), OUTCOME_TRUNCATED);
 	done();
 }
 
-TEST(step_judge_a_part_is_truncated_only_if_it_says_so)
+TEST(step_judge_a_part_is_truncated_only_if_reported_as_incomplete)
 {
 	given(4, 2, 2, STACK_NO_RECIPE);
 	CHECK_EQ(outcome(), OUTCOME_TRUNCATED);
@@ -48,7 +48,7 @@ TEST(step_judge_a_part_is_truncated_only_if_it_says_so)
 	done();
 }
 
-TEST(step_judge_a_frame_that_is_not_there_is_wrong)
+TEST(step_judge_an_extra_frame_is_wrong)
 {
 	given(4, 4, 3, STACK_BAD_READ);
 	CHECK_EQ(outcome(), OUTCOME_WRONG);

@@ -38,7 +38,7 @@ static void scene_done(struct scene *s)
 	images_free(s->images);
 }
 
-/* What is made wrong about every n-th row that is asked for. */
+/* What is falsified in every n-th requested row. */
 enum wrong { WRONG_CFA_OFFSET, WRONG_CFA_REG, WRONG_RA, WRONG_REGISTER, WRONG_N };
 struct seed {
 	enum wrong wrong;
@@ -128,7 +128,7 @@ TEST(verify_catches_every_wrong_return_address)
 	verify_result_done(&r);
 }
 
-TEST(verify_catches_a_register_said_to_be_where_it_is_not)
+TEST(verify_catches_a_wrong_location_of_a_register)
 {
 	struct seed seed = { .wrong = WRONG_REGISTER, .every = 9, .reg = 12 };
 	struct verify_result r;
@@ -139,8 +139,8 @@ TEST(verify_catches_a_register_said_to_be_where_it_is_not)
 	verify_result_done(&r);
 }
 
-/* The recipe at every instruction of a function, asked for lazily. */
-TEST(analysis_answers_for_parts_with_their_function)
+/* Recipes are requested lazily. */
+TEST(analysis_includes_the_parts_of_a_function)
 {
 	struct scene s = scene("rules_x86_64");
 	struct recipes recipes;
@@ -184,7 +184,7 @@ TEST(analysis_of_a_stripped_file_needs_no_tables)
 	}
 }
 
-TEST(verify_does_not_explain_away_a_seeded_row)
+TEST(verify_does_not_excuse_a_seeded_row)
 {
 	struct seed seed = { .wrong = WRONG_CFA_OFFSET, .every = 7 };
 	struct verify_result r;
@@ -195,7 +195,7 @@ TEST(verify_does_not_explain_away_a_seeded_row)
 	verify_result_done(&r);
 }
 
-TEST(verify_knows_late_rows)
+TEST(verify_recognises_late_rows)
 {
 	struct scene s = scene("aarch64_clang_O2");
 	struct verify_options options = { .max_examples = 10 };
@@ -211,7 +211,7 @@ TEST(verify_knows_late_rows)
 
 /* Two functions with the same code: the table of the first saves the return address too early, that of the
  * second in a slot where it never is. */
-TEST(verify_knows_early_rows)
+TEST(verify_recognises_early_rows)
 {
 	static const uint32_t code[] = {
 		0xd10083ff, 0x52800020, 0xf90007fe, /* 1000 sub sp, sp, #32; mov w0, #1; str x30, [sp, #8] */

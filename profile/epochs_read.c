@@ -187,8 +187,7 @@ int epochs_read(struct epochs *epochs, const struct epochs_query *query, struct 
 	}
 	if (!query->without_names)
 		read_names(epochs, merger, merger_so_far(merger));
-	struct profile *all = merger_finish(merger);
-	profile_unpack(all);
+	struct profile *all = merger_finish_plain(merger);
 	read_cut_starts(all);
 	if (!query->without_names)
 		resolve_count(all);

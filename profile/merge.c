@@ -461,6 +461,21 @@ struct profile *merger_finish(struct merger *m)
 	return all;
 }
 
+struct profile *merger_finish_plain(struct merger *m)
+{
+	if (!m->options.joins) {
+		struct profile *packed = merger_finish(m);
+		profile_unpack(packed);
+		return packed;
+	}
+	cct_forget_hash(&m->all->cct);
+	merge_order(m);
+	merge_plain(m);
+	struct profile *all = TAKE(m->all);
+	merger_free(m);
+	return all;
+}
+
 void profile_merge(struct profile *into, const struct profile *from)
 {
 	struct merger *m = merger_new(&(struct merge_options){ 0 });
@@ -468,8 +483,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 
 	(void)merger_add(m, into, "one", &diag);
 	(void)merger_add(m, from, "other", &diag);
-	struct profile *all = merger_finish(m);
-	profile_unpack(all);
+	struct profile *all = merger_finish_plain(m);
 	struct profile before = *into;
 	*into = *all;
 	*all = before;

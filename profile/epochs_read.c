@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -24,37 +25,83 @@ static bool read_wants(const struct epochs *epochs, const struct epochs_query *q
 	return !query->process || epochs_index_may_have(epochs, epoch, query->process);
 }
 
-/* Epochs are read in parallel and added one at a time: the sum does not depend on the order. */
+/* An epoch that was read, or why it could not be. */
+struct read_epoch {
+	char *path;
+	struct profile *profile;
+	struct diag diag;
+};
+
+/*
+ * Epochs are read in parallel and added one at a time: the sum does not depend on the order. While one thread
+ * adds, another one leaves its epoch to it and reads the next; but only one such epoch is kept.
+ */
 struct read_job {
 	const struct epochs *epochs;
 	const struct epochs_query *query;
 	const struct epoch *all;
 	VEC(size_t) wanted;   /* of all */
-	pthread_mutex_t lock; /* for all that follows */
+	pthread_mutex_t lock; /* for is_adding and left */
+	pthread_cond_t is_free;
+	bool is_adding;         /* the thread that has set it may use what follows */
+	struct read_epoch left; /* for the thread that adds; without a path: none */
 	struct merger *merger;
 	size_t n_bad;
 	struct diag *why;
 };
 
+static void read_epoch_done(struct read_epoch *one)
+{
+	free(one->path);
+	profile_free(one->profile);
+	*one = (struct read_epoch){ 0 };
+}
+
+static void read_add(struct read_job *job, struct read_epoch *one)
+{
+	int error = one->profile ? merger_add(job->merger, one->profile, one->path, &one->diag) : -EBADMSG;
+
+	if (error < 0) {
+		job->n_bad++;
+		*job->why = one->diag;
+	}
+	read_epoch_done(one);
+}
+
+/* Adds an epoch, and all that other threads leave meanwhile; or leaves it to the thread that adds. */
+static void read_add_or_leave(struct read_job *job, struct read_epoch *one)
+{
+	pthread_mutex_lock(&job->lock);
+	while (job->is_adding && job->left.path)
+		pthread_cond_wait(&job->is_free, &job->lock);
+	if (job->is_adding) {
+		job->left = *one;
+		pthread_mutex_unlock(&job->lock);
+		return;
+	}
+	job->is_adding = true;
+	while (one->path) {
+		pthread_mutex_unlock(&job->lock);
+		read_add(job, one);
+		pthread_mutex_lock(&job->lock);
+		*one = job->left;
+		job->left = (struct read_epoch){ 0 };
+		pthread_cond_broadcast(&job->is_free);
+	}
+	job->is_adding = false;
+	pthread_mutex_unlock(&job->lock);
+}
+
 static void read_one(void *context, unsigned worker, size_t index)
 {
 	struct read_job *job = context;
-	CLEANUP(freep) char *path = epochs_path(job->epochs, "epochs", job->all[job->wanted.at[index]].name);
-	CLEANUP(profile_freep) struct profile *one = NULL;
-	struct diag diag = { 0 };
-	int error = profile_read(path, &one, &diag);
+	struct read_epoch one = { .path = epochs_path(job->epochs, "epochs",
+						      job->all[job->wanted.at[index]].name) };
 
 	(void)worker;
-	if (!error && job->query->process)
-		profile_keep_process(one, job->query->process);
-	pthread_mutex_lock(&job->lock);
-	if (!error)
-		error = merger_add(job->merger, one, path, &diag);
-	if (error < 0) {
-		job->n_bad++;
-		*job->why = diag;
-	}
-	pthread_mutex_unlock(&job->lock);
+	if (profile_read(one.path, &one.profile, &one.diag) == 0 && job->query->process)
+		profile_keep_process(one.profile, job->query->process);
+	read_add_or_leave(job, &one);
 }
 
 /* Memory is kept from one epoch to the next: returning it to the system costs a sixth of the time. */
@@ -78,7 +125,9 @@ static size_t read_epochs(struct epochs *epochs, const struct epochs_query *quer
 			vec_push(&job.wanted, i);
 	read_keep_memory();
 	pthread_mutex_init(&job.lock, NULL);
+	pthread_cond_init(&job.is_free, NULL);
 	pool_run(pool_threads(0), job.wanted.n, read_one, &job);
+	pthread_cond_destroy(&job.is_free);
 	pthread_mutex_destroy(&job.lock);
 	vec_done(&job.wanted);
 	return job.n_bad;
@@ -138,8 +187,7 @@ int epochs_read(struct epochs *epochs, const struct epochs_query *query, struct 
 	}
 	if (!query->without_names)
 		read_names(epochs, merger, merger_so_far(merger));
-	struct profile *all = merger_finish(merger);
-	profile_unpack(all);
+	struct profile *all = merger_finish_plain(merger);
 	read_cut_starts(all);
 	if (!query->without_names)
 		resolve_count(all);

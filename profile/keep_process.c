@@ -160,8 +160,7 @@ struct profile *profile_copy_named(const struct profile *profile, const char *co
 	struct diag diag = { 0 };
 
 	(void)merger_add(merger, profile, comm, &diag); /* a single profile can always be added */
-	struct profile *copy = merger_finish(merger);
-	profile_unpack(copy);
+	struct profile *copy = merger_finish_plain(merger);
 	keep_all(copy, comm, true);
 	return copy;
 }

@@ -221,11 +221,58 @@ static struct cct_value merge_value(const struct merger *m, struct cct_value val
 	return value;
 }
 
+/* A file has values of several kinds one after the other, each sorted by node. */
+#define VALUE_RUNS 4
+struct value_run {
+	const struct cct_value *next, *end;
+};
+
+/* 0 if there are too many. */
+static size_t merge_value_runs(const struct cct *from, struct value_run runs[VALUE_RUNS])
+{
+	const struct cct_value *at = from->values.at, *end = at + from->values.n;
+	size_t n = 0;
+
+	while (at < end) {
+		if (n == VALUE_RUNS)
+			return 0;
+		runs[n] = (struct value_run){ .next = at };
+		for (at++; at < end && at->node >= at[-1].node; at++)
+			;
+		runs[n++].end = at;
+	}
+	return n;
+}
+
+/* All values of a node before those of the next one: so they are close to each other in the result, too. */
+static void merge_values_by_node(struct merger *m, struct value_run *runs, size_t n_runs)
+{
+	struct cct_value some[VALUES_AT_ONCE];
+	size_t n = 0;
+
+	for (uint32_t node = 0; node < m->from->cct.nodes.n; node++)
+		for (size_t i = 0; i < n_runs; i++)
+			for (; runs[i].next < runs[i].end && runs[i].next->node == node; runs[i].next++) {
+				if (n == VALUES_AT_ONCE) {
+					cct_add_values(&m->all->cct, some, n);
+					n = 0;
+				}
+				some[n++] = merge_value(m, *runs[i].next);
+			}
+	cct_add_values(&m->all->cct, some, n);
+}
+
 static void merge_values(struct merger *m)
 {
 	const struct cct *from = &m->from->cct;
+	struct value_run runs[VALUE_RUNS];
+	size_t n_runs = merge_value_runs(from, runs);
 	struct cct_value some[VALUES_AT_ONCE];
 
+	if (n_runs) {
+		merge_values_by_node(m, runs, n_runs);
+		return;
+	}
 	for (size_t i = 0, n; i < from->values.n; i += n) {
 		for (n = 0; n < VALUES_AT_ONCE && i + n < from->values.n; n++)
 			some[n] = merge_value(m, from->values.at[i + n]);
@@ -414,6 +461,21 @@ struct profile *merger_finish(struct merger *m)
 	return all;
 }
 
+struct profile *merger_finish_plain(struct merger *m)
+{
+	if (!m->options.joins) {
+		struct profile *packed = merger_finish(m);
+		profile_unpack(packed);
+		return packed;
+	}
+	cct_forget_hash(&m->all->cct);
+	merge_order(m);
+	merge_plain(m);
+	struct profile *all = TAKE(m->all);
+	merger_free(m);
+	return all;
+}
+
 void profile_merge(struct profile *into, const struct profile *from)
 {
 	struct merger *m = merger_new(&(struct merge_options){ 0 });
@@ -421,8 +483,7 @@ void profile_merge(struct profile *into, const struct profile *from)
 
 	(void)merger_add(m, into, "one", &diag);
 	(void)merger_add(m, from, "other", &diag);
-	struct profile *all = merger_finish(m);
-	profile_unpack(all);
+	struct profile *all = merger_finish_plain(m);
 	struct profile before = *into;
 	*into = *all;
 	*all = before;

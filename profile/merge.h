@@ -65,6 +65,8 @@ void merger_note(struct merger *merger, const char *text);
 /* The result, with its values packed (profile_unpack). Frees the merger. An empty profile if nothing was
  * added. */
 struct profile *merger_finish(struct merger *merger);
+/* The same with its values in the tree. */
+struct profile *merger_finish_plain(struct merger *merger);
 
 /*
  * A merge by several processes. Each adds its share of the files to a merger of its own. Then all except the

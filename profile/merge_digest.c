@@ -62,20 +62,35 @@ static uint64_t *digest_metrics(const struct profile *all)
 	return hash;
 }
 
+static void digest_value(struct merger *m, const struct cct_value *value, const uint64_t *place,
+			 const uint64_t *metric)
+{
+	uint64_t which = value->metric >= CCT_ROUND ? value->metric : metric[value->metric];
+
+	m->digests.thread.at[value->thread] += merge_mix(place[value->node], which) * value->value;
+}
+
+/* Values are packed, or else in the tree. */
 static void digest_threads(struct merger *m, const uint64_t *place)
 {
 	CLEANUP(freep) uint64_t *metric = digest_metrics(m->all);
 	packed_rows rows = { 0 };
 
+	for (size_t i = 0; i < m->all->cct.values.n; i++)
+		digest_value(m, &m->all->cct.values.at[i], place, metric);
 	for (uint32_t i = 0; i < m->all->cct.nodes.n; i++) {
 		packed_values_list(m->values, i, &rows);
-		for (size_t j = 0; j < rows.n; j++) {
-			uint32_t which = rows.at[j].metric;
-			uint64_t hash = merge_mix(place[i], which >= CCT_ROUND ? which : metric[which]);
-			m->digests.thread.at[rows.at[j].thread] += hash * rows.at[j].value;
-		}
+		for (size_t j = 0; j < rows.n; j++)
+			digest_value(m, &rows.at[j], place, metric);
 	}
 	vec_done(&rows);
+}
+
+static bool digest_is_jit(const struct profile *all, uint32_t node)
+{
+	image_id image = all->cct.nodes.at[node].image;
+
+	return image != IMAGE_NONE && all->images.at[image].kind == IMAGE_JIT;
 }
 
 /* Code of a JIT compiler belongs to one process. */
@@ -83,11 +98,17 @@ static void digest_images(struct merger *m, const uint64_t *place)
 {
 	packed_rows rows = { 0 };
 
+	for (size_t i = 0; i < m->all->cct.values.n; i++) {
+		const struct cct_value *value = &m->all->cct.values.at[i];
+		if (digest_is_jit(m->all, value->node))
+			m->digests.image.at[m->all->cct.nodes.at[value->node].image] +=
+				merge_mix(place[value->node], m->digests.thread.at[value->thread]) *
+				value->value;
+	}
 	for (uint32_t i = 0; i < m->all->cct.nodes.n; i++) {
-		image_id image = m->all->cct.nodes.at[i].image;
-		if (image == IMAGE_NONE || m->all->images.at[image].kind != IMAGE_JIT)
+		if (!digest_is_jit(m->all, i))
 			continue;
-		uint64_t *digest = &m->digests.image.at[image];
+		uint64_t *digest = &m->digests.image.at[m->all->cct.nodes.at[i].image];
 		*digest += hash_u64(place[i]);
 		packed_values_list(m->values, i, &rows);
 		for (size_t j = 0; j < rows.n; j++)

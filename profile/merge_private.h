@@ -107,6 +107,9 @@ void merge_digest(struct merger *m);
 /* Room for all threads and images. */
 void merge_digest_grow(struct merger *m);
 
+/* merge_plain.c: gives the values of a joined merge their final numbers and order, after merge_order. */
+void merge_plain(struct merger *m);
+
 /* merge_order.c: sorts strings, images, processes, threads, nodes and everything that refers to them. */
 void merge_order(struct merger *m);
 /* Times of processes and threads count from the start of the first run, as in any profile. */

@@ -154,7 +154,7 @@ struct profile {
 	/* After profile_make_dense: written in fewer bytes, which takes longer: FORMAT.md, sections 23 and 24
 	 */
 	bool is_dense;
-	struct writer contexts; /* section 23, written instead of others; empty: there is none */
+	struct writer contexts; /* section 25, written instead of others; empty: there is none */
 	struct writer samples;  /* section 24, the same */
 	/* If several processes have merged it: the tables of its values, to be written; otherwise NULL. */
 	struct value_tables *tables;

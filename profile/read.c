@@ -158,11 +158,11 @@ static const struct container_entry *container_entry_of(const struct container_e
 	return NULL;
 }
 
-/* Nodes are there in one of three forms; values in one of two, or there are none. */
+/* Nodes are there in one of four forms; values in one of two, or there are none. */
 static bool container_has_instead(const struct container_entry *entries, size_t n,
 				  const struct section_type *type)
 {
-	static const uint32_t nodes[] = { SECTION_NODES, SECTION_TREE, SECTION_CONTEXTS };
+	static const uint32_t nodes[] = { SECTION_NODES, SECTION_TREE, SECTION_CONTEXTS, SECTION_PATHS };
 	bool is_of_nodes = false, is_there = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(nodes); i++) {

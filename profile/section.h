@@ -34,6 +34,7 @@ enum section_number {
 	SECTION_SAMPLES_BEFORE = 22,
 	SECTION_CONTEXTS = 23,
 	SECTION_SAMPLES = 24,
+	SECTION_PATHS = 25,
 };
 
 struct section_type {
@@ -84,11 +85,17 @@ bool tree_is_written(const struct profile *profile);
 void tree_encode(const struct profile *profile, struct writer *ret);
 int tree_decode(struct decoder *decoder, struct profile *profile);
 
-/* sections_contexts.c: nodes in a third form, once profile_make_dense has made it. False: they cannot be
- * written so. */
+/* sections_contexts.c: nodes in a third form, as files of versions 1.4 and 1.5 have them; nobody writes them
+ * so any more. contexts_make is for tests. False: they cannot be written so. */
 bool contexts_make(const struct profile *profile, struct writer *ret);
 void contexts_encode(const struct profile *profile, struct writer *ret);
 int contexts_decode(struct decoder *decoder, struct profile *profile);
+
+/* sections_paths.c: nodes in a fourth form, once profile_make_dense has made it. False: they cannot be
+ * written so. */
+bool paths_make(const struct profile *profile, struct writer *ret);
+void paths_encode(const struct profile *profile, struct writer *ret);
+int paths_decode(struct decoder *decoder, struct profile *profile);
 
 /* sections_samples.c: values, rounds and activations in another form, once profile_make_dense has made it. */
 void samples_encode(const struct profile *profile, struct writer *ret);

@@ -263,6 +263,7 @@ static const struct section_type types[] = {
 	CODED(NODES, nodes, true),
 	CODED(TREE, tree, true),
 	CODED(CONTEXTS, contexts, true),
+	CODED(PATHS, paths, true),
 	CODED(VALUES, values, false),
 	CODED(TIMELINE, timeline, false),
 	CODED(QUALITY, quality, false),

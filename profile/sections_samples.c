@@ -279,7 +279,7 @@ void profile_make_dense(struct profile *profile)
 	struct writer made = { 0 };
 
 	profile->is_dense = true;
-	if (!profile->contexts.len && !contexts_make(profile, &profile->contexts))
+	if (!profile->contexts.len && !paths_make(profile, &profile->contexts))
 		writer_clear(&profile->contexts);
 	if (!profile->packed || profile->samples.len)
 		return;

@@ -64,7 +64,7 @@ static void pack_section(void *context, unsigned worker, size_t index)
 	section_encode(type, job->profile, &contents);
 	entry->unpacked_size = contents.len;
 	bool is_kept = type->number == SECTION_TREE || type->number == SECTION_SAMPLES;
-	bool is_packed = type->number == SECTION_CONTEXTS;
+	bool is_packed = type->number == SECTION_PATHS;
 	int usual = job->profile->run.is_checkpoint ? ZSTD_LEVEL_CHECKPOINT : ZSTD_LEVEL;
 	int level = type->number == SECTION_CODES ? ZSTD_LEVEL_CODE : is_kept ? ZSTD_LEVEL_KEPT : usual;
 	if (!job->is_plain && !is_packed && contents.len >= PACK_WORTH &&

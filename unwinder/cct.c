@@ -73,6 +73,8 @@ static void cct_add_some(struct cct *cct, const struct cct *from, const image_id
 	struct cct_node nodes[AT_ONCE];
 	uint64_t hashes[AT_ONCE];
 
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&from->nodes.at[order[i]]);
 	for (size_t i = 0; i < n; i++) {
 		struct cct_node node = from->nodes.at[order[i]];
 		node.parent = ret_node[node.parent];
@@ -253,22 +255,62 @@ uint32_t cct_add_value(struct cct *cct, uint32_t node, uint32_t thread, uint32_t
 	return index;
 }
 
-void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n)
+/* Values of a node that were added at the same time are next to each other, beginning with the hint. */
+#define NEIGHBOURS 6
+
+/* Adds to a value that is where the hint says, or close behind it. */
+static bool cct_add_near(struct cct *cct, const struct cct_value *added)
+{
+	uint32_t hint = cct->nodes.at[added->node].value, likely = hint + added->metric;
+
+	if (likely < cct->values.n && is_same_value(&cct->values.at[likely], added)) {
+		cct->values.at[likely].value =
+			cct_join(added->metric, cct->values.at[likely].value, added->value);
+		return true;
+	}
+	for (uint32_t i = hint; i < cct->values.n && i - hint < NEIGHBOURS; i++) {
+		struct cct_value *value = &cct->values.at[i];
+		if (value->node != added->node)
+			return false;
+		if (value->metric == added->metric && value->thread == added->thread) {
+			value->value = cct_join(added->metric, value->value, added->value);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void cct_add_some_values(struct cct *cct, const struct cct_value **some, size_t n)
 {
 	uint64_t hashes[AT_ONCE];
 
+	for (size_t i = 0; i < n; i++) {
+		hashes[i] = cct_value_hash(some[i]->node, some[i]->thread, some[i]->metric);
+		cct_prefetch_slot(&cct->value_slots, hashes[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&cct->values.at[cct_first_entry(&cct->value_slots, hashes[i])]);
+	for (size_t i = 0; i < n; i++)
+		cct_add_value(cct, some[i]->node, some[i]->thread, some[i]->metric, some[i]->value);
+}
+
+void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n)
+{
+	const struct cct_value *others[AT_ONCE];
+
 	for (size_t first = 0; first < n; first += AT_ONCE) {
 		const struct cct_value *some = values + first;
-		size_t n_some = n - first < AT_ONCE ? n - first : AT_ONCE;
-		for (size_t i = 0; i < n_some; i++) {
-			hashes[i] = cct_value_hash(some[i].node, some[i].thread, some[i].metric);
-			cct_prefetch_slot(&cct->value_slots, hashes[i]);
+		size_t n_some = n - first < AT_ONCE ? n - first : AT_ONCE, n_others = 0;
+		for (size_t i = 0; i < n_some; i++)
 			__builtin_prefetch(&cct->nodes.at[some[i].node].value);
+		for (size_t i = 0; i < n_some; i++) {
+			uint32_t hint = cct->nodes.at[some[i].node].value, likely = hint + some[i].metric;
+			__builtin_prefetch(&cct->values.at[hint < cct->values.n ? hint : likely]);
 		}
 		for (size_t i = 0; i < n_some; i++)
-			__builtin_prefetch(&cct->values.at[cct_first_entry(&cct->value_slots, hashes[i])]);
-		for (size_t i = 0; i < n_some; i++)
-			cct_add_value(cct, some[i].node, some[i].thread, some[i].metric, some[i].value);
+			if (!cct_add_near(cct, &some[i]))
+				others[n_others++] = &some[i];
+		cct_add_some_values(cct, others, n_others);
 	}
 }
 

@@ -3,7 +3,7 @@
 """
 Checks profile/FORMAT.md against a profile: an independent reader, written from the text alone, must find what cpprof report
 prints. usage: format.py CPPROF FILE
-format.py --dense DENSE PLAIN: both have the same nodes, in section 23 and in section 8, and the same values, in section 24
+format.py --dense DENSE PLAIN: both have the same nodes, in section 25 and in section 8, and the same values, in section 24
 and in sections 9, 16 and 18.
 """
 import json
@@ -12,6 +12,8 @@ import struct
 import subprocess
 import sys
 from collections import Counter
+
+from format_paths import Paths
 
 NONE = None
 
@@ -289,7 +291,10 @@ class Contexts:
 
 
 def contexts(parts):
-    return Contexts(parts[23], Reader(parts[5]).uleb() if 5 in parts else 0).nodes
+    n_images = Reader(parts[5]).uleb() if 5 in parts else 0
+    if 23 in parts:
+        return Contexts(parts[23], n_images).nodes
+    return Paths(Reader(parts[25]), parts[25], n_images).nodes
 
 
 VALUES = ["node delta", "thread delta", "metric delta", "value plain"]
@@ -364,10 +369,10 @@ def compare_dense(dense, plain):
     for path in (dense, plain):
         with open(path, "rb") as file:
             found.append(sections(file.read()))
-    assert 23 in found[0] and 8 not in found[0] and 8 in found[1], "not one dense and one plain profile"
+    assert 25 in found[0] and 8 not in found[0] and 8 in found[1], "not one dense and one plain profile"
     nodes = contexts(found[0])
     assert nodes == table(found[1][8], NODES, "image"), "other nodes"
-    print(f"{len(nodes)} nodes in {len(found[0][23])} bytes, otherwise {len(found[1][8])}")
+    print(f"{len(nodes)} nodes in {len(found[0][25])} bytes, otherwise {len(found[1][8])}")
     compare_values(*found, nodes)
 
 

@@ -108,7 +108,7 @@ make_disk() {
 	mkdir -p "$tree/source" "$tree/build"
 	cp -a "$SOURCE/tests" "$tree/source/"
 	rm -rf "$tree"/source/tests/{fuzz,golden,unit}
-	(cd "$SOURCE" && cp --parents -t "$tree/source" docs/faults.md tests/golden/format.py)
+	(cd "$SOURCE" && cp --parents -t "$tree/source" docs/faults.md tests/golden/format.py tests/golden/format_paths.py)
 	(cd "$programs" && find cmd examples tests -type f -executable ! -path '*/CMakeFiles/*' ! -path '*/fuzz/*' \
 		-exec cp --parents -t "$tree/build" {} +)
 	[ ! -x "$BUILD/packages/unpacked_cross/usr/bin/cpprof" ] || [ "$arch" = "$(uname -m)" ] ||

@@ -75,10 +75,40 @@ TEST(dense_profile_round_trips)
 			profile_make_dense(before);
 		profile_pack(before, &file);
 		CHECK_EQ(has_section(writer_bytes(&file), SECTION_TREE), seed % 2);
-		CHECK_EQ(has_section(writer_bytes(&file), SECTION_CONTEXTS), !(seed % 2));
+		CHECK_EQ(has_section(writer_bytes(&file), SECTION_PATHS), !(seed % 2));
 		CHECK(!has_section(writer_bytes(&file), SECTION_NODES));
 		CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 		CHECK_STR(profile_difference(before, after), "none");
+	}
+}
+
+/* Section 23, as versions 1.4 and 1.5 wrote it. */
+static void check_contexts(const struct profile *before)
+{
+	OWNED struct profile *after = profile_new();
+	WRITER struct writer section = { 0 };
+	struct diag diag = { 0 };
+
+	CHECK(contexts_make(before, &section));
+	for (size_t i = 0; i < before->images.n; i++)
+		vec_push(&after->images, before->images.at[i]);
+	struct decoder decoder = { .bytes = writer_bytes(&section), .diag = &diag };
+	CHECK_EQ(contexts_decode(&decoder, after), 0);
+	CHECK_EQ(after->cct.nodes.n, before->cct.nodes.n);
+	for (size_t i = CCT_INCOMPLETE + 1; i < before->cct.nodes.n; i++) {
+		const struct cct_node *a = &before->cct.nodes.at[i], *b = &after->cct.nodes.at[i];
+		CHECK_EQ(a->parent, b->parent);
+		CHECK_EQ(a->image, b->image);
+		CHECK_EQ(a->vaddr, b->vaddr);
+		CHECK_EQ(a->flags, b->flags);
+	}
+}
+
+TEST(dense_nodes_of_an_earlier_version_are_read)
+{
+	for (uint32_t seed = 1; seed < 8; seed++) {
+		OWNED struct profile *before = ordered_profile(seed, seed * 100);
+		check_contexts(before);
 	}
 }
 
@@ -96,9 +126,10 @@ TEST(dense_addresses_may_be_anywhere)
 			cct_child(&before->cct, node, k % 2 ? IMAGE_NONE : 0, vaddrs[k], CCT_IS_KERNEL);
 	}
 	cct_child(&before->cct, CCT_INCOMPLETE, IMAGE_NONE, UINT64_MAX, 3);
+	check_contexts(before);
 	profile_make_dense(before);
 	profile_pack(before, &file);
-	CHECK(has_section(writer_bytes(&file), SECTION_CONTEXTS));
+	CHECK(has_section(writer_bytes(&file), SECTION_PATHS));
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 	CHECK_STR(profile_difference(before, after), "none");
 }
@@ -113,7 +144,7 @@ TEST(dense_profile_that_is_not_sorted_is_written_like_any_other)
 	profile_pack(before, &file);
 	CHECK(has_section(writer_bytes(&file), SECTION_NODES));
 	CHECK(!has_section(writer_bytes(&file), SECTION_TREE));
-	CHECK(!has_section(writer_bytes(&file), SECTION_CONTEXTS));
+	CHECK(!has_section(writer_bytes(&file), SECTION_PATHS));
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), 0);
 	CHECK_STR(profile_difference(before, after), "none");
 }
@@ -273,8 +304,34 @@ TEST(damage_of_a_dense_profile_is_refused_or_harmless)
 {
 	OWNED struct profile *before = ordered_profile(3, 40);
 
-	before->is_dense = true;
+	before->is_dense = true; /* section 21 */
 	check_damage(before, profile_pack_fast);
+	profile_make_dense(before); /* section 25 */
+	check_damage(before, profile_pack_fast);
+}
+
+/* Every value of the first bytes, which say how much there is of everything. */
+TEST(sizes_that_a_dense_profile_does_not_have_are_refused)
+{
+	OWNED struct profile *before = ordered_profile(5, 60);
+	WRITER struct writer section = { 0 };
+
+	CHECK(paths_make(before, &section));
+	for (size_t i = 0; i < 8; i++)
+		for (unsigned byte = 0; byte < 256; byte++) {
+			CLEANUP(freep) uint8_t *copy = malloc(section.len);
+			OWNED struct profile *after = profile_new();
+			struct diag diag = { 0 };
+			memcpy(copy, section.at, section.len);
+			copy[i] = (uint8_t)byte;
+			for (size_t k = 0; k < before->images.n; k++)
+				vec_push(&after->images, before->images.at[k]);
+			struct decoder decoder = { .bytes = { copy, section.len }, .diag = &diag };
+			int error = paths_decode(&decoder, after);
+			CHECK(error == 0 || error == -EBADMSG);
+			CHECK(error == 0 || byte != section.at[i]);
+			CHECK(after->cct.nodes.n <= before->cct.nodes.n + 65536 + 64 * section.len);
+		}
 }
 
 TEST(a_damaged_file_is_refused_with_section_offset_and_reason)
@@ -302,7 +359,7 @@ TEST(a_later_major_version_is_refused_with_the_versions)
 	profile_pack(before, &file);
 	file.at[8] = 2;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EPROTONOSUPPORT);
-	CHECK_STR(diag.why, "its format is version 2.5 and this cpprof reads 1.x");
+	CHECK_STR(diag.why, "its format is version 2.6 and this cpprof reads 1.x");
 }
 
 TEST(unknown_sections_are_skipped_unless_they_are_needed)

@@ -91,6 +91,23 @@ static int check_samples(const struct check *check)
 	return 0;
 }
 
+/* Readers of exports have signed numbers. Values of damaged files may have wrapped around. */
+static int check_sums(const struct check *check)
+{
+	const struct profile *p = check->profile;
+	CLEANUP(freep) uint64_t *sums = alloc_zero(p->metrics.n + 1, sizeof(*sums));
+
+	for (size_t i = 0; i < p->cct.values.n; i++) {
+		const struct cct_value *value = &p->cct.values.at[i];
+		uint64_t other = 0, *sum = value->metric < p->metrics.n ? &sums[value->metric] : &other;
+		if (value->value > INT64_MAX || *sum > INT64_MAX - value->value)
+			return contradiction(check, "the values of metric %u are too large to be added",
+					     value->metric);
+		*sum += value->value;
+	}
+	return 0;
+}
+
 static int check_timeline(const struct check *check)
 {
 	const struct profile *p = check->profile;
@@ -131,7 +148,7 @@ static int check_functions(const struct check *check)
 
 int profile_check(const struct profile *profile, const char *name, struct diag *diag)
 {
-	static int (*const checks[])(const struct check *check) = { check_metrics, check_samples,
+	static int (*const checks[])(const struct check *check) = { check_metrics, check_samples, check_sums,
 								    check_timeline, check_functions };
 	struct check check = { profile, name, diag };
 

@@ -61,3 +61,13 @@ TEST(a_resolved_profile_must_cover_every_node)
 	p->functions.at[0].size = 8;
 	check_contradiction(p, "node 2 at 0x101f of image 0 has no function");
 }
+
+TEST(values_that_cannot_be_added_are_refused)
+{
+	OWNED struct profile *p = sample_profile();
+	uint64_t half = UINT64_C(1) << 62;
+
+	cct_add_value(&p->cct, 2, 1, 1, half);
+	cct_add_value(&p->cct, 3, 1, 1, half);
+	check_contradiction(p, "the values of metric 1 are too large to be added");
+}

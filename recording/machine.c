@@ -148,6 +148,17 @@ int machine_check_rule(const char *rule, struct diag *diag)
 			rule);
 }
 
+bool machine_rules_ask(const struct machine_rules *rules)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < rules->n_allow; i++)
+		asks |= !machine_rule_value(rules->allow[i], "command");
+	for (size_t i = 0; i < rules->n_deny; i++)
+		asks |= !machine_rule_value(rules->deny[i], "command");
+	return asks;
+}
+
 static bool machine_fits(const struct machine *machine, const struct machine_process *process,
 			 const char *rule)
 {

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "collector/process/target.h"
 #include "symbolize/kernel/kallsyms.h"
@@ -277,7 +277,7 @@ static struct machine_process *machine_process(struct machine *machine, const st
 		process->n_alive++; /* one more thread, or one that existed before us */
 	if ((event->kind == EVENT_EXEC || event->kind == EVENT_COMM) && event->pid == event->tid &&
 	    event->comm) {
-		snprintf(process->comm, sizeof(process->comm), "%s", event->comm);
+		text_copy(process->comm, sizeof(process->comm), event->comm);
 		process->verdict = NOT_ASKED;
 	}
 	return process;

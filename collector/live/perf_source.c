@@ -39,9 +39,7 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 				     .build_id = record->mmap.build_id,
 				     .tid = event->tid };
 
-	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
-	if (event->mapping.image != IMAGE_NONE &&
-	    images_peek(live->source.images, event->mapping.image)->kind == IMAGE_UNKNOWN)
+	if (!mapper_resolve(live->mapper, event->pid, &file, &event->mapping))
 		live->pace.hurry_until_ns = event->time_ns + MISSED_NS;
 }
 

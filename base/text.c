@@ -43,6 +43,14 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(again);
 }
 
+void text_copy(char *to, size_t size, const char *from)
+{
+	size_t len = strnlen(from, size - 1);
+
+	memcpy(to, from, len);
+	to[len] = 0;
+}
+
 void text_clear(struct text *text)
 {
 	text->len = 0;

@@ -16,6 +16,10 @@ void text_add(struct text *text, const char *bytes, size_t len);
 void text_clear(struct text *text);
 void text_done(struct text *text);
 
+/* Copies a string, or as much of it as fits, and terminates it. size is at least 1. Hundreds of processes may
+ * start in a second: a format would take longer. */
+void text_copy(char *to, size_t size, const char *from);
+
 #define TEXT_DISTANCE_MAX 64 /* longer names are compared up to here */
 /* The edit distance of two names: letters to insert, delete, change, or swap with a neighbour. */
 size_t text_distance(const char *a, const char *b);

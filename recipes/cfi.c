@@ -78,8 +78,10 @@ static void cfi_set_location(struct program *p, const struct operands *o)
 static void cfi_set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 {
 	/* Registers that are not tracked (vector registers, flags) may have rules, which are ignored. */
-	if (reg < REG_MAX)
-		p->state.rules[reg] = rule;
+	if (reg >= REG_MAX)
+		return;
+	p->state.rules[reg] = rule;
+	p->state.given |= 1ull << reg;
 }
 
 static void cfi_save_at_cfa(struct program *p, const struct operands *o)

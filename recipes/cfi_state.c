@@ -169,7 +169,10 @@ uint32_t cfi_state_recipe(const struct cfi_state *state, const struct fde *fde, 
 	/* The call put the return address into memory: "still in its register" cannot be meant. */
 	if (isa->call_pushes_ra && (ra.kind == RULE_DEFAULT || ra.kind == RULE_SAME))
 		return RECIPE_NONE;
-	for (unsigned reg = 0; reg < isa->n_regs; reg++) {
+	for (uint64_t left = state->given | 1ull << isa->ra; left; left &= left - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(left);
+		if (reg >= isa->n_regs)
+			break;
 		const struct cfi_rule *from = reg == isa->ra ? &ra : &state->rules[reg];
 		if (!cfi_state_says_something(from, reg, isa))
 			continue;

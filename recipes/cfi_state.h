@@ -28,6 +28,7 @@ struct cfi_cfa {
 struct cfi_state {
 	struct cfi_cfa cfa;
 	bool ra_is_signed;
+	uint64_t given; /* mask: registers that may have another rule than the default */
 	struct cfi_rule rules[REG_MAX];
 };
 

@@ -17,8 +17,8 @@ bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, 
 	struct bytes code = bytes_slice(image_code(image, start), 0, size);
 	struct insn insn = { 0 };
 
-	if (!isa->decode || size > MAX_ENTRY)
-		return false;
+	if (!isa->decode || size > MAX_ENTRY || !isa->may_call_inside(code))
+		return false; /* nearly always: whole functions need not be decoded */
 	for (uint64_t at = start; code.len; at += insn.len, code = bytes_from(code, insn.len)) {
 		/* Data between the code; if instructions have a fixed length, decoding continues after it. */
 		if (isa->decode(code, at, &insn) < 0 || insn.len == 0) {

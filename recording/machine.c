@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "collector/process/target.h"
 #include "symbolize/kernel/kallsyms.h"
@@ -148,6 +148,17 @@ int machine_check_rule(const char *rule, struct diag *diag)
 			rule);
 }
 
+bool machine_rules_ask(const struct machine_rules *rules)
+{
+	bool asks = false;
+
+	for (size_t i = 0; i < rules->n_allow; i++)
+		asks |= !machine_rule_value(rules->allow[i], "command");
+	for (size_t i = 0; i < rules->n_deny; i++)
+		asks |= !machine_rule_value(rules->deny[i], "command");
+	return asks;
+}
+
 static bool machine_fits(const struct machine *machine, const struct machine_process *process,
 			 const char *rule)
 {
@@ -266,7 +277,7 @@ static struct machine_process *machine_process(struct machine *machine, const st
 		process->n_alive++; /* one more thread, or one that existed before us */
 	if ((event->kind == EVENT_EXEC || event->kind == EVENT_COMM) && event->pid == event->tid &&
 	    event->comm) {
-		snprintf(process->comm, sizeof(process->comm), "%s", event->comm);
+		text_copy(process->comm, sizeof(process->comm), event->comm);
 		process->verdict = NOT_ASKED;
 	}
 	return process;

@@ -24,6 +24,8 @@ struct machine_rules {
 };
 /* -EINVAL, with a diag, if it is not a rule. */
 int machine_check_rule(const char *rule, struct diag *diag);
+/* Must running processes be asked whether the rules fit them? */
+bool machine_rules_ask(const struct machine_rules *rules);
 
 struct machine_options {
 	struct machine_rules rules;

@@ -201,6 +201,7 @@ int recording_live_open(struct recording *r, struct diag *diag)
 
 	struct perf_source_options target = o->target;
 
+	target.asks_soon = !o->keeps_no_commands || machine_rules_ask(&o->rules);
 	recording_init_trace(r);
 	if (target.is_traced) {
 		target.before_start = recording_trace_command;
@@ -251,12 +252,14 @@ static void recording_trace(struct recording *r, const struct event *event)
 	recording_tell_trace(r);
 }
 
-static void recording_read_user(struct recording *r, pid_t pid)
+static void recording_read_user(struct recording *r, const struct event *event)
 {
 	struct user user;
+	bool is_known = event->kind == EVENT_SAMPLE ? perf_source_user(r->source, event, &user)
+						    : target_user(event->pid, &user);
 
-	if (target_user(pid, &user))
-		builder_user(workers_builder(r->workers), pid, &user);
+	if (is_known)
+		builder_user(workers_builder(r->workers), event->pid, &user);
 }
 
 /*
@@ -269,7 +272,7 @@ static void recording_ask_user(struct recording *r, const struct event *event)
 
 	if (event->kind == EVENT_SAMPLE && map_find(&r->unasked, pid) != UINT32_MAX) {
 		map_remove(&r->unasked, pid);
-		recording_read_user(r, event->pid);
+		recording_read_user(r, event);
 	} else if (event->kind == EVENT_EXIT && event->pid == event->tid) {
 		map_remove(&r->unasked, pid);
 	} else if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
@@ -288,7 +291,7 @@ void recording_live_event(struct recording *r, const struct event *event)
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
 		if (!r->options.target.is_machine)
-			recording_read_user(r, event->pid);
+			recording_read_user(r, event);
 	}
 	if (r->options.target.is_machine)
 		recording_ask_user(r, event);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/tasks.h"
 
-#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
 
 void tasks_done(struct tasks *tasks)
 {
@@ -53,7 +55,7 @@ static void tasks_note_fork(struct tasks *tasks, const struct task *task, pid_t 
 	struct task it = *task;
 
 	if (parent) {
-		snprintf(it.comm, sizeof(it.comm), "%s", parent->comm);
+		memcpy(it.comm, parent->comm, sizeof(it.comm));
 		it.user = parent->user;
 		it.group = parent->group;
 	}
@@ -175,7 +177,7 @@ void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uin
 		struct task *task = tasks_living(tasks, tid);
 		if (!task || task->pid != pid)
 			task = tasks_add_living(tasks, &(struct task){ pid, tid, 0, time_ns, 0, 0, "" });
-		snprintf(task->comm, sizeof(task->comm), "%s", comm);
+		text_copy(task->comm, sizeof(task->comm), comm);
 		if (thread == MAP_NONE ||
 		    tasks->profile->threads.at[thread].process != tasks_process(tasks, pid))
 			return;

@@ -7,6 +7,9 @@
 #include "base/search.h"
 
 #define MAX_DEAD 64 /* ended processes whose mappings are kept for late samples */
+/* Spaces kept with their memory for processes to come, and the most mappings of such a space. */
+#define MAX_SPARE 64
+#define MAX_SPARE_MAPS 64
 
 struct process {
 	pid_t pid;
@@ -20,6 +23,7 @@ struct spaces {
 	VEC(struct process) processes; /* a slot is reused when its process ended long ago */
 	VEC(uint32_t) free_slots;
 	struct map by_pid;
+	VEC(struct space *) spare;
 	uint64_t generation;
 	uint32_t dead[MAX_DEAD]; /* ring of slots, oldest at n_dead % MAX_DEAD */
 	size_t n_dead;
@@ -47,19 +51,31 @@ const struct space_map *space_find(struct space *space, uint64_t pc)
 
 static struct space *space_new(struct spaces *spaces)
 {
-	struct space *space = alloc_zero(1, sizeof(*space));
+	struct space *space =
+		spaces->spare.n ? spaces->spare.at[--spaces->spare.n] : alloc_zero(1, sizeof(*space));
 
+	vec_clear(&space->maps);
+	space->last = 0;
+	space->is_in_exec = false;
 	space->n_users = 1;
 	space->generation = ++spaces->generation;
 	return space;
 }
 
-static void space_release(struct space *space)
+static void space_free(struct space *space)
+{
+	vec_done(&space->maps);
+	free(space);
+}
+
+static void space_release(struct spaces *spaces, struct space *space)
 {
 	if (!space || --space->n_users)
 		return;
-	vec_done(&space->maps);
-	free(space);
+	if (spaces->spare.n < MAX_SPARE && space->maps.cap <= MAX_SPARE_MAPS)
+		vec_push(&spaces->spare, space);
+	else
+		space_free(space);
 }
 
 /* A space that may be changed: a copy if others also use the space. */
@@ -160,7 +176,7 @@ static void spaces_free_dead(struct spaces *spaces, uint32_t slot)
 		return;
 	if (map_find(&spaces->by_pid, (uint64_t)(uint32_t)process->pid) == slot)
 		map_remove(&spaces->by_pid, (uint64_t)(uint32_t)process->pid);
-	space_release(process->space);
+	space_release(spaces, process->space);
 	*process = (struct process){ 0 };
 	vec_push(&spaces->free_slots, slot);
 }
@@ -198,7 +214,7 @@ static void spaces_on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
 	if (!child || child->is_dead)
 		child = spaces_add_process(spaces, pid);
 	else
-		space_release(child->space);
+		space_release(spaces, child->space);
 	child->space = space;
 	child->n_threads = 1;
 	child->is_born = true;
@@ -217,7 +233,7 @@ static void spaces_on_exec(struct spaces *spaces, pid_t pid)
 {
 	struct process *process = spaces_get_process(spaces, pid);
 
-	space_release(process->space);
+	space_release(spaces, process->space);
 	process->space = space_new(spaces);
 	process->space->is_in_exec = true;
 	process->n_threads = 1; /* exec ends all other threads; their exits came before it */
@@ -267,7 +283,10 @@ void spaces_free(struct spaces *spaces)
 	if (!spaces)
 		return;
 	for (size_t i = 0; i < spaces->processes.n; i++)
-		space_release(spaces->processes.at[i].space);
+		space_release(spaces, spaces->processes.at[i].space);
+	for (size_t i = 0; i < spaces->spare.n; i++)
+		space_free(spaces->spare.at[i]);
+	vec_done(&spaces->spare);
 	vec_done(&spaces->processes);
 	vec_done(&spaces->free_slots);
 	map_done(&spaces->by_pid);

@@ -182,6 +182,11 @@ struct isa {
 	 * the first half of an address. NULL if the instruction set has no such shortcut.
 	 */
 	bool (*quick)(struct bytes code, uint64_t vaddr, struct isa_quick *ret);
+	/*
+	 * Might the code contain a direct call of a place inside it, other than its first byte and the
+	 * instruction after the call? False is certain; true is not, because data may look like a call.
+	 */
+	bool (*may_call_inside)(struct bytes code);
 	/* Removes the pointer authentication bits from a return address. */
 	uint64_t (*strip_pc)(uint64_t pc);
 	/* Is the code the signal trampoline (mov $rt_sigreturn; syscall)? */

@@ -116,3 +116,14 @@ void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint)
 	bpf_deep_put(bpf_deep_of(deep)->maps.cpprof_hints, &key, &hint);
 	bpf_deep_of(deep)->bss->has_hints = 1;
 }
+
+bool bpf_deep_seen(const struct bpf_deep *deep, uint64_t thread, struct deep_seen *ret)
+{
+	const volatile struct deep_seen *seen = &bpf_deep_of(deep)->bss->seen[thread % DEEP_SEEN];
+	struct deep_seen now = { seen->thread, seen->user, seen->start, seen->end, seen->check };
+
+	if (now.thread != thread || now.check != deep_seen_check(&now))
+		return false;
+	*ret = now;
+	return true;
+}

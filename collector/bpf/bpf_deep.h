@@ -42,3 +42,5 @@ int bpf_deep_sample_output(const struct bpf_deep *deep, int cpu, unsigned size, 
 void bpf_deep_limit(const struct bpf_deep *deep, uint64_t key, const uint32_t *n_pages);
 /* Sets where copying begins for stacks at a place: at the address in the word `hint`. */
 void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint);
+/* What the program noted at the last sample of this thread; false if another thread's is there by now. */
+bool bpf_deep_seen(const struct bpf_deep *deep, uint64_t thread, struct deep_seen *ret);

@@ -60,6 +60,12 @@ void bpf_deep_hint(const struct bpf_deep *deep, uint64_t key, uint64_t hint)
 	(void)deep, (void)key, (void)hint;
 }
 
+bool bpf_deep_seen(const struct bpf_deep *deep, uint64_t thread, struct deep_seen *ret)
+{
+	(void)deep, (void)thread, (void)ret;
+	return false;
+}
+
 struct bpf_blocked *bpf_blocked_open(const struct blocked_options *options)
 {
 	(void)options;

@@ -29,7 +29,8 @@
 char cpprof_license[] SEC("license") = "GPL";
 
 const volatile struct deep_options options = { 0 };
-__u64 has_hints; /* set by cpprof with the first hint */
+__u64 has_hints;                  /* set by cpprof with the first hint */
+struct deep_seen seen[DEEP_SEEN]; /* by thread id; read by cpprof */
 
 /* The offsets of these members differ between kernels; the loader relocates them. Pointers among them are
  * read with a helper: for each that is followed directly, the verifier searches all types of the kernel,
@@ -56,6 +57,10 @@ struct cpu_state {
 };
 struct range {
 	__u64 start, end;
+};
+struct stack {
+	struct range frames;
+	__u64 end; /* of its mapping */
 };
 struct page_key {
 	__u64 thread, addr;
@@ -105,7 +110,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, KNOWN_THREADS);
 	__type(key, __u64);
-	__type(value, struct range);
+	__type(value, struct stack);
 } cpprof_threads SEC(".maps");
 /* Maximum number of pages to read, by thread, place or code; filled by cpprof. */
 struct {
@@ -229,21 +234,33 @@ static __always_inline __u64 first_stack_end(void)
 	return BPF_CORE_READ(task, mm, start_stack);
 }
 
-/* End of the mapping that contains sp: the remembered one, if sp is still in it; 0 = there is none. */
-static __always_inline __u64 find_end(__u64 thread, __u64 sp)
+/* The mapping that contains sp: the remembered one, if sp is still in it; its end is 0 if there is none. */
+static __always_inline void find_stack(__u64 thread, __u64 sp, struct stack *ret)
 {
-	const struct range *known = bpf_map_lookup_elem(&cpprof_threads, &thread);
-	struct range range;
+	const struct stack *known = bpf_map_lookup_elem(&cpprof_threads, &thread);
 
-	if (known && sp >= known->start && sp < known->end)
-		return known->end;
-	if (!find_range(sp, &range))
-		return 0;
+	if (known && sp >= known->frames.start && sp < known->frames.end) {
+		*ret = *known;
+		return;
+	}
+	int is_there = find_range(sp, &ret->frames);
+	ret->end = ret->frames.end;
+	if (!is_there) {
+		ret->frames.end = ret->end = 0;
+		return;
+	}
 	__u64 end = first_stack_end();
-	if (end > sp && end < range.end)
-		range.end = end;
-	bpf_map_update_elem(&cpprof_threads, &thread, &range, BPF_ANY);
-	return range.end;
+	if (end > sp && end < ret->end)
+		ret->frames.end = end;
+	bpf_map_update_elem(&cpprof_threads, &thread, ret, BPF_ANY);
+}
+
+static __always_inline void note_seen(__u64 thread, const struct stack *stack)
+{
+	struct deep_seen now = { thread, bpf_get_current_uid_gid(), stack->frames.start, stack->end, 0 };
+
+	now.check = deep_seen_check(&now);
+	seen[thread & (DEEP_SEEN - 1)] = now;
 }
 
 /* C libraries place thread-local storage at the end of a thread's stack, where there are no frames. Its
@@ -377,11 +394,15 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 {
 	struct loop loop = { .context = context, .thread = bpf_get_current_pid_tgid() };
 	__u64 pc, sp = find_sp(context, has_regs, &pc), n, limit;
-	struct range stack = { .end = find_end(loop.thread, sp) };
+	struct stack whole;
 	struct goroutine goroutine;
 
-	if (!is_call)
+	find_stack(loop.thread, sp, &whole);
+	struct range stack = whole.frames;
+	if (!is_call) {
+		note_seen(loop.thread, &whole);
 		write_probes(context, sp, has_regs && !pc);
+	}
 	if (!stack.end)
 		return 0;
 	__u64 used = frames_end(sp, stack.end) - sp;

@@ -28,6 +28,7 @@
 #define DEEP_WINDOW_SHIFT 24 /* the amount that a CPU may write is limited per 17 ms */
 #define DEEP_PLACE_SHIFT 16  /* a place in a process is 64 KiB of its addresses */
 #define DEEP_CODE_SHIFT 8    /* of its code 256 bytes */
+#define DEEP_SEEN 2048       /* threads that were sampled last; a power of two */
 
 /* The record of one page of a stack. */
 struct deep_page_record {
@@ -95,6 +96,25 @@ struct deep_members {
 static inline __u32 deep_sample_size(__u32 snapshot, unsigned size)
 {
 	return snapshot >> size & ~7u;
+}
+
+/*
+ * What the program knows about a thread at its last sample, and cpprof would have to ask for, when the thread
+ * may have ended. It is read while the program runs, so check says whether all of it belongs together.
+ */
+struct deep_seen {
+	__u64 thread, user; /* as bpf_get_current_pid_tgid and bpf_get_current_uid_gid return them */
+	__u64 start, end;   /* of the mapping that contains its stack; end 0 = not known */
+	__u64 check;
+};
+
+static inline __u64 deep_seen_check(const struct deep_seen *seen)
+{
+	__u64 check = seen->thread;
+
+	check = check * DEEP_FACTOR + seen->user;
+	check = check * DEEP_FACTOR + seen->start;
+	return (check * DEEP_FACTOR + seen->end) | 1; /* not that of an empty one */
 }
 
 /* Set before the program is loaded. */

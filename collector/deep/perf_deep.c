@@ -10,6 +10,7 @@
 #include "collector/bpf/kernel_types.h"
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/process/target.h"
 
 /* Initial stacks are within this many bytes of the top of the address space, like ours. */
 #define FIRST_STACKS (1ull << 35)
@@ -116,6 +117,7 @@ int perf_deep_open(struct perf_deep *deep, const struct perf_deep_want *want, st
 	int error = deep_load(deep, want, ret_log, diag);
 	if (!error && (error = deep_open_outputs(deep, want)))
 		diag_set(diag, error, "cannot open an event for a BPF program");
+	deep->knows_ids = target_is_in_first_namespaces();
 	if (error)
 		perf_deep_close(deep);
 	return error;
@@ -152,4 +154,16 @@ void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint)
 {
 	if (deep->program)
 		bpf_deep_hint(deep->program, key, hint);
+}
+
+bool perf_deep_sees(const struct perf_deep *deep)
+{
+	return deep->program && deep->knows_ids;
+}
+
+bool perf_deep_seen(const struct perf_deep *deep, pid_t pid, pid_t tid, struct deep_seen *ret)
+{
+	uint64_t thread = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	return perf_deep_sees(deep) && bpf_deep_seen(deep->program, thread, ret);
 }

@@ -6,6 +6,7 @@
 
 #include <linux/perf_event.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 #include "base/vec.h"
@@ -21,6 +22,7 @@ struct perf_deep {
 	struct bpf_deep *program;     /* NULL = none */
 	struct perf_event_attr attr;  /* of the event */
 	VEC(struct perf_deep_fd) fds; /* one per CPU */
+	bool knows_ids;               /* processes and users have the same numbers here and in the program */
 };
 
 /* Pages to be remembered when the whole machine is recorded: 16 MiB, so that a daemon stays small. */
@@ -50,3 +52,7 @@ int perf_deep_attach(const struct perf_deep *deep, int event);
 void perf_deep_limit(const struct perf_deep *deep, uint64_t key, const uint32_t *n_pages);
 /* Sets where copying begins for stacks at a place, with the keys and hints of deep_need. */
 void perf_deep_hint(const struct perf_deep *deep, uint64_t key, uint64_t hint);
+/* Is it known what the program sees of threads? */
+bool perf_deep_sees(const struct perf_deep *deep);
+/* What it noted at the last sample of a thread; false if it is no longer there. */
+bool perf_deep_seen(const struct perf_deep *deep, pid_t pid, pid_t tid, struct deep_seen *ret);

@@ -233,6 +233,12 @@ static void drain_take(struct drain *drain, struct drain_ring *from, struct byte
 		drain_keep(drain, &from->ring, time, bytes);
 		return;
 	}
+	if (layout == &drain->layout && !drain->births && perf_record_trailer_time(bytes, layout, &time)) {
+		deep_wait_end(&from->wait, drain->order, -1, time);
+		drain->saw_tasks = true;
+		drain_keep(drain, &from->ring, time, bytes);
+		return;
+	}
 	if (perf_record_parse(bytes, layout, &drain->scratch, record) < 0 || !record->has_time) {
 		drain->n_damaged++;
 		return;

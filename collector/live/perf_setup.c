@@ -352,6 +352,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 				      .info = &live->source.info,
 				      .priority = &live->priority };
 	live->with_waits = options->with_waits;
+	live->asks_soon = options->asks_soon;
 	live->inherits = options->inherits;
 	if (options->with_waits && !options->delay_ns)
 		perf_live_find_waiting(live,

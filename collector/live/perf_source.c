@@ -18,7 +18,8 @@
  */
 #define BUSY_NS 50000000ull
 /* On a whole machine something is always starting, and nearly always from known files. If one could not be
- * read in time, the rings are read sooner for a while. */
+ * read in time, the rings are read sooner for a while. What the BPF program has seen of processes need not be
+ * asked before they end. */
 #define MACHINE_NS 250000000ull
 #define MISSED_NS 5000000000ull
 #define CALM_NS 500000000ull
@@ -38,9 +39,7 @@ static void live_finish_mapping(struct perf_live *live, struct event *event)
 				     .build_id = record->mmap.build_id,
 				     .tid = event->tid };
 
-	mapper_resolve(live->mapper, event->pid, &file, &event->mapping);
-	if (event->mapping.image != IMAGE_NONE &&
-	    images_peek(live->source.images, event->mapping.image)->kind == IMAGE_UNKNOWN)
+	if (!mapper_resolve(live->mapper, event->pid, &file, &event->mapping))
 		live->pace.hurry_until_ns = event->time_ns + MISSED_NS;
 }
 
@@ -75,8 +74,7 @@ static void live_finish_sample(struct perf_live *live, struct event *event)
 	if (sample->n_deep || !sample->stack_was_full || !regs_known(&sample->regs, isa->sp))
 		return;
 
-	uint64_t len = stack_tops_clip(live->tops, event->tid, event->time_ns, sample->regs.value[isa->sp],
-				       sample->stack.len);
+	uint64_t len = perf_live_clip(live, event, sample->regs.value[isa->sp], sample->stack.len);
 	if (len < sample->stack.len) {
 		sample->stack.len = len;
 		sample->stack_was_full = false;
@@ -261,10 +259,14 @@ static bool live_is_over(struct perf_live *live)
 static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline)
 {
 	bool is_busy = drain_saw_tasks(live->drain), hurries = now < live->pace.hurry_until_ns;
-	uint64_t busy_ns = live->source.info.is_machine && !hurries ? MACHINE_NS : BUSY_NS;
-	uint64_t ms = (is_busy || hurries ? busy_ns : CALM_NS) / 1000000u;
+	bool asks = live->asks_soon || !perf_deep_sees(&live->events.deep);
+	uint64_t busy_ns = !live->source.info.is_machine || hurries ? BUSY_NS : asks ? MACHINE_NS : CALM_NS;
+	uint64_t ns = is_busy || hurries ? busy_ns : CALM_NS, due = perf_events_round_due(&live->events);
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
+	if (due > now + ns / 2 && due < now + ns * 3 / 2) /* we have to wake up then anyway */
+		ns = due - now;
+	uint64_t ms = (ns + 999999u) / 1000000u;
 	if (live->pace.samples_from_ns > now && (live->pace.samples_from_ns - now) / 1000000u < left)
 		left = (live->pace.samples_from_ns - now) / 1000000u + 1;
 	return (int)(left < ms ? left : ms);

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include "base/diag.h"
+#include "base/real_user.h"
 #include "collector/bpf/trace_layout.h"
 #include "collector/probe/probe_links.h"
 #include "collector/source.h"
@@ -17,6 +18,7 @@
 struct perf_source_options {
 	/* One of these kinds of target: */
 	bool is_machine;    /* everything on all CPUs; with argv: until that has ended */
+	bool asks_soon;     /* is_machine: the reader asks processes for more than records contain */
 	bool is_tree;       /* is_machine: the reader wants the command and its descendants only */
 	const char *cgroup; /* is_machine: only this one, a folder; NULL = everywhere */
 	const char *online; /* is_machine: as in perf_want */
@@ -122,6 +124,9 @@ struct perf_stack_use {
  */
 void perf_source_stack_used(struct source *source, const struct event *event,
 			    const struct perf_stack_use *use);
+
+/* The user of a sampled process, also if it has ended since, as far as the kernel can tell. */
+bool perf_source_user(struct source *source, const struct event *event, struct user *ret);
 
 /* What the first event has counted so far, sampled or not. Costs a system call for each thread
  * and CPU. */

@@ -53,6 +53,7 @@ struct perf_live {
 	struct run_delays run_delays;  /* for waits that no BPF program times */
 	struct wakings wakings;        /* for waits that one does */
 	bool with_waits, inherits;     /* as requested */
+	bool asks_soon;                /* likewise */
 	bool adds_results;             /* for traced calls */
 	uint32_t n_counters;           /* ... and events that are counted in each of them */
 	double every;                  /* bytes per sample, for allocations; 0 = samples are calls */
@@ -95,6 +96,11 @@ int perf_live_open_calls(struct perf_live *live, const struct perf_source_option
 			 struct diag *diag);
 /* The current sample is the end of a call, or an allocation. False if it is neither. */
 bool perf_live_finish_call(struct perf_live *live, struct sample *sample);
+
+/* ---- what was seen of a sampled thread, perf_seen.c ----------------------------------------------- */
+
+/* How many of len bytes copied from sp upwards belong to the thread's stack; len if that is not known. */
+uint64_t perf_live_clip(struct perf_live *live, const struct event *event, uint64_t sp, uint64_t len);
 
 extern const struct source_ops perf_live_ops;
 

@@ -25,11 +25,22 @@
 
 #define VDSO_MAX (1u << 20) /* a vdso has a few pages */
 
+/*
+ * The image of a file, and where its part that was mapped last belongs: the same part again in nearly all
+ * processes. Together, because on a busy machine nothing that is looked up here is still in the CPU's caches.
+ */
+struct mapped_file {
+	image_id image;
+	bool is_placed, is_executable; /* is_placed: the rest is known */
+	uint64_t offset, vaddr;        /* in the file; in the image */
+};
+
 struct mapper {
 	struct images *images; /* borrowed */
 	const struct mapper_ops *ops;
 	void *context;
-	struct map by_file; /* hash of the kernel's description -> image */
+	struct map by_file; /* hash of the kernel's description -> files */
+	VEC(struct mapped_file) files;
 	image_id vdso;
 };
 
@@ -49,6 +60,7 @@ void mapper_free(struct mapper *mapper)
 	if (!mapper)
 		return;
 	map_done(&mapper->by_file);
+	vec_done(&mapper->files);
 	free(mapper);
 }
 
@@ -233,8 +245,9 @@ static uint64_t mapping_key_of(const struct mapping_file *file, const char *path
 	return key ^ hash_u64(file->inode ^ (uint64_t)file->major << 52 ^ (uint64_t)file->minor << 40);
 }
 
-static image_id mapping_find_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
-				  const struct mapping *m)
+/* NULL if it is not available. */
+static struct mapped_file *mapping_find_file(struct mapper *mapper, pid_t pid,
+					     const struct mapping_file *file, const struct mapping *m)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(m->path), cut = sizeof(deleted) - 1;
@@ -242,13 +255,15 @@ static image_id mapping_find_file(struct mapper *mapper, pid_t pid, const struct
 	uint32_t known = map_find(&mapper->by_file, key);
 
 	if (known != MAP_NONE)
-		return known;
+		return &mapper->files.at[known];
 	bool is_deleted = len > cut && strcmp(m->path + len - cut, deleted) == 0;
 	CLEANUP(freep) char *path = alloc_text_n(m->path, is_deleted ? len - cut : len);
 	image_id id = mapper->ops->open_file(mapper->context, pid, file, m, path);
-	if (id != IMAGE_NONE) /* failures are not remembered: another process may show the file */
-		map_put(&mapper->by_file, key, id);
-	return id;
+	if (id == IMAGE_NONE) /* failures are not remembered: another process may show the file */
+		return NULL;
+	map_put(&mapper->by_file, key, (uint32_t)mapper->files.n);
+	vec_push(&mapper->files, ((struct mapped_file){ .image = id }));
+	return &mapper->files.at[mapper->files.n - 1];
 }
 
 static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
@@ -268,31 +283,69 @@ static void mapping_set_jit(struct mapper *mapper, pid_t pid, struct mapping *m)
 	m->bias = 0;
 }
 
-void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file, struct mapping *m)
+/* False if no part of the image was mapped. */
+static bool mapping_place(const struct mapper *mapper, struct mapped_file *file, struct mapping *m)
 {
+	const struct image *image = images_peek(mapper->images, file->image);
+
+	if (image->kind != IMAGE_ELF && image->kind != IMAGE_VDSO)
+		return true;
+	if (!mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
+		return false;
+	*file = (struct mapped_file){ file->image, true, m->is_executable, m->file_offset,
+				      m->start - m->bias };
+	return true;
+}
+
+static bool mapping_is_as_before(const struct mapped_file *file, const struct mapping *m)
+{
+	return file->is_placed && file->offset == m->file_offset && file->is_executable == m->is_executable;
+}
+
+/* False if it is not available. */
+static bool mapping_resolve_file(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+				 struct mapping *m)
+{
+	struct mapped_file *found = mapping_find_file(mapper, pid, file, m);
+
+	if (!found && strncmp(m->path, "/memfd:", 7) == 0) {
+		mapping_set_jit(mapper, pid, m);
+		return true;
+	}
+	if (!found)
+		return false;
+	m->image = found->image;
+	if (!mapping_is_as_before(found, m))
+		return mapping_place(mapper, found, m);
+	m->bias = m->start - found->vaddr;
+	return true;
+}
+
+static bool mapping_resolve_vdso(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+				 struct mapping *m)
+{
+	struct mapped_file vdso = { 0 };
+
+	m->file_offset = 0;
+	vdso.image = m->image = mapper->ops->open_vdso(mapper->context, pid, file, m);
+	return m->image != IMAGE_NONE && mapping_place(mapper, &vdso, m);
+}
+
+bool mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file, struct mapping *m)
+{
+	bool is_known = true;
+
 	m->image = IMAGE_NONE;
 	m->bias = 0;
-	if (strcmp(m->path, "[vdso]") == 0) {
-		m->file_offset = 0;
-		m->image = mapper->ops->open_vdso(mapper->context, pid, file, m);
-		if (m->image == IMAGE_NONE)
-			mapping_set_unknown(mapper, file, m);
-	} else if (mapping_is_file(m->path)) {
-		m->image = mapping_find_file(mapper, pid, file, m);
-		if (m->image == IMAGE_NONE && strncmp(m->path, "/memfd:", 7) == 0)
-			mapping_set_jit(mapper, pid, m);
-		else if (m->image == IMAGE_NONE)
-			mapping_set_unknown(mapper, file, m);
-	} else if (mapping_is_kernel_page(m->path)) {
-		mapping_set_unknown(mapper, file, m);
-	} else if (m->is_executable) {
+	if (mapping_is_file(m->path))
+		is_known = mapping_resolve_file(mapper, pid, file, m);
+	else if (strcmp(m->path, "[vdso]") == 0)
+		is_known = mapping_resolve_vdso(mapper, pid, file, m);
+	else if (mapping_is_kernel_page(m->path))
+		is_known = false;
+	else if (m->is_executable)
 		mapping_set_jit(mapper, pid, m);
-	}
-	if (m->image == IMAGE_NONE)
-		return;
-
-	const struct image *image = images_peek(mapper->images, m->image);
-	if ((image->kind == IMAGE_ELF || image->kind == IMAGE_VDSO) &&
-	    !mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
+	if (!is_known)
 		mapping_set_unknown(mapper, file, m);
+	return is_known;
 }

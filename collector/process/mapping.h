@@ -48,6 +48,6 @@ struct mapper *mapper_new(struct images *images);
 /* For recordings: files are found by ops, which are called with context. */
 struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *ops, void *context);
 void mapper_free(struct mapper *mapper);
-/* Fills in image and bias; the rest of the mapping must be set. */
-void mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
+/* Fills in image and bias; the rest of the mapping must be set. False if its code is not available. */
+bool mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
 		    struct mapping *mapping);

@@ -122,14 +122,26 @@ pid_t target_parent(pid_t pid)
 	return target_status_number(pid, "\nPPid:");
 }
 
-/* The inode number of the initial pid namespace is a constant of the kernel. */
+/* The inode numbers of the initial namespaces are constants of the kernel. */
 #define FIRST_PID_NAMESPACE 0xeffffffcu
+#define FIRST_USER_NAMESPACE 0xeffffffdu
 
-bool target_is_machine_init(pid_t pid)
+static bool target_is_ours(const char *namespace, ino_t inode)
 {
 	struct stat st;
 
-	return pid == 1 && stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NAMESPACE;
+	return stat(namespace, &st) == 0 && st.st_ino == inode;
+}
+
+bool target_is_machine_init(pid_t pid)
+{
+	return pid == 1 && target_is_ours("/proc/self/ns/pid", FIRST_PID_NAMESPACE);
+}
+
+bool target_is_in_first_namespaces(void)
+{
+	return target_is_ours("/proc/self/ns/pid", FIRST_PID_NAMESPACE) &&
+	       target_is_ours("/proc/self/ns/user", FIRST_USER_NAMESPACE);
 }
 
 char target_state(pid_t pid)

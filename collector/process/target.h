@@ -35,6 +35,8 @@ int target_process_of(pid_t tid, pid_t *ret);
 pid_t target_parent(pid_t pid); /* 0 if it has ended */
 /* Is it process 1 of the machine itself? Process 1 of a container is an ordinary program. */
 bool target_is_machine_init(pid_t pid);
+/* Do processes and users have the same numbers here as on the machine itself? */
+bool target_is_in_first_namespaces(void);
 /* CPU time of a process, or of one thread (tid 0 = the process), in ns; 0 if it has ended. */
 uint64_t target_cpu_ns(pid_t pid, pid_t tid);
 char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' is a zombie, 'T' is stopped; 0 if it has ended */

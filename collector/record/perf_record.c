@@ -325,6 +325,20 @@ bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uin
 	return !r.failed;
 }
 
+bool perf_record_trailer_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret)
+{
+	size_t size = perf_record_size(bytes), trailer = record_trailer_size(layout);
+	struct reader r = reader_of(bytes_slice(bytes, 0, size));
+	uint32_t type = read_u32(&r);
+
+	if (type == PERF_RECORD_SAMPLE || type >= FIRST_PERF_TOOL_RECORD || !trailer ||
+	    size < sizeof(struct perf_event_header) + trailer || !(layout->sample_type & PERF_SAMPLE_TIME))
+		return false;
+	reader_seek(&r, size - trailer + record_width_of(layout->sample_type, PERF_SAMPLE_TID));
+	*ret = read_u64(&r);
+	return !r.failed;
+}
+
 bool perf_record_is_sample(struct bytes bytes)
 {
 	struct reader r = reader_of(bytes);

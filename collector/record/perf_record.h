@@ -30,6 +30,9 @@ bool perf_record_id(struct bytes bytes, const struct perf_layout *layout, uint64
 bool perf_record_stamp(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret_time,
 		       pid_t *ret_tid);
 
+/* For any other record of the kernel: its time, likewise. */
+bool perf_record_trailer_time(struct bytes bytes, const struct perf_layout *layout, uint64_t *ret);
+
 /* For a sample: where it was taken, likewise. */
 bool perf_record_place(struct bytes bytes, const struct perf_layout *layout, struct sample_place *ret);
 

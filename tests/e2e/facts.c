@@ -78,6 +78,9 @@ int main(int argc, char **argv)
 		printf("process %d parent %d %s\n", p->processes.at[i].pid, p->processes.at[i].parent_pid,
 		       intern_text(&p->strings, p->processes.at[i].comm));
 	for (size_t i = 0; i < p->processes.n; i++)
+		if (p->processes.at[i].user)
+			printf("user %u process %d\n", p->processes.at[i].user - 1, p->processes.at[i].pid);
+	for (size_t i = 0; i < p->processes.n; i++)
 		if (p->processes.at[i].rank)
 			printf("rank %u process %d\n", p->processes.at[i].rank - 1, p->processes.at[i].pid);
 	for (size_t i = 0; i < p->threads.n; i++)

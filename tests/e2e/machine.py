@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """record -a (the whole machine): CPU time of processes agrees with rusage within four standard errors of sampling, the total
-with the busy time in /proc/stat, and the shares with perf record -a. Also --allow, --deny and --clock.
+with the busy time in /proc/stat, and the shares with perf record -a. Also --allow, --deny and --clock, and the users of processes.
 Argument: seconds of load (6)."""
 import collections
 import json
@@ -14,6 +14,7 @@ import tempfile
 
 CPPROF = os.environ["CPPROF"]
 SHARES = os.path.join(os.environ["BUILD"], "tests", "e2e", "shares")
+FACTS = os.path.join(os.environ["BUILD"], "tests", "e2e", "facts")
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 6
 RATE = 997
 COPIES = ["share_a", "share_b", "share_c"]  # the last one runs as another user
@@ -66,6 +67,27 @@ for i in range(400):
     os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
 both = [resource.getrusage(who) for who in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
 json.dump(sum(u.ru_utime + u.ru_stime for u in both), open("short.json", "w"))
+'''
+
+
+# They change their user themselves, and have ended when the rings are read.
+USERS = r'''
+import ctypes, os, sys, time
+PR_SET_NAME = 15
+libc = ctypes.CDLL(None)
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    pid = os.fork()
+    if not pid:
+        os.setgid(int(sys.argv[1]))
+        os.setuid(int(sys.argv[1]))
+        libc.prctl(PR_SET_NAME, b"share_user")
+        start = time.process_time()
+        while time.process_time() < start + .02:
+            pass
+        os._exit(0)
+    os.waitpid(pid, 0)
+time.sleep(1)
 '''
 
 
@@ -162,6 +184,22 @@ def check_short():
     claim(seen["thread"][0] < .5 * seen["thread"][1], "--clock thread also sees short-lived processes: this test is void")
 
 
+def check_users():
+    """The user of a process is known at its sample, not only if it still runs when the sample is read."""
+    done = run(CPPROF, "record", "-a", "-v", "--no-resolve", "-e", "cpu-clock", "-F", "99", "-o", "users.data", "--",
+               sys.executable, "users.py", str(OTHER_USER))
+    with open("/proc/self/uid_map") as file:
+        is_first = file.read().split() == ["0", "0", "4294967295"]
+    if "deeper than --stack-size are cut off" in done.stderr or not is_first:
+        return print("skipped: users need a BPF program, and the machine's own namespaces")
+    facts = subprocess.run([FACTS, "users.data"], capture_output=True, text=True).stdout.splitlines()
+    names = {line.split()[1]: line.split()[-1] for line in facts if line.startswith("process ")}
+    users = {line.split()[3]: line.split()[1] for line in facts if line.startswith("user ")}
+    short = [pid for pid, name in names.items() if name == "share_user"]
+    right = sum(users.get(pid) == str(OTHER_USER) for pid in short)
+    claim(short and right >= .9 * len(short), f"{right} of {len(short)} short-lived processes have their user")
+
+
 def main():
     if os.geteuid():
         skip("only root may profile the whole machine")
@@ -173,13 +211,14 @@ def main():
     for name in COPIES:
         shutil.copy(SHARES, name)
         os.chmod(name, 0o755)
-    for name, text in ("load.py", LOAD), ("short.py", SHORT):
+    for name, text in ("load.py", LOAD), ("short.py", SHORT), ("users.py", USERS):
         with open(name, "w") as file:
             file.write(text)
     check_shares()
     check_perf()
     check_rules()
     check_short()
+    check_users()
     shutil.rmtree(os.getcwd())
     print(f"tally: {passed} passed, {failed} failed, 0 skipped")
     sys.exit(1 if failed else 0)

@@ -242,6 +242,21 @@ static size_t aarch64_fragile_len(struct bytes code)
 	return EXCLUSIVE_MAX * INSN_SIZE;
 }
 
+static bool aarch64_may_call_inside(struct bytes code)
+{
+	const uint32_t call_mask = 0xfc000000, call = 0x94000000;
+
+	for (size_t at = 0; at + INSN_SIZE <= code.len; at += INSN_SIZE) {
+		uint32_t word = a64_word(code.at + at);
+		if ((word & call_mask) != call)
+			continue;
+		uint64_t target = at + (uint64_t)(a64_signed_bits(word, 25, 0) * 4);
+		if (target && target < code.len && target != at + INSN_SIZE)
+			return true;
+	}
+	return false;
+}
+
 static const char *const reg_names[] = {
 	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10",
 	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
@@ -272,6 +287,7 @@ const struct isa isa_aarch64 = {
 	.accesses = a64_accesses,
 	.idle_len = a64_idle_len,
 	.quick = a64_quick,
+	.may_call_inside = aarch64_may_call_inside,
 	.ends_in_call = aarch64_ends_in_call,
 	.branch = aarch64_branch,
 	.fragile_len = aarch64_fragile_len,

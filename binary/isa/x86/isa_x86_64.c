@@ -102,6 +102,25 @@ static bool x86_64_ends_in_call(struct bytes before_pc, uint64_t pc, struct insn
 	return has_direct && x86_64_is_call_of_length(before_pc, pc, direct_len, ret);
 }
 
+/* A prefix does not change the distance, which is that from the end of the instruction. */
+static bool x86_64_may_call_inside(struct bytes code)
+{
+	const size_t len = 5;
+
+	for (size_t at = 0; at + len <= code.len; at++) {
+		const uint8_t *call = memchr(code.at + at, 0xe8, code.len - len + 1 - at);
+		int32_t distance;
+		if (!call)
+			return false;
+		at = (size_t)(call - code.at);
+		memcpy(&distance, call + 1, sizeof(distance));
+		uint64_t target = at + len + (uint64_t)(int64_t)distance;
+		if (target && target < code.len && distance)
+			return true;
+	}
+	return false;
+}
+
 static uint64_t x86_64_strip_pc(uint64_t pc)
 {
 	return pc;
@@ -183,6 +202,7 @@ const struct isa isa_x86_64 = {
 	.branch = x86_64_branch,
 	.fragile_len = x86_64_fragile_len,
 	.format = x86_64_format,
+	.may_call_inside = x86_64_may_call_inside,
 	.strip_pc = x86_64_strip_pc,
 	.is_signal_trampoline = x86_64_is_signal_trampoline,
 };

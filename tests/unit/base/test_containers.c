@@ -103,6 +103,20 @@ TEST(arena_reset_keeps_nothing_and_zeroes)
 	arena_done(&arena);
 }
 
+TEST(text_copies_what_fits)
+{
+	char to[4] = "xyz";
+
+	text_copy(to, sizeof(to), "ab");
+	CHECK_STR(to, "ab");
+	text_copy(to, sizeof(to), "abc");
+	CHECK_STR(to, "abc");
+	text_copy(to, sizeof(to), "abcd");
+	CHECK_STR(to, "abc");
+	text_copy(to, 1, "abcd");
+	CHECK_STR(to, "");
+}
+
 TEST(text_grows)
 {
 	struct text text = { 0 };

@@ -447,3 +447,28 @@ TEST(a64_text_is_truncated_to_the_buffer)
 	CHECK_EQ(isa_aarch64.format((struct bytes){ code, 4 }, AT, text, sizeof(text)), 7);
 	CHECK_STR(text, "stp x29");
 }
+
+TEST(a64_a_call_inside_the_code_is_seen_without_decoding)
+{
+	const uint32_t nop = 0xd503201f, call = 0x94000000, jump = 0x14000000, back = 0x03ffffff;
+	const struct {
+		uint32_t code[4];
+		bool is_inside;
+	} cases[] = {
+		{ { nop, call | 2, nop, nop }, true }, /* the last instruction */
+		{ { nop, nop, call | (back - 0), nop }, true },
+		{ { nop, call | 1, nop, nop }, false },          /* the next one */
+		{ { nop, call | 3, nop, nop }, false },          /* just behind */
+		{ { nop, nop, call | (back - 1), nop }, false }, /* the first one: it calls itself */
+		{ { nop, nop, call | (back - 2), nop }, false }, /* just before */
+		{ { nop, jump | 2, nop, nop }, false },
+		{ { nop, nop, nop, call | back }, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct bytes code = { (const uint8_t *)cases[i].code, 16 };
+		CHECK_EQ(isa_aarch64.may_call_inside(code), cases[i].is_inside);
+	}
+	CHECK(!isa_aarch64.may_call_inside((struct bytes){ (const uint8_t *)cases[7].code, 15 }));
+	CHECK(!isa_aarch64.may_call_inside((struct bytes){ NULL, 0 }));
+}

@@ -402,3 +402,28 @@ TEST(isa_for_machine_knows_its_machines)
 	CHECK(isa_for_machine(EM_386) == NULL);
 	CHECK_EQ(isa_x86_64.strip_pc(0x7fff12345678), 0x7fff12345678);
 }
+
+TEST(x86_64_a_call_inside_the_code_is_seen_without_decoding)
+{
+	const struct {
+		uint8_t code[8];
+		bool is_inside;
+	} codes[] = {
+		{ { 0xe8, 2, 0, 0, 0, 0x90, 0x90, 0x90 }, true },              /* the last byte */
+		{ { 0xe8, 3, 0, 0, 0, 0x90, 0x90, 0x90 }, false },             /* just behind */
+		{ { 0xe8, 0, 0, 0, 0, 0x90, 0x90, 0x90 }, false },             /* the next instruction */
+		{ { 0x90, 0xe8, 0xfa, 0xff, 0xff, 0xff, 0x90, 0x90 }, false }, /* the first one */
+		{ { 0x90, 0xe8, 0xf9, 0xff, 0xff, 0xff, 0x90, 0x90 }, false }, /* just before */
+		{ { 0x90, 0x90, 0xe8, 0xfa, 0xff, 0xff, 0xff, 0x90 }, true },
+		{ { 0x90, 0x90, 0x90, 0xe8, 0xfe, 0xff, 0xff, 0xff }, true },  /* ends where the code does */
+		{ { 0xe8, 0xe8, 0xfb, 0xff, 0xff, 0xff, 0x90, 0x90 }, true },  /* starts in the operand */
+		{ { 0x90, 0x90, 0x90, 0x90, 0xe8, 0xfe, 0xff, 0xff }, false }, /* cut off */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+		struct bytes code = { codes[i].code, 8 };
+		CHECK_EQ(isa_x86_64.may_call_inside(code), codes[i].is_inside);
+	}
+	CHECK(!isa_x86_64.may_call_inside((struct bytes){ codes[0].code, 4 }));
+	CHECK(!isa_x86_64.may_call_inside((struct bytes){ NULL, 0 }));
+}

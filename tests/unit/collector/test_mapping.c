@@ -91,6 +91,38 @@ TEST(mapper_opens_the_running_program)
 	images_free(images);
 }
 
+TEST(mapper_places_each_part_of_a_file_however_often_it_is_mapped)
+{
+	struct images *images = images_new();
+	struct mapper *mapper = mapper_new(images);
+	struct target_map map = { 0 };
+
+	CHECK_EQ(target_maps(getpid(), find_self, &map), 0);
+	const struct mapping code = mapping_of(&map);
+	struct mapping_file file = { .inode = map.inode };
+	for (uint64_t i = 0; i < 12; i++) {
+		struct mapping mapping = code;
+		uint64_t bias = 0;
+		mapping.start += i << 20;
+		mapping.is_executable = i % 4 != 1;
+		mapping.file_offset = i % 4 == 0   ? code.file_offset
+				      : i % 4 == 1 ? 0
+				      : i % 4 == 2 ? code.file_offset + 0x1000
+						   : 1ull << 40;
+		bool is_known = mapper_resolve(mapper, getpid(), &file, &mapping);
+		const struct image *image = images_get(images, mapping.image);
+		CHECK_EQ(is_known, i % 4 != 3); /* beyond the file: no part of it */
+		CHECK_EQ(image->kind, is_known ? IMAGE_ELF : IMAGE_UNKNOWN);
+		if (!is_known)
+			continue;
+		CHECK(mapping_bias(image, mapping.start, mapping.file_offset, mapping.is_executable, &bias));
+		CHECK_EQ(mapping.bias, bias);
+	}
+	free((char *)map.path);
+	mapper_free(mapper);
+	images_free(images);
+}
+
 TEST(mapper_never_uses_another_file_with_the_same_name)
 {
 	struct images *images = images_new();

@@ -353,6 +353,34 @@ TEST(stamp_agrees_with_the_parsed_sample)
 	CHECK(!perf_record_place(built(&b), &with_trailer, &place));
 }
 
+TEST(time_of_other_records_is_read_without_the_rest)
+{
+	const struct perf_layout without = { .sample_type = with_trailer.sample_type };
+	struct perf_layout timeless = with_trailer;
+	uint64_t time = 0;
+
+	put_mmap2(0, 5);
+	CHECK_EQ(parse(&with_trailer), 0);
+	CHECK(record.has_time && record.time_ns);
+	CHECK(perf_record_trailer_time(built(&b), &with_trailer, &time));
+	CHECK_EQ(time, record.time_ns);
+	CHECK(!perf_record_trailer_time(built(&b), &without, &time));
+	timeless.sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
+	CHECK(!perf_record_trailer_time(built(&b), &timeless, &time));
+	CHECK(!perf_record_trailer_time(bytes_slice(built(&b), 0, 16), &with_trailer, &time));
+
+	record_start(&b, PERF_RECORD_SAMPLE, 0); /* its fields are in another order */
+	for (int i = 0; i < 8; i++)
+		put64(&b, 42);
+	CHECK(!perf_record_trailer_time(built(&b), &with_trailer, &time));
+	record_start(&b, 68, 0); /* of perf itself: it has no trailer */
+	for (int i = 0; i < 8; i++)
+		put64(&b, 42);
+	CHECK(!perf_record_trailer_time(built(&b), &with_trailer, &time));
+	record_start(&b, PERF_RECORD_EXIT, 0); /* too short */
+	CHECK(!perf_record_trailer_time(built(&b), &with_trailer, &time));
+}
+
 TEST(layout_follows_the_attributes)
 {
 	struct perf_event_attr attr = { .sample_type = 0x107,

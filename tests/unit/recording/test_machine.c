@@ -132,6 +132,17 @@ TEST(rules_by_command_follow_the_name)
 	scene_close(&scene);
 }
 
+TEST(rules_about_users_and_cgroups_ask_running_processes)
+{
+	char *const commands[] = { "command:a", "command:user:b" };
+	char *const others[] = { "command:a", "user:0" }, *const groups[] = { "cgroup:/x" };
+
+	CHECK(!machine_rules_ask(&(struct machine_rules){ 0 }));
+	CHECK(!machine_rules_ask(&(struct machine_rules){ commands, commands, 2, 2 }));
+	CHECK(machine_rules_ask(&(struct machine_rules){ others, commands, 2, 2 }));
+	CHECK(machine_rules_ask(&(struct machine_rules){ commands, groups, 2, 1 }));
+}
+
 TEST(only_descendants_of_the_command_are_recorded)
 {
 	struct scene scene;

@@ -181,3 +181,25 @@ TEST(space_of_a_process_from_before_the_recording_stays)
 	CHECK_EQ(image_at(spaces, 1, 0x1000), 1);
 	spaces_free(spaces);
 }
+
+TEST(space_of_a_new_process_has_nothing_of_those_that_ended)
+{
+	struct spaces *spaces = spaces_new();
+	uint64_t generation = 0;
+
+	for (pid_t pid = 2; pid < 600; pid++) { /* ended ones are freed, and their memory is used again */
+		fork_to(spaces, 1, pid, pid);
+		happen(spaces, EVENT_EXEC, pid);
+		CHECK_EQ(image_at(spaces, pid, 0x1000), IMAGE_NONE);
+		CHECK(spaces_find(spaces, pid)->is_in_exec);
+		for (uint64_t i = 0; i < (uint64_t)(pid % 7 ? 9 : 99); i++)
+			map(spaces, pid, (1 + 2 * i) << 12, (2 + 2 * i) << 12, (image_id)pid);
+		CHECK_EQ(image_at(spaces, pid, 0x1000), (image_id)pid);
+		CHECK(spaces_find(spaces, pid)->generation > generation);
+		generation = spaces_find(spaces, pid)->generation;
+		happen(spaces, EVENT_EXIT, pid);
+		CHECK_EQ(image_at(spaces, pid, 0x1000), (image_id)pid); /* late samples */
+	}
+	CHECK_EQ(image_at(spaces, 400, 0x1000), IMAGE_NONE);
+	spaces_free(spaces);
+}

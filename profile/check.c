@@ -99,7 +99,9 @@ static int check_sums(const struct check *check)
 
 	for (size_t i = 0; i < p->cct.values.n; i++) {
 		const struct cct_value *value = &p->cct.values.at[i];
-		uint64_t other = 0, *sum = value->metric < p->metrics.n ? &sums[value->metric] : &other;
+		if (value->metric >= p->metrics.n)
+			continue;
+		uint64_t *sum = &sums[value->metric];
 		if (value->value > INT64_MAX || *sum > INT64_MAX - value->value)
 			return contradiction(check, "the values of metric %u are too large to be added",
 					     value->metric);

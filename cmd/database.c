@@ -149,8 +149,10 @@ static int database_query(const struct database_choice *choice, struct profile *
 	if (!error)
 		error = epochs_read(epochs, &query, ret, &n_bad, diag);
 	if (!error && n_bad)
-		fprintf(stderr, "cpprof: %zu epochs in %s cannot be read and are skipped\n", n_bad,
-			choice->directory);
+		fprintf(stderr,
+			"cpprof: %zu epochs in %s cannot be read and are skipped; `cpprof epochs %s` says "
+			"why\n",
+			n_bad, choice->directory, choice->directory);
 	return error;
 }
 

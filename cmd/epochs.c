@@ -31,12 +31,12 @@ static void epochs_cmd_time(uint64_t ms, char ret[32])
 }
 
 /* The quality is in the file itself. */
-static bool epochs_cmd_read(const char *directory, const struct epoch *epoch, struct profile **ret)
+static int epochs_cmd_read(const char *directory, const struct epoch *epoch, struct profile **ret,
+			   struct diag *diag)
 {
 	CLEANUP(freep) char *path = alloc_printf("%s/epochs/%s", directory, epoch->name);
-	struct diag diag = { 0 };
 
-	return profile_read(path, ret, &diag) == 0;
+	return profile_read(path, ret, diag);
 }
 
 static void epochs_cmd_print(const struct epochs_request *request, const struct epoch *epoch,
@@ -73,9 +73,10 @@ static int epochs_cmd_list(const struct epochs_request *request, const char *dir
 	const struct epoch *all = epochs_list(epochs, &n);
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP(profile_freep) struct profile *profile = NULL;
-		if (!epochs_cmd_read(directory, &all[i], &profile)) {
+		struct diag why = { 0 };
+		if (epochs_cmd_read(directory, &all[i], &profile, &why) < 0) {
 			n_bad++;
-			fprintf(stderr, "cpprof: %s/epochs/%s cannot be read\n", directory, all[i].name);
+			cmd_fail(&why);
 			continue;
 		}
 		if (request->process)

@@ -110,7 +110,9 @@ says "written_while_running"
 file=$(ls db/epochs | head -1)
 truncate -s 100 "db/epochs/$file"
 run 0 "$CPPROF" report --database db --since 1h --no-pager
-says "cannot be read and are skipped"
+says "cannot be read and are skipped; .cpprof epochs db. says why"
+run 1 "$CPPROF" epochs db
+says "db/epochs/$file' is corrupt: "
 echo "cpprof database 9" >db/version
 run 1 "$CPPROF" report --database db --since 1h
 says "later version"

@@ -147,7 +147,7 @@ CODER_INLINE uint64_t coder_number(struct coder *coder, struct coder_number *num
 
 CODER_INLINE int64_t coder_signed(struct coder *coder, struct coder_number *number, int64_t value)
 {
-	uint64_t folded = coder_number(coder, number, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+	uint64_t folded = coder_number(coder, number, (uint64_t)value << 1 ^ -(uint64_t)(value < 0));
 
 	return (int64_t)(folded >> 1 ^ -(folded & 1));
 }

@@ -244,7 +244,7 @@ SYMBOLS_INLINE uint64_t symbols_number(struct symbols *symbols, struct symbols_n
 
 SYMBOLS_INLINE uint64_t symbols_fold(int64_t value)
 {
-	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+	return (uint64_t)value << 1 ^ -(uint64_t)(value < 0);
 }
 
 SYMBOLS_INLINE int64_t symbols_unfold(uint64_t folded)

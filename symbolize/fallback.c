@@ -91,8 +91,11 @@ static void fallback_take_map(struct fallback *fallback, struct function_map *ma
 static void fallback_answer(struct fallback *fallback, function_maps *maps, image_id id, uint64_t vaddr,
 			    const struct witness_answer *answer)
 {
+	if (!answer->n) /* in this case there may be no frames to point to */
+		return;
+
 	const struct witness_frame *frames = &fallback->testimony->frames.at[answer->first];
-	uint32_t function = answer->n ? frames[answer->n - 1].function : 0;
+	uint32_t function = frames[answer->n - 1].function;
 	const struct function_map *found = function_maps_find(maps->at, maps->n, id, vaddr);
 	struct function_map *map = found ? &maps->at[found - maps->at] : NULL;
 

@@ -35,14 +35,15 @@ struct symbols symbols_writer(void)
 
 struct symbols symbols_reader(struct bytes bytes)
 {
-	struct symbols symbols = { .is_reader = true, .next = bytes.at, .end = bytes.at + bytes.len };
+	struct symbols symbols = { .is_reader = true };
 
-	if (bytes.len < sizeof(symbols.state)) {
+	if (bytes.len < sizeof(symbols.state)) { /* there may be nothing to point to */
 		symbols.n_beyond = 1;
 		return symbols;
 	}
 	memcpy(&symbols.state, bytes.at, sizeof(symbols.state));
-	symbols.next += sizeof(symbols.state);
+	symbols.next = bytes.at + sizeof(symbols.state);
+	symbols.end = bytes.at + bytes.len;
 	return symbols;
 }
 

@@ -134,13 +134,9 @@ SYMBOLS_INLINE void symbols_refill(struct symbols *symbols)
 	symbols->state = symbols->state << 32 | word;
 }
 
-SYMBOLS_INLINE unsigned symbols_code(struct symbols *symbols, struct symbols_model *model, unsigned value)
+/* Codes the interval in which the slot is. */
+SYMBOLS_INLINE void symbols_take(struct symbols *symbols, unsigned slot, unsigned start, unsigned size)
 {
-	unsigned slot = (unsigned)symbols->state & ((1u << SYMBOLS_LOG) - 1);
-
-	if (symbols->is_reader)
-		value = symbols_find(model, slot);
-	unsigned start = model->below[value], size = model->below[value + 1] - start;
 	if (symbols->is_reader) {
 		symbols->state = size * (symbols->state >> SYMBOLS_LOG) + slot - start;
 		symbols_refill(symbols);
@@ -148,6 +144,16 @@ SYMBOLS_INLINE unsigned symbols_code(struct symbols *symbols, struct symbols_mod
 		vec_push(&symbols->steps,
 			 ((struct symbols_step){ (uint16_t)start, (uint16_t)size, SYMBOLS_LOG }));
 	}
+}
+
+SYMBOLS_INLINE unsigned symbols_code(struct symbols *symbols, struct symbols_model *model, unsigned value)
+{
+	unsigned slot = (unsigned)symbols->state & ((1u << SYMBOLS_LOG) - 1);
+
+	if (symbols->is_reader)
+		value = symbols_find(model, slot);
+	unsigned start = model->below[value], size = model->below[value + 1] - start;
+	symbols_take(symbols, slot, start, size);
 	symbols_learn(model, value);
 	return value;
 }
@@ -160,13 +166,7 @@ SYMBOLS_INLINE unsigned symbols_flag(struct symbols *symbols, struct symbols_fla
 	if (symbols->is_reader)
 		value = slot < one;
 	unsigned start = value ? 0 : one, size = value ? one : (1u << SYMBOLS_LOG) - one;
-	if (symbols->is_reader) {
-		symbols->state = size * (symbols->state >> SYMBOLS_LOG) + slot - start;
-		symbols_refill(symbols);
-	} else {
-		vec_push(&symbols->steps,
-			 ((struct symbols_step){ (uint16_t)start, (uint16_t)size, SYMBOLS_LOG }));
-	}
+	symbols_take(symbols, slot, start, size);
 	int goal = value ? (1 << SYMBOLS_LOG) - 2 * SYMBOLS_LEAST : 2 * SYMBOLS_LEAST;
 	flag->one = (uint16_t)((int)one + ((goal - (int)one) >> symbols_rate[flag->seen]));
 	flag->seen = (uint16_t)(flag->seen + (flag->seen < SYMBOLS_SEEN_MAX));

@@ -4,35 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recipes/ahead_path.h"
+
 #define MAX_INSNS 8192 /* followed for one recipe */
 #define MAX_PATHS 512  /* branches to be followed: the most recent, which lead furthest; a power of two */
-#define MAX_SLOTS 24   /* stores tracked on one path */
 #define N_SEEN 16384   /* a power of two, above MAX_INSNS */
 #define WANTED_EXITS 2
-
-/* The future value of a register, in terms of the current registers and memory. */
-enum ahead_kind {
-	AHEAD_UNKNOWN,
-	AHEAD_SUM,  /* the current value of register `base`, + offset */
-	AHEAD_SLOT, /* the eight bytes currently at that address, + addend */
-};
-
-struct ahead_value {
-	uint8_t kind, base;
-	bool is_short; /* something unknown, not negative, was added: arguments that are popped */
-	int32_t offset, addend;
-};
-
-struct ahead_slot {
-	struct ahead_value at, holds;
-};
-
-struct path {
-	uint64_t pc;
-	struct ahead_value reg[REG_MAX];
-	struct ahead_slot slot[MAX_SLOTS];
-	unsigned n_slots;
-};
 
 struct ahead {
 	const struct isa *isa;
@@ -58,150 +35,17 @@ void ahead_free(struct ahead *ahead)
 	free(ahead);
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
-
-static const struct ahead_value unknown = { .kind = AHEAD_UNKNOWN };
-
-static bool ahead_is_same(const struct ahead_value *a, const struct ahead_value *b)
-{
-	return a->kind == b->kind && a->base == b->base && a->offset == b->offset && a->addend == b->addend &&
-	       a->is_short == b->is_short;
-}
-
-static struct ahead_value ahead_add(struct ahead_value v, int64_t by)
-{
-	int32_t *part = v.kind == AHEAD_SUM ? &v.offset : &v.addend;
-
-	if (v.kind == AHEAD_UNKNOWN || by > INT32_MAX / 2 || by < INT32_MIN / 2 ||
-	    __builtin_add_overflow(*part, (int32_t)by, part))
-		return unknown;
-	return v;
-}
-
-static struct ahead_value *ahead_reg_of(struct path *path, uint8_t reg)
-{
-	return reg < REG_MAX ? &path->reg[reg] : NULL;
-}
-
-static struct ahead_value ahead_read_reg(struct path *path, uint8_t reg)
-{
-	return reg < REG_MAX ? path->reg[reg] : unknown;
-}
-
-static void ahead_write_reg(struct path *path, uint8_t reg, struct ahead_value v)
-{
-	struct ahead_value *at = ahead_reg_of(path, reg);
-
-	if (at)
-		*at = v;
-}
-
-/* ---- memory ------------------------------------------------------------------------------------- */
-
-static struct ahead_value ahead_load(const struct isa *isa, const struct path *path, struct ahead_value at)
-{
-	if (at.kind != AHEAD_SUM || at.is_short)
-		return unknown;
-	for (unsigned i = path->n_slots; i-- > 0;)
-		if (ahead_is_same(&path->slot[i].at, &at))
-			return path->slot[i].holds;
-	if (at.base == isa->sp && at.offset < 0) /* below sp: it may change at any time */
-		return unknown;
-	at.kind = AHEAD_SLOT;
-	return at;
-}
-
-static void ahead_store(struct path *path, struct ahead_value at, struct ahead_value holds)
-{
-	if (at.kind != AHEAD_SUM || at.is_short)
-		return;
-	for (unsigned i = 0; i < path->n_slots; i++)
-		if (ahead_is_same(&path->slot[i].at, &at)) {
-			path->slot[i].holds = holds;
-			return;
-		}
-	if (path->n_slots < MAX_SLOTS)
-		path->slot[path->n_slots++] = (struct ahead_slot){ at, holds };
-}
-
-static struct ahead_value ahead_address(struct path *path, const struct effect *e)
-{
-	return e->index == REG_NONE ? ahead_add(ahead_read_reg(path, e->base), e->imm) : unknown;
-}
-
-static struct ahead_value ahead_sum(const struct isa *isa, struct path *path, const struct effect *e)
-{
-	struct ahead_value v = ahead_add(ahead_read_reg(path, e->base), e->imm);
-
-	if (e->width && e->width < 8)
-		return unknown;
-	if (e->index == REG_NONE)
-		return v;
-	if (e->base == REG_NONE && e->imm == 0 && e->shift == 0 && e->index_width == 8 && !e->is_subtracted)
-		return ahead_read_reg(path, e->index);
-	/* Arguments are popped by a number that only the program knows. */
-	if (e->reg != isa->sp || e->base != isa->sp || e->is_subtracted)
-		return unknown;
-	v.is_short = v.kind != AHEAD_UNKNOWN;
-	return v;
-}
-
-static void ahead_apply(const struct isa *isa, struct path *path, const struct effect *e)
-{
-	struct ahead_value *sp = &path->reg[isa->sp], v;
-
-	switch ((enum effect_kind)e->kind) {
-	case EFFECT_PUSH:
-		v = ahead_read_reg(path, e->reg);
-		*sp = ahead_add(*sp, -(int64_t)e->width);
-		ahead_store(path, *sp, e->width == 8 ? v : unknown);
-		break;
-	case EFFECT_POP:
-		v = e->width == 8 ? ahead_load(isa, path, *sp) : unknown;
-		*sp = ahead_add(*sp, e->width);
-		ahead_write_reg(path, e->reg, v);
-		break;
-	case EFFECT_SET:
-		ahead_write_reg(path, e->reg, ahead_sum(isa, path, e));
-		break;
-	case EFFECT_AND:
-		ahead_write_reg(path, e->reg, unknown);
-		break;
-	case EFFECT_LOAD:
-		ahead_write_reg(path, e->reg,
-				e->width == 8 ? ahead_load(isa, path, ahead_address(path, e)) : unknown);
-		break;
-	case EFFECT_STORE:
-		ahead_store(path, ahead_address(path, e),
-			    e->width == 8 ? ahead_read_reg(path, e->reg) : unknown);
-		break;
-	case EFFECT_EXCHANGE:
-		v = ahead_read_reg(path, e->reg);
-		ahead_write_reg(path, e->reg, ahead_read_reg(path, e->base));
-		ahead_write_reg(path, e->base, v);
-		break;
-	case EFFECT_COMPARE:
-		break;
-	}
-}
-
-static void ahead_forget(struct path *path, uint64_t regs)
-{
-	for (uint64_t left = regs & ((1ull << REG_MAX) - 1); left; left &= left - 1)
-		path->reg[__builtin_ctzll(left)] = unknown;
-}
-
 static void ahead_transfer(struct ahead *ahead, const struct insn *insn)
 {
 	struct path *path = &ahead->now;
 
 	if (insn->flow == FLOW_CALL || insn->flow == FLOW_CALL_INDIRECT) {
-		ahead_forget(path, ahead->lost_in_call);
+		path_forget(path, ahead->lost_in_call);
 		return;
 	}
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++)
-		ahead_apply(ahead->isa, path, &insn->effect[i]);
-	ahead_forget(path, insn->clobbers);
+		path_apply(ahead->isa, path, &insn->effect[i]);
+	path_forget(path, insn->clobbers);
 }
 
 /* ---- an exit as a recipe ------------------------------------------------------------------------ */
@@ -225,6 +69,10 @@ static bool ahead_rule_of(const struct isa *isa, const struct recipe *recipe, co
 	}
 	if (v->kind != AHEAD_SLOT || v->addend || v->is_short)
 		return false;
+	/* Frame pointer and return address are saved once, on entry; other registers perhaps further ahead.
+	 */
+	if (v->is_doubtful && reg != isa->ra && reg != isa->fp)
+		return false;
 	bool is_near = recipe->cfa_kind == CFA_REG && recipe->cfa_reg == v->base;
 	ret->kind = is_near ? RULE_AT_CFA : RULE_AT_REG;
 	ret->from = is_near ? 0 : v->base;
@@ -234,7 +82,7 @@ static bool ahead_rule_of(const struct isa *isa, const struct recipe *recipe, co
 
 static bool ahead_set_cfa(const struct ahead_value *sp, int32_t popped, struct recipe *ret)
 {
-	if (sp->kind == AHEAD_UNKNOWN)
+	if (sp->kind != AHEAD_SUM && sp->kind != AHEAD_SLOT)
 		return false;
 	ret->cfa_kind = sp->kind == AHEAD_SUM ? CFA_REG : CFA_DEREF;
 	ret->cfa_reg = sp->base;
@@ -252,8 +100,7 @@ static uint32_t ahead_recipe_of(const struct isa *isa, struct path *path, uint8_
 {
 	struct recipe recipe = { .witness = WITNESS_ANALYSIS, .trust = TRUST_GUESS };
 	const struct ahead_value *sp = &path->reg[isa->sp];
-	struct ahead_value ra =
-		isa->call_pushes_ra ? ahead_load(isa, path, *sp) : ahead_read_reg(path, through);
+	struct ahead_value ra = isa->call_pushes_ra ? path_load(isa, path, *sp) : path_reg(path, through);
 	uint64_t wanted = isa->callee_saved | 1ull << isa->ra | (sp->is_short ? 1ull << isa->sp : 0);
 	struct rule rules[RECIPE_MAX_RULES];
 
@@ -306,8 +153,7 @@ static void ahead_remember(struct ahead *ahead, uint64_t pc)
 		ahead->first_path++;
 	else
 		ahead->n_paths++;
-	memcpy(path, &ahead->now, offsetof(struct path, slot) + ahead->now.n_slots * sizeof(path->slot[0]));
-	path->n_slots = ahead->now.n_slots;
+	path_copy(path, &ahead->now);
 	path->pc = pc;
 }
 
@@ -377,16 +223,11 @@ static bool ahead_follow(struct ahead *ahead, ahead_code code, void *context, st
 
 static void ahead_begin(struct ahead *ahead, uint64_t pc, bool is_return)
 {
-	struct path *path = &ahead->now;
-
 	memset(ahead->seen, 0, sizeof(ahead->seen));
 	ahead->first_path = ahead->n_paths = 0;
-	path->pc = pc;
-	path->n_slots = 0;
-	for (unsigned reg = 0; reg < REG_MAX; reg++)
-		path->reg[reg] = (struct ahead_value){ .kind = AHEAD_SUM, .base = (uint8_t)reg };
+	path_begin(&ahead->now, pc);
 	if (is_return)
-		ahead_forget(path, ahead->lost_in_call);
+		path_forget(&ahead->now, ahead->lost_in_call);
 }
 
 static bool ahead_next_path(struct ahead *ahead)
@@ -394,8 +235,7 @@ static bool ahead_next_path(struct ahead *ahead)
 	if (ahead->n_paths == 0)
 		return false;
 	const struct path *path = &ahead->paths[(ahead->first_path + --ahead->n_paths) % MAX_PATHS];
-	memcpy(&ahead->now, path, offsetof(struct path, slot) + path->n_slots * sizeof(path->slot[0]));
-	ahead->now.n_slots = path->n_slots;
+	path_copy(&ahead->now, path);
 	return true;
 }
 
@@ -407,7 +247,7 @@ static bool ahead_is_same_rule(const struct recipes *recipes, uint32_t a, uint32
 	return x == y || (x && y && x->kind == y->kind && x->from == y->from && x->offset == y->offset);
 }
 
-/* Do both lead to the same caller? Which other registers they preserve does not matter. */
+/* Do both lead to the same caller? What they say of other registers does not matter: see ahead_common. */
 static bool ahead_agree(const struct ahead *ahead, const struct recipes *recipes, uint32_t a, uint32_t b)
 {
 	const struct recipe *x = &recipes->recipes.at[a], *y = &recipes->recipes.at[b];
@@ -415,6 +255,26 @@ static bool ahead_agree(const struct ahead *ahead, const struct recipes *recipes
 	return x->cfa_kind == y->cfa_kind && x->cfa_reg == y->cfa_reg && x->cfa_offset == y->cfa_offset &&
 	       x->cfa_addend == y->cfa_addend && ahead_is_same_rule(recipes, a, b, ahead->isa->ra) &&
 	       ahead_is_same_rule(recipes, a, b, ahead->isa->fp);
+}
+
+/* What both say: a register of which they differ is taken for lost. */
+static uint32_t ahead_common(const struct isa *isa, struct recipes *recipes, uint32_t a, uint32_t b)
+{
+	struct recipe recipe = recipes->recipes.at[a];
+	uint64_t told = isa->callee_saved | 1ull << isa->ra | 1ull << isa->sp;
+	struct rule rules[RECIPE_MAX_RULES];
+
+	recipe.n_rules = 0;
+	for (uint64_t left = told; left && recipe.n_rules < RECIPE_MAX_RULES; left &= left - 1) {
+		unsigned reg = (unsigned)__builtin_ctzll(left);
+		const struct rule *rule = recipe_rule(recipes, &recipes->recipes.at[a], reg);
+		if (!ahead_is_same_rule(recipes, a, b, reg))
+			rules[recipe.n_rules++] =
+				(struct rule){ .reg = (uint8_t)reg, .kind = RULE_UNDEFINED };
+		else if (rule)
+			rules[recipe.n_rules++] = *rule;
+	}
+	return recipes_add(recipes, &recipe, rules);
 }
 
 #define FRESH_MAX 64 /* instructions searched backwards */
@@ -480,7 +340,7 @@ uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint6
 		if (recipe != RECIPE_NONE) {
 			if (n_exits && !ahead_agree(ahead, recipes, found, recipe))
 				return RECIPE_NONE;
-			found = n_exits++ ? found : recipe;
+			found = n_exits++ ? ahead_common(ahead->isa, recipes, found, recipe) : recipe;
 		}
 		if (n_exits == WANTED_EXITS || !ahead_next_path(ahead))
 			break;

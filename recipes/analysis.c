@@ -329,7 +329,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	const struct function *f = &analysis->functions->at[index];
 	/* Up to the next known start there may be a megabyte of other functions: analysis_near_recipe finds
 	 * where it ends. */
-	if (takes_long && function_is_inferred(f) && analysis->functions->isa->min_insn == 1)
+	if (takes_long && function_is_inferred(f))
 		return RECIPE_NONE;
 	uint64_t start = f->start;
 	bool is_bounded = is_alone || !function_is_inferred(f);

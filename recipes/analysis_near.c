@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * analysis_near: recipes for images without known functions that have too much code to search all of it. Code
- * that can be decoded backwards is searched for the markers around an address; of other code a piece is
- * searched for functions, as if it were a separate file.
+ * that can be decoded backwards is searched for the markers around an address. Where there are none, a piece
+ * of the code is searched for functions, as if it were a separate file.
  */
 #include <stdlib.h>
 
@@ -102,7 +102,10 @@ uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_
 		analysis_open_index(analysis);
 	if (!functions_find_takes_long(analysis->functions))
 		return RECIPE_NONE;
-	if (analysis->functions->isa->min_insn > 1)
-		return analysis_marked_recipe(analysis, vaddr, ret_function);
+	uint32_t row = analysis->functions->isa->min_insn > 1
+			       ? analysis_marked_recipe(analysis, vaddr, ret_function)
+			       : RECIPE_NONE;
+	if (row != RECIPE_NONE)
+		return row;
 	return analysis_recipe(analysis_piece_of(analysis, vaddr), vaddr, true, ret_function);
 }

@@ -71,27 +71,40 @@ static uint32_t place_near_recipe(struct knowledge *knowledge, struct code *code
 	return answer.recipe;
 }
 
+/* Does it tell the caller's registers, but not its sp? */
+static bool place_lacks_sp(const struct knowledge *knowledge, uint32_t recipe)
+{
+	const struct recipes *recipes = &knowledge->recipes;
+
+	return recipe != RECIPE_NONE &&
+	       recipe_lost(recipes, &recipes->recipes.at[recipe]) >> knowledge->isa->sp & 1;
+}
+
 /*
  * If no function is known, the code itself may help: nearby code, the code ahead up to its return, or the
- * prologue before. If calls push return addresses, nearby code is tried first, and return addresses are not
- * analysed ahead: code after a call that does not return would be taken for the caller's.
+ * prologue before. Nearby code is tried first where calls push return addresses, which are then not analysed
+ * ahead: code after a call that does not return would be taken for the caller's. And it is tried first close
+ * behind the entry point, where it shows which code still belongs to that.
  */
 static uint32_t place_find_ahead(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
 				 bool is_return, struct place *ret)
 {
 	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
 	bool is_pushed = knowledge->isa->call_pushes_ra;
-	uint32_t recipe = RECIPE_NONE;
+	bool is_near_first = is_pushed || template_is_entry(code->image, code->frames, vaddr - is_return);
+	uint32_t recipe = RECIPE_NONE, near = RECIPE_NONE;
 
 	if (!is_wanted || !knowledge->isa->decode)
 		return RECIPE_NONE;
-	if (is_pushed)
+	if (is_near_first)
 		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
 	if (recipe == RECIPE_NONE && !(is_return && is_pushed))
 		recipe = ahead_recipe(knowledge->ahead, knowledge_code, code->image, vaddr, is_return,
 				      &knowledge->recipes);
-	if (recipe == RECIPE_NONE && !is_pushed)
-		recipe = place_near_recipe(knowledge, code, vaddr - is_return, ret);
+	if (!is_near_first && (recipe == RECIPE_NONE || place_lacks_sp(knowledge, recipe)))
+		near = place_near_recipe(knowledge, code, vaddr - is_return, ret);
+	if (near != RECIPE_NONE)
+		recipe = near;
 	if (recipe == RECIPE_NONE && !is_pushed)
 		recipe = behind_recipe(knowledge->isa, knowledge_code, code->image, vaddr, is_return,
 				       &knowledge->recipes);

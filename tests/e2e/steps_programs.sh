@@ -145,6 +145,7 @@ END
 for library in libgmp.so.10 libcrypto.so.3; do
 	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
 done
+compiler=$($cc -print-prog-name=cc1)
 plain=$source/tests/e2e/steps/plain.c no_tables="-fomit-frame-pointer -fno-asynchronous-unwind-tables -fno-unwind-tables"
 $cc -O2 -static -o "$work/static" "$plain" 2>/dev/null
 $cc -O2 -s -o "$work/stripped" "$plain" || exit 1
@@ -152,6 +153,17 @@ $cc -O2 -s -o "$work/stripped" "$plain" || exit 1
 $cc -O2 $no_tables -o "$work/tableless" "$plain" && $cc -O2 -s $no_tables -o "$work/bare" "$plain" || exit 1
 # shellcheck disable=SC2086
 $cc -O2 -static -s -fstack-protector-all $no_tables -o "$work/protected" "$plain" 2>/dev/null
+# More code than is searched as a whole while recording: that of the compiler, in front of the program's and between its own and
+# the C library's. Calls that leave the foreign code end in the empty space around it.
+if wants huge && command -v objcopy >/dev/null && [ -e "$compiler" ]; then
+	objcopy -O binary --only-section=.text "$compiler" "$work/foreign"
+	for _ in 1 2; do printf '.skip 65536\n.incbin "%s"\n.skip 65536\n' "$work/foreign"; done >"$work/foreign.s"
+	# shellcheck disable=SC2086
+	$cc -O2 $no_tables -c -o "$work/plain.o" "$plain" &&
+		$cc -static -Wl,-z,noexecstack -o "$work/with_symbols" "$work/foreign.s" "$work/plain.o" "$work/foreign.s" 2>/dev/null &&
+		objcopy -R .eh_frame -R .eh_frame_hdr --strip-all "$work/with_symbols" "$work/huge"
+	rm -f "$work/foreign" "$work/with_symbols"
+fi
 
 program ls 'ls|libc' 0 100 ls -lR /usr/share
 program xz 'liblzma' 200000 100 xz -k -c "$work/bytes"
@@ -161,7 +173,7 @@ print(sum(len(json.dumps({"a": i, "b": [i] * 3})) for i in range(10 ** 9)))'
 program perl 'perl|libc' 100000 100 perl -e "$perl_work"
 program git 'git|libz|libc' 20000 100 git --git-dir="$work/repository/.git" log --stat
 program sqlite3 'libsqlite3|sqlite3|libc' 20000 100 sqlite3 :memory: "$sqlite_work"
-program cc1 'cc1|libc' 1000000 100 "$($cc -print-prog-name=cc1)" -quiet -O2 -o "$work/input.s" "$work/input.c"
+program cc1 'cc1|libc' 1000000 100 "$compiler" -quiet -O2 -o "$work/input.s" "$work/input.c"
 program gmp 'libgmp' 50000 100 "$work/uses-libgmp.so.10" gmp
 program openssl 'libcrypto' 50000 100 "$work/uses-libcrypto.so.3" crypto
 program static 'static' 0 30 "$work/static"
@@ -169,6 +181,7 @@ program stripped 'stripped|libc' 0 30 "$work/stripped"
 program tableless 'tableless|libc' 0 30 "$work/tableless"
 program bare 'bare|libc' 0 30 "$work/bare"
 program protected 'protected' 0 30 "$work/protected"
+program huge 'huge' 0 $((60000 / samples + 1)) "$work/huge"
 program x264 'libx264' 300000 100 x264 --quiet --threads 1 --input-res 64x48 --demuxer raw -o "$work/out.264" "$work/bytes"
 program dav1d 'libdav1d' 20000 100 dav1d -q --threads 1 -i "$source/tests/data/steps/tiny.ivf" -o "$work/out.y4m"
 sound luajit 0 'luajit|libgcc|libc|\[jit' 400000 400 luajit "$work/fib.lua"

@@ -93,6 +93,39 @@ TEST(ahead_gives_no_recipe_if_exits_disagree)
 	CHECK_STR(ARM(0, true, 0xb4000060, POP_PAIR, RET, 0xa8c17bfd, RET), "none");
 }
 
+TEST(ahead_takes_a_register_for_lost_if_exits_disagree_about_it)
+{
+	/* cbz x0, .+16; ldp x19, x20, [sp, #16]; ldp; ret; ldp; ret */
+	CHECK_STR(ARM(0, true, 0xb4000080, 0xa94153f3, POP_PAIR, RET, POP_PAIR, RET),
+		  "cfa=sp+32 x19=undefined x20=undefined x29=c-32 ra=c-24");
+}
+
+TEST(ahead_does_not_rely_on_memory_after_stores_that_it_cannot_track)
+{
+	enum { N_STORES = 25 };
+	uint32_t code[N_STORES + 3];
+
+	for (uint32_t i = 0; i < N_STORES; i++)
+		code[i] = 0xf9000061 | i << 10; /* str x1, [x3, #8 * i] */
+	code[N_STORES] = 0xa94153f3;            /* ldp x19, x20, [sp, #16] */
+	code[N_STORES + 1] = POP_PAIR;
+	code[N_STORES + 2] = RET;
+	struct bytes bytes = { (const uint8_t *)code, sizeof(code) };
+	CHECK_STR(recipe_in(&isa_aarch64, bytes, 0, false),
+		  "cfa=sp+32 x19=undefined x20=undefined x29=c-32 ra=c-24");
+	CHECK_STR(recipe_in(&isa_aarch64, bytes, 4, false), "cfa=sp+32 x19=c-16 x20=c-8 x29=c-32 ra=c-24");
+}
+
+TEST(ahead_knows_the_size_of_a_frame_that_is_too_large_for_an_immediate)
+{
+	/* mov x12, #0x1030, or w12; ldp x29, x30, [sp]; add sp, sp, x12; ret */
+	CHECK_STR(ARM(0, true, 0xd282060c, 0xa9407bfd, 0x8b2c63ff, RET), "cfa=sp+4144 x29=c-4144 ra=c-4136");
+	CHECK_STR(ARM(0, true, 0x5282060c, 0xa9407bfd, 0x8b2c63ff, RET), "cfa=sp+4144 x29=c-4144 ra=c-4136");
+	/* mov x12, #0x1030; movk x12, #1, lsl #16: not followed */
+	CHECK_STR(ARM(0, true, 0xd282060c, 0xf2a0002c, 0xa9407bfd, 0x8b2c63ff, RET),
+		  "cfa=sp+0 x29=c+0 ra=c+8 sp=undefined");
+}
+
 TEST(ahead_treats_an_indirect_jump_as_an_exit_only_after_the_frame_is_released)
 {
 	CHECK_STR(ARM(0, false, NOP, JUMP_X8), "none");

@@ -243,15 +243,17 @@ static bool run_refine_equal(const struct effect *compare, struct state *state)
 static bool run_branch(struct flow *flow, uint32_t i, struct state *state)
 {
 	uint8_t condition = flow->insns.at[i].condition;
-	const struct effect *compare = flow->uses.at[i].needs & FLOW_EQUATES ? flow_equality(flow, i) : NULL;
+	const struct effect *found = flow->uses.at[i].needs & FLOW_EQUATES ? flow_equality(flow, i) : NULL;
+	struct effect compare =
+		found ? *found : (struct effect){ 0 }; /* absorbing a part moves instructions */
 	struct state *taken = &flow->private->taken;
 
-	if (!compare || condition == CONDITION_NOT_EQUAL) {
+	if (!found || condition == CONDITION_NOT_EQUAL) {
 		run_go_directly(flow, i, state);
-		return !compare || run_refine_equal(compare, state);
+		return !found || run_refine_equal(&compare, state);
 	}
 	state_copy(taken, state);
-	if (run_refine_equal(compare, taken))
+	if (run_refine_equal(&compare, taken))
 		run_go_directly(flow, i, taken);
 	return true;
 }

@@ -471,6 +471,8 @@ bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t t
 
 	if (!f || f->start != from || f->end - from > MAX_LEADING)
 		return false;
+	if (f->kind == FUNCTION_STUB)
+		return true;
 	for (uint64_t at = from; at < f->end; at += insn.len) {
 		if (isa->decode(image_code(analysis->image, at), at, &insn) < 0 || insn.len == 0)
 			return false;

@@ -43,7 +43,7 @@ bool analysis_sp_from_fp(struct analysis *analysis, uint64_t vaddr, int64_t *ret
 uint64_t analysis_kept(struct analysis *analysis, uint64_t vaddr);
 /*
  * Whether the function that starts at `from`, where it does not return, leads only to the start of `to`: by a
- * jump, or by falling through.
+ * jump, or by falling through. A stub leads to one function only, and that is taken to be `to`.
  */
 bool analysis_leads_only_to(struct analysis *analysis, uint64_t from, uint64_t to);
 /* A number for a name, its hash; 0 = no name. */

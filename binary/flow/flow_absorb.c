@@ -14,6 +14,17 @@ static bool absorb_ends_run(const struct insn *insn)
 	       insn->flow == FLOW_JUMP_INDIRECT;
 }
 
+/* Where the next function or absorbed part starts. No instruction extends over it. */
+static uint64_t absorb_limit(const struct flow *flow, uint64_t target)
+{
+	uint64_t limit = facts_next_start(flow->facts, target);
+
+	for (size_t i = 0; i < flow->parts.n; i++)
+		if (flow->parts.at[i].start > target && flow->parts.at[i].start < limit)
+			limit = flow->parts.at[i].start;
+	return limit;
+}
+
 /*
  * Code outside all intervals (a linker's veneer, cold code of a file without unwind entries) is absorbed up
  * to an instruction that does not fall through.
@@ -21,7 +32,7 @@ static bool absorb_ends_run(const struct insn *insn)
 bool flow_absorb_gap(struct flow *flow, uint64_t target)
 {
 	struct bytes code = image_code(flow->facts->image, target);
-	uint64_t at = target, limit = facts_next_start(flow->facts, target);
+	uint64_t at = target, limit = absorb_limit(flow, target);
 
 	for (unsigned n = 0; n < MAX_GAP_INSNS && at < limit; n++) {
 		struct insn insn;

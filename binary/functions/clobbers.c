@@ -102,7 +102,7 @@ static uint64_t clobbers_code_writes(const struct functions *functions, const st
 	uint64_t mask = 1ull << functions->isa->sp;
 	bool may_be_data = false;
 
-	if (function_is_stub(f) || f->end - f->start > MAX_WRITES_BYTES)
+	if (f->end - f->start > MAX_WRITES_BYTES)
 		return UINT64_MAX;
 	for (uint64_t at = f->start; code.len;) {
 		struct insn insn;

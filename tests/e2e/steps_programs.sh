@@ -142,7 +142,7 @@ let () =
 END
 ! wants ocaml || ! command -v ocamlopt >/dev/null || (cd "$work" && ocamlopt -o ocaml lists.ml 2>/dev/null)
 # The libraries are linked although the program uses dlsym, so that they are loaded and relocated at startup.
-for library in libgmp.so.10 libcrypto.so.3; do
+for library in libgmp.so.10 libcrypto.so.3 libc.so.6; do
 	$cc -O2 -o "$work/uses-$library" "$source/tests/e2e/steps/assembly.c" -ldl -Wl,--no-as-needed -l:$library 2>/dev/null
 done
 compiler=$($cc -print-prog-name=cc1)
@@ -176,6 +176,7 @@ program sqlite3 'libsqlite3|sqlite3|libc' 20000 100 sqlite3 :memory: "$sqlite_wo
 program cc1 'cc1|libc' 1000000 100 "$compiler" -quiet -O2 -o "$work/input.s" "$work/input.c"
 program gmp 'libgmp' 50000 100 "$work/uses-libgmp.so.10" gmp
 program openssl 'libcrypto' 50000 100 "$work/uses-libcrypto.so.3" crypto
+program libc 'libc|uses-libc' 50000 20 "$work/uses-libc.so.6" libc
 program static 'static' 0 30 "$work/static"
 program stripped 'stripped|libc' 0 30 "$work/stripped"
 program tableless 'tableless|libc' 0 30 "$work/tableless"

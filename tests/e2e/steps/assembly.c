@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * assembly: calls hand-written assembly code of system libraries directly, so that it is hot at once.
- * usage: assembly crypto|gmp. Exits with 77 if the library is not installed.
+ * usage: assembly crypto|gmp|libc. Exits with 77 if the library is not installed.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -97,10 +97,24 @@ static void gmp(void)
 		}
 }
 
+/* On AArch64, rawmemchr keeps its return address in x15 and calls strlen through a stub. */
+static void libc(void)
+{
+	static const char *const texts[] = { "", "short",
+					     "a text that is longer than a vector of the machine" };
+
+	open_library("libc.so.6");
+	void *(*find)(const void *, int) = (void *(*)(const void *, int))need("rawmemchr");
+	for (size_t i = 0; i < 500000; i++)
+		find(texts[i % 3], 0);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "crypto") == 0)
 		crypto();
+	else if (argc > 1 && strcmp(argv[1], "libc") == 0)
+		libc();
 	else
 		gmp();
 	return 0;

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/cleanup.h"
 #include "base/symbols.h"
+#include "tests/support/random.h"
 #include "tests/test.h"
 
 #define WRITER CLEANUP(writer_done)
 #define N 20000
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
-	return *seed >> 33;
-}
-
-/* Numbers of every size, small ones more often. */
-static uint64_t any_number(uint64_t *seed)
-{
-	unsigned bits = (unsigned)(next_random(seed) % 65);
-
-	return bits == 0 ? 0 : (next_random(seed) << 33 ^ next_random(seed)) >> (64 - bits);
-}
 
 static void code_mixture(struct symbols *symbols, uint64_t seed, size_t n)
 {

@@ -108,7 +108,10 @@ uint32_t inner_recipe(struct inner *inner, struct functions *functions, struct f
 		      struct recipes *recipes, struct inner_range range, uint64_t vaddr)
 {
 	uint64_t step = functions->isa->min_insn, start = vaddr - vaddr % step, end = start + step;
+	uint64_t size = image_code(functions->image, range.start).len;
 
+	if (range.end - range.start > size) /* an unwind entry may claim to cover more than there is */
+		range.end = range.start + size;
 	if (start <= range.start || vaddr >= range.end)
 		return RECIPE_NONE;
 	functions_look_around(functions, vaddr);

@@ -16,6 +16,7 @@
 #include "profile/resolve.h"
 
 #define KEEP_BYTES (32 << 20)
+#define LARGE_BYTES (8 << 20)
 
 static bool read_wants(const struct epochs *epochs, const struct epochs_query *query,
 		       const struct epoch *epoch)
@@ -25,90 +26,45 @@ static bool read_wants(const struct epochs *epochs, const struct epochs_query *q
 	return !query->process || epochs_index_may_have(epochs, epoch, query->process);
 }
 
-/* An epoch that was read, or why it could not be. */
-struct read_epoch {
-	char *path;
-	struct profile *profile;
-	struct diag diag;
-};
-
-/*
- * Epochs are read in parallel and added one at a time: the sum does not depend on the order. While one thread
- * adds, another one leaves its epoch to it and reads the next; but only one such epoch is kept.
- */
+/* Epochs are read and added in parallel: the sum does not depend on the order. */
 struct read_job {
 	const struct epochs *epochs;
 	const struct epochs_query *query;
 	const struct epoch *all;
-	VEC(size_t) wanted;   /* of all */
-	pthread_mutex_t lock; /* for is_adding and left */
-	pthread_cond_t is_free;
-	bool is_adding;         /* the thread that has set it may use what follows */
-	struct read_epoch left; /* for the thread that adds; without a path: none */
+	VEC(size_t) wanted; /* of all */
 	struct merger *merger;
+	pthread_mutex_t lock; /* for what follows */
 	size_t n_bad;
 	struct diag *why;
 };
 
-static void read_epoch_done(struct read_epoch *one)
-{
-	free(one->path);
-	profile_free(one->profile);
-	*one = (struct read_epoch){ 0 };
-}
-
-static void read_add(struct read_job *job, struct read_epoch *one)
-{
-	int error = one->profile ? merger_add(job->merger, one->profile, one->path, &one->diag) : -EBADMSG;
-
-	if (error < 0) {
-		job->n_bad++;
-		*job->why = one->diag;
-	}
-	read_epoch_done(one);
-}
-
-/* Adds an epoch, and all that other threads leave meanwhile; or leaves it to the thread that adds. */
-static void read_add_or_leave(struct read_job *job, struct read_epoch *one)
-{
-	pthread_mutex_lock(&job->lock);
-	while (job->is_adding && job->left.path)
-		pthread_cond_wait(&job->is_free, &job->lock);
-	if (job->is_adding) {
-		job->left = *one;
-		pthread_mutex_unlock(&job->lock);
-		return;
-	}
-	job->is_adding = true;
-	while (one->path) {
-		pthread_mutex_unlock(&job->lock);
-		read_add(job, one);
-		pthread_mutex_lock(&job->lock);
-		*one = job->left;
-		job->left = (struct read_epoch){ 0 };
-		pthread_cond_broadcast(&job->is_free);
-	}
-	job->is_adding = false;
-	pthread_mutex_unlock(&job->lock);
-}
-
 static void read_one(void *context, unsigned worker, size_t index)
 {
 	struct read_job *job = context;
-	struct read_epoch one = { .path = epochs_path(job->epochs, "epochs",
-						      job->all[job->wanted.at[index]].name) };
+	CLEANUP(freep) char *path = epochs_path(job->epochs, "epochs", job->all[job->wanted.at[index]].name);
+	CLEANUP(profile_freep) struct profile *profile = NULL;
+	struct diag diag = { 0 };
+	int error = profile_read(path, &profile, &diag);
 
 	(void)worker;
-	if (profile_read(one.path, &one.profile, &one.diag) == 0 && job->query->process)
-		profile_keep_process(one.profile, job->query->process);
-	read_add_or_leave(job, &one);
+	if (!error && job->query->process)
+		profile_keep_process(profile, job->query->process);
+	if (!error)
+		error = merger_add(job->merger, profile, path, &diag);
+	if (!error)
+		return;
+	pthread_mutex_lock(&job->lock);
+	job->n_bad++;
+	*job->why = diag;
+	pthread_mutex_unlock(&job->lock);
 }
 
-/* Memory is kept from one epoch to the next: returning it to the system costs a sixth of the time. */
+/* Memory is kept from one epoch to the next: returning it to the system costs a sixth of the time. What is
+ * large is kept by the merger, so that it does not leave gaps that are too small for the next. */
 static void read_keep_memory(void)
 {
 #ifdef __GLIBC__
-	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 #endif
 }
@@ -125,9 +81,7 @@ static size_t read_epochs(struct epochs *epochs, const struct epochs_query *quer
 			vec_push(&job.wanted, i);
 	read_keep_memory();
 	pthread_mutex_init(&job.lock, NULL);
-	pthread_cond_init(&job.is_free, NULL);
 	pool_run(pool_threads(0), job.wanted.n, read_one, &job);
-	pthread_cond_destroy(&job.is_free);
 	pthread_mutex_destroy(&job.lock);
 	vec_done(&job.wanted);
 	return job.n_bad;
@@ -177,7 +131,8 @@ static void read_cut_starts(struct profile *all)
 int epochs_read(struct epochs *epochs, const struct epochs_query *query, struct profile **ret,
 		size_t *ret_n_bad, struct diag *diag)
 {
-	struct merger *merger = merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER });
+	struct merger *merger =
+		merger_new(&(struct merge_options){ .joins = MERGE_BY_NUMBER, .in_threads = true });
 	struct diag why = { 0 };
 	size_t n_bad = read_epochs(epochs, query, merger, &why);
 

@@ -306,6 +306,7 @@ struct merger *merger_new(const struct merge_options *options)
 	m->all = profile_new();
 	m->values = alloc_zero(1, sizeof(*m->values));
 	merge_times_init(&m->times);
+	merge_runs_init(&m->runs);
 	slots_init(&m->function_slots);
 	slots_init(&m->structure_slots);
 	slots_init(&m->code_slots);
@@ -328,6 +329,7 @@ void merger_free(struct merger *m)
 	if (!m)
 		return;
 	merge_forget(m);
+	merge_runs_done(&m->runs);
 	profile_free(m->all);
 	packed_values_done(m->values);
 	free(m->values);
@@ -358,7 +360,9 @@ int merge_check_room(const struct merger *m, uint64_t n_values, uint64_t n_bins,
 		     const char *name, struct diag *diag)
 {
 	if (m->values->n + m->n_shared + n_values <= TABLE_ROWS_MAX &&
-	    m->times.n + n_bins <= TABLE_ROWS_MAX && m->all->cct.nodes.n + n_nodes <= TABLE_ROWS_MAX)
+	    m->times.n + n_bins <= TABLE_ROWS_MAX &&
+	    m->all->cct.nodes.n + m->runs.n_nodes + n_nodes <= TABLE_ROWS_MAX &&
+	    m->runs.n_values + n_values <= UINT32_MAX)
 		return 0;
 	return merge_refuse(diag, name, "a profile cannot hold that many values",
 			    "add --reduce, which keeps one value per context however many ranks there are");
@@ -392,7 +396,8 @@ void merge_add(struct merger *m, const struct profile *from)
 		merge_joined_tasks(m);
 	else
 		merge_tasks(m);
-	merge_tree(m);
+	if (!m->options.in_threads)
+		merge_tree(m);
 	if (m->options.reduces)
 		merge_spread(m);
 	merge_times_add(m);
@@ -414,8 +419,10 @@ static void merge_bound_tree(struct merger *m)
 
 int merger_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag)
 {
-	int error = merge_check(m, from, name, diag);
+	if (m->options.in_threads)
+		return merge_runs_add(m, from, name, diag);
 
+	int error = merge_check(m, from, name, diag);
 	if (error < 0)
 		return error;
 	merge_add(m, from);
@@ -448,6 +455,7 @@ struct profile *merger_finish(struct merger *m)
 {
 	const struct cct *cct = &m->all->cct;
 
+	merge_runs_finish(m);
 	cct_forget_hash(&m->all->cct);
 	for (size_t i = 0; i < cct->values.n; i++) /* only if reduced or joined */
 		packed_values_add(m->values, cct->values.at[i].node, cct->values.at[i].thread,
@@ -468,6 +476,7 @@ struct profile *merger_finish_plain(struct merger *m)
 		profile_unpack(packed);
 		return packed;
 	}
+	merge_runs_finish(m);
 	cct_forget_hash(&m->all->cct);
 	merge_order(m);
 	merge_plain(m);

@@ -36,6 +36,9 @@ struct merge_options {
 	/* Ranks are not distinguished: all threads become one, and each node has statistics of the values of
 	 * the ranks. */
 	bool reduces;
+	/* If processes are joined, without a limit: merger_add may be called by several threads. That takes
+	 * more memory: that of the call paths several times. */
+	bool in_threads;
 };
 
 struct merger;
@@ -56,7 +59,7 @@ int merger_add(struct merger *merger, const struct profile *from, const char *na
  * Adds what a profile knows about the code of images that are already there, and nothing else.
  */
 void merger_add_names(struct merger *merger, const struct profile *from);
-/* The result so far, in no order and without values. */
+/* The result so far, in no order and without values; with in_threads also without nodes. */
 const struct profile *merger_so_far(const struct merger *merger);
 /* The number of profiles that were added. */
 size_t merger_count(const struct merger *merger);

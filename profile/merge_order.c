@@ -364,23 +364,30 @@ static void order_walk(const struct order_children *children, uint32_t root, uin
 	vec_done(&stack);
 }
 
+uint32_t *merge_order_walk(const struct cct *cct)
+{
+	struct order_children children = order_children(cct);
+	uint32_t *was = alloc_zero(cct->nodes.n, sizeof(*was));
+	size_t n = CCT_INCOMPLETE + 1;
+
+	was[CCT_INCOMPLETE] = CCT_INCOMPLETE;
+	order_walk(&children, CCT_ROOT, was, &n);
+	order_walk(&children, CCT_INCOMPLETE, was, &n);
+	free(children.child);
+	free(children.first);
+	return was;
+}
+
 static void order_nodes(struct order *order)
 {
 	struct cct *cct = &order->all->cct;
-	size_t n = CCT_INCOMPLETE + 1;
 
 	cct_forget_hash(cct);
 	for (size_t i = 0; i < cct->nodes.n; i++)
 		if (cct->nodes.at[i].image != IMAGE_NONE)
 			cct->nodes.at[i].image = order->image[cct->nodes.at[i].image];
 
-	struct order_children children = order_children(cct);
-	uint32_t *was = alloc_zero(cct->nodes.n, sizeof(*was));
-	was[CCT_INCOMPLETE] = CCT_INCOMPLETE;
-	order_walk(&children, CCT_ROOT, was, &n);
-	order_walk(&children, CCT_INCOMPLETE, was, &n);
-	free(children.child);
-	free(children.first);
+	uint32_t *was = merge_order_walk(cct);
 	order->node = order_inverse(was, cct->nodes.n);
 	ORDER_ROWS(&cct->nodes, was);
 	for (size_t i = 0; i < cct->nodes.n; i++) {

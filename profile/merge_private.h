@@ -5,8 +5,11 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include "base/hash.h"
 #include "profile/merge.h"
+#include "profile/path_run.h"
 
 /* The timeline so far: packed, in bins of one width, in wall-clock time. */
 struct merge_times {
@@ -27,6 +30,17 @@ struct node_spread {
 	struct profile_spread kinds[SPREAD_KIND_N];
 };
 
+/* Call paths that were added in several threads. */
+typedef VEC(struct path_run *) path_runs;
+struct merge_runs {
+	pthread_mutex_t lock;       /* for the whole merger, except its options */
+	path_runs all;              /* of different sizes */
+	path_runs room;             /* for others */
+	uint64_t n_nodes, n_values; /* of all runs, also of those that threads have */
+	size_t n_busy;              /* threads that have any */
+	pthread_cond_t is_idle;     /* none has */
+};
+
 struct merger {
 	struct merge_options options;
 	/* The result, in the order in which rows were first seen. Times of placed processes count from 1970;
@@ -35,6 +49,7 @@ struct merger {
 	struct packed_values *values;
 	struct merge_times times;
 	struct merge_digests digests;
+	struct merge_runs runs; /* only with in_threads */
 	size_t n_added;
 	uint64_t n_shared; /* values of the added shares; they are still in the processes that sent them */
 	bool events_differ;
@@ -82,6 +97,13 @@ void merge_joined_tasks(struct merger *m);
 /* By image of the profile that is added: does its tree refer to it? */
 bool *merge_used_images(const struct profile *from);
 
+/* merge_runs.c: what is different with in_threads. */
+void merge_runs_init(struct merge_runs *runs);
+void merge_runs_done(struct merge_runs *runs);
+int merge_runs_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag);
+/* Moves the call paths to the tree of the result. */
+void merge_runs_finish(struct merger *m);
+
 /* merge_functions.c: adds functions, each once. If several profiles have a function, the better source wins.
  */
 void merge_functions(struct merger *m);
@@ -112,5 +134,7 @@ void merge_plain(struct merger *m);
 
 /* merge_order.c: sorts strings, images, processes, threads, nodes and everything that refers to them. */
 void merge_order(struct merger *m);
+/* The nodes of a tree in the order of a walk, children by image, vaddr and flags: their numbers. */
+uint32_t *merge_order_walk(const struct cct *cct);
 /* Times of processes and threads count from the start of the first run, as in any profile. */
 void merge_order_times(struct profile *all);

@@ -3,23 +3,8 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/hash.h"
-
-/* Where a node of the CCT was moved to. */
-struct landing {
-	uint32_t scope; /* the innermost scope: the parent of callees; in the end also where its costs go */
-	uint32_t call;  /* its address and line: the call site of its callees */
-};
-
-struct fuse {
-	const struct fuse_input *input;
-	const struct fuse_options *options;
-	struct scope_tree *tree;
-	struct scope_maker maker;
-	struct slots slots;       /* of scopes, until there are lines */
-	struct landing *landings; /* by node */
-};
+#include "structure/fuse_private.h"
 
 /* ---- scopes, each once -------------------------------------------------------------------------- */
 
@@ -79,7 +64,7 @@ static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t oth
 	known->call = scope_maker_call(&fuse->maker, call);
 }
 
-static uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
+uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
 {
 	size_t slot = slots_find(&fuse->slots, scope_hash(fuse, &row), scope_same, fuse, &row);
 	uint32_t known = fuse->slots.at[slot];
@@ -98,8 +83,10 @@ static uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
 static uint32_t fuse_add_scope(struct fuse *fuse, uint32_t parent, const struct scope_frame *frame,
 			       uint32_t call)
 {
-	return fuse_add_row(fuse,
-			    (struct scope_row){ parent, scope_maker_frame(&fuse->maker, *frame), call });
+	uint32_t number = scope_maker_frame(&fuse->maker, *frame);
+
+	fuse_places_step(&fuse->places, number, call);
+	return fuse_add_row(fuse, (struct scope_row){ parent, number, call });
 }
 
 /* ---- one frame ---------------------------------------------------------------------------------- */
@@ -168,7 +155,9 @@ static uint32_t fuse_add_function(struct fuse *fuse, const struct cct_node *node
 				     .image = fuse_image(fuse, node),
 				     .vaddr = map->parent_vaddr };
 
-	if (!is_written(fuse, map->name) && scope_kind(fuse->tree, caller->scope) == SCOPE_FUNCTION)
+	bool is_hidden = !is_written(fuse, map->name);
+	fuse->places.is_varying |= is_hidden;
+	if (is_hidden && scope_kind(fuse->tree, caller->scope) == SCOPE_FUNCTION)
 		return caller->scope;
 	return fuse_add_scope(fuse, caller->scope, &frame, caller->call);
 }
@@ -192,24 +181,6 @@ static uint32_t add_inline(struct fuse *fuse, uint32_t parent, const struct loca
 				     .image = outer->image };
 
 	return fuse_add_scope(fuse, parent, &frame, call_at(fuse, call->file, call->line));
-}
-
-static uint32_t fuse_add_line(struct fuse *fuse, const struct landing *landing, uint64_t vaddr)
-{
-	const struct scope_frame *outer = scope_frame(fuse->tree, landing->scope);
-	const struct scope_call *place = &fuse->tree->calls.at[landing->call];
-	struct scope_frame frame = { .kind = SCOPE_LINE,
-				     .flags = outer->flags & SCOPE_KERNEL,
-				     .name = outer->name,
-				     .file = place->file,
-				     .line = place->line,
-				     .image = outer->image,
-				     .vaddr = vaddr };
-
-	/* Lines are only added when they are new, so there is no need to look them up. */
-	vec_push(&fuse->tree->scopes,
-		 (struct scope_row){ landing->scope, scope_maker_frame(&fuse->maker, frame), 0 });
-	return (uint32_t)fuse->tree->scopes.n - 1;
 }
 
 /* ---- loops and inlined calls, where the function's structure is known ---------------------------- */
@@ -293,70 +264,6 @@ static void add_roots(struct fuse *fuse)
 	fuse->landings[CCT_INCOMPLETE] = (struct landing){ .scope = 1 };
 }
 
-/* The nodes that have costs, in the order of their scopes and then their own. */
-static uint32_t *nodes_with_costs(const struct fuse *fuse, size_t *ret_n)
-{
-	const struct cct *cct = fuse->input->cct;
-	size_t n_scopes = fuse->tree->scopes.n, n = 0;
-	CLEANUP(freep) bool *is_leaf = alloc_zero(cct->nodes.n, sizeof(*is_leaf));
-	CLEANUP(freep) uint32_t *next = alloc_zero(n_scopes + 1, sizeof(*next));
-
-	for (size_t i = 0; i < cct->values.n; i++)
-		is_leaf[cct->values.at[i].node] |= cct->values.at[i].metric != CCT_ACTIVATIONS;
-	for (size_t i = 0; i < cct->nodes.n; i++)
-		if (is_leaf[i]) {
-			next[fuse->landings[i].scope + 1]++;
-			n++;
-		}
-	for (size_t i = 0; i < n_scopes; i++)
-		next[i + 1] += next[i];
-	uint32_t *order = alloc_zero(n + 1, sizeof(*order));
-	for (size_t i = 0; i < cct->nodes.n; i++)
-		if (is_leaf[i])
-			order[next[fuse->landings[i].scope]++] = (uint32_t)i;
-	*ret_n = n;
-	return order;
-}
-
-/* Do the costs there have a line or, if addresses are requested, an address in a function? */
-static bool has_place(const struct fuse *fuse, const struct landing *landing)
-{
-	unsigned kind = scope_kind(fuse->tree, landing->scope);
-
-	if (fuse->options->addresses)
-		return kind >= SCOPE_FUNCTION && kind <= SCOPE_LOOP;
-	return fuse->tree->calls.at[landing->call].line != 0;
-}
-
-/*
- * Only nodes that have costs get a line: the lines of others are call sites. A line of a scope is one
- * SCOPE_LINE for all its addresses, with the first of them, unless addresses are requested.
- */
-static void fuse_add_lines(struct fuse *fuse)
-{
-	struct map lines = { 0 }; /* of one scope */
-	uint32_t outer = UINT32_MAX;
-	size_t n;
-	CLEANUP(freep) uint32_t *order = nodes_with_costs(fuse, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		struct landing *landing = &fuse->landings[order[i]];
-		const struct scope_call *place = &fuse->tree->calls.at[landing->call];
-		uint64_t vaddr = fuse->input->cct->nodes.at[order[i]].vaddr;
-		uint64_t key = fuse->options->addresses ? vaddr : (uint64_t)place->file << 32 | place->line;
-		if (!has_place(fuse, landing))
-			continue;
-		if (landing->scope != outer)
-			map_done(&lines);
-		outer = landing->scope;
-		uint32_t line = map_find(&lines, key);
-		if (line == MAP_NONE)
-			map_put(&lines, key, line = fuse_add_line(fuse, landing, vaddr));
-		landing->scope = line;
-	}
-	map_done(&lines);
-}
-
 /* Everything except the values. */
 static void make_tree(struct fuse *fuse)
 {
@@ -371,9 +278,11 @@ static void make_tree(struct fuse *fuse)
 	scope_maker_init(&fuse->maker, fuse->tree);
 	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
 	slots_init(&fuse->slots);
+	fuse_places_init(&fuse->places);
 	add_roots(fuse);
 	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
-		fuse->landings[i] = expand_frame(fuse, &cct->nodes.at[i]);
+		fuse->landings[i] = fuse_places_land(fuse, &cct->nodes.at[i], expand_frame);
+	fuse_places_done(&fuse->places);
 	slots_done(&fuse->slots);
 	if (fuse->options->lines)
 		fuse_add_lines(fuse);

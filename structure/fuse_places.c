@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part of fuse that remembers the scopes around the addresses of nodes.
+ */
+#include "base/hash.h"
+#include "structure/fuse_private.h"
+
+void fuse_places_init(struct fuse_places *places)
+{
+	*places = (struct fuse_places){ 0 };
+	slots_init(&places->slots);
+}
+
+void fuse_places_done(struct fuse_places *places)
+{
+	slots_done(&places->slots);
+	vec_done(&places->all);
+	vec_done(&places->steps);
+}
+
+void fuse_places_step(struct fuse_places *places, uint32_t frame, uint32_t call)
+{
+	vec_push(&places->steps, ((struct fuse_step){ frame, call }));
+}
+
+static uint64_t place_hash(uint64_t vaddr, image_id image, uint32_t flags)
+{
+	return hash_u64(vaddr + ((uint64_t)image << 32 | flags) * 0x9e3779b97f4a7c15u);
+}
+
+static uint64_t place_hash_at(const void *owner, uint32_t index)
+{
+	const struct fuse_place *place = &((const struct fuse_places *)owner)->all.at[index];
+
+	return place_hash(place->vaddr, place->image, place->flags);
+}
+
+static bool place_same(const void *owner, uint32_t index, const void *key)
+{
+	const struct fuse_place *place = &((const struct fuse_places *)owner)->all.at[index];
+	const struct cct_node *node = key;
+
+	return place->vaddr == node->vaddr && place->image == node->image && place->flags == node->flags;
+}
+
+static struct landing place_land(struct fuse *fuse, const struct fuse_place *place,
+				 const struct landing *caller)
+{
+	const struct fuse_step *steps = fuse->places.steps.at + place->first;
+	struct landing landing = { caller->scope, place->call };
+
+	for (uint32_t i = 0; i < place->n; i++)
+		landing.scope = fuse_add_row(fuse, (struct scope_row){ landing.scope, steps[i].frame,
+								       i ? steps[i].call : caller->call });
+	return landing;
+}
+
+struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
+				struct landing (*expand)(struct fuse *, const struct cct_node *))
+{
+	struct fuse_places *places = &fuse->places;
+	size_t slot = slots_find(&places->slots, place_hash(node->vaddr, node->image, node->flags),
+				 place_same, places, node);
+
+	if (places->slots.at[slot] != SLOT_FREE)
+		return place_land(fuse, &places->all.at[places->slots.at[slot]],
+				  &fuse->landings[node->parent]);
+
+	uint32_t first = (uint32_t)places->steps.n, index = (uint32_t)places->all.n;
+	places->is_varying = false;
+	struct landing landing = expand(fuse, node);
+	if (places->is_varying) {
+		places->steps.n = first;
+		return landing;
+	}
+	vec_push(&places->all, ((struct fuse_place){ .vaddr = node->vaddr,
+						     .image = node->image,
+						     .flags = node->flags,
+						     .first = first,
+						     .n = (uint32_t)places->steps.n - first,
+						     .call = landing.call }));
+	slots_put(&places->slots, slot, index, place_hash_at, places);
+	return landing;
+}

@@ -38,7 +38,8 @@ uint32_t samples_find(struct samples *s, uint32_t **link, uint32_t thread)
 }
 
 /* Adds to a node's list a list that is sorted as well. */
-static void samples_add_pair(struct samples *s, uint32_t node, uint32_t *after, uint32_t thread, uint64_t n)
+static inline void samples_add_pair(struct samples *s, uint32_t node, uint32_t *after, uint32_t thread,
+				    uint64_t n)
 {
 	uint32_t *link = *after == SAMPLES_NONE ? &s->first[node] : &s->pairs.at[*after].next;
 	uint32_t before = *after;
@@ -64,6 +65,7 @@ bool samples_sum(struct samples *s)
 {
 	size_t row = s->rows.n;
 
+	vec_reserve(&s->pairs, s->cct->nodes.n); /* most nodes have a single one */
 	for (uint32_t node = (uint32_t)s->cct->nodes.n; node-- > SAMPLES_FIRST_NODE;) {
 		uint32_t parent = s->cct->nodes.at[node].parent, after = SAMPLES_NONE;
 		size_t end = row;

@@ -198,6 +198,30 @@ static bool machine_allows(const struct machine *machine, struct machine_process
 	return process->verdict == COUNTS;
 }
 
+static bool machine_is_named(const struct machine_process *process, char *const *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *command = machine_rule_value(rules[i], "command");
+		if (command && fnmatch(command, process->comm, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does the name alone say that it does not count? A sample between fork and exec belongs to the program that
+ * forked, and keeps its name.
+ */
+static bool machine_hides(const struct machine *machine, const struct machine_process *process)
+{
+	const struct machine_rules *rules = &machine->options.rules;
+
+	if (machine_is_named(process, rules->deny, rules->n_deny))
+		return true;
+	return rules->n_allow && !machine_rules_ask(rules) &&
+	       !machine_is_named(process, rules->allow, rules->n_allow);
+}
+
 /* ---- processes ------------------------------------------------------------------------------ */
 
 struct machine *machine_new(const struct machine_options *options)
@@ -346,6 +370,18 @@ static const struct event *machine_sample(struct machine *machine, const struct 
 	return room;
 }
 
+/* That it runs another program matters for its later mappings, which may count again. */
+static const struct event *machine_drop_name(const struct event *event, struct event *room)
+{
+	if (event->kind == EVENT_COMM)
+		return NULL;
+	if (event->kind != EVENT_EXEC)
+		return event;
+	*room = *event;
+	room->comm = NULL;
+	return room;
+}
+
 const struct event *machine_event(struct machine *machine, const struct event *event, struct event *room)
 {
 	struct machine_process *process;
@@ -372,5 +408,7 @@ const struct event *machine_event(struct machine *machine, const struct event *e
 		machine_remove(machine, event->pid);
 	if (!is_ours)
 		return NULL;
+	if (!is_kernel && machine_hides(machine, process))
+		return machine_drop_name(event, room);
 	return is_kernel ? machine_move_to_kernel(event, room) : event;
 }

@@ -285,7 +285,8 @@ void recording_live_event(struct recording *r, const struct event *event)
 	code_log_write(r->code);
 	if (r->options.target.is_traced)
 		recording_trace(r, event);
-	if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
+	if ((event->kind == EVENT_EXEC && event->comm) ||
+	    (event->kind == EVENT_COMM && event->pid == event->tid)) {
 		CLEANUP(freep)
 		char *line = r->options.keeps_no_commands ? alloc_text("") : target_command_line(event->pid);
 		if (line[0])

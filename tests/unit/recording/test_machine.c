@@ -125,11 +125,32 @@ TEST(rules_by_command_follow_the_name)
 
 	scene_open(&scene,
 		   (struct machine_options){ .splits = true, .rules = { .deny = deny, .n_deny = 1 } });
-	CHECK(machine_event(scene.machine, &sshd, &room) != NULL); /* kept for its later mappings */
+	CHECK(machine_event(scene.machine, &sshd, &room) == NULL);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) == NULL);
-	machine_event(scene.machine, &other, &room);
+	CHECK(machine_event(scene.machine, &other, &room) == &other);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) != NULL);
 	scene_close(&scene);
+}
+
+TEST(a_sample_between_fork_and_exec_does_not_get_a_name_that_is_denied)
+{
+	static char *const deny[] = { "command:ssh*" }, *const allow[] = { "command:bash" };
+	const struct machine_rules rules[] = { { .deny = deny, .n_deny = 1 },
+					       { .allow = allow, .n_allow = 1 } };
+	struct event room, bash = comm_of(5, "bash"), child = fork_of(6, 6, 5), sshd = comm_of(6, "sshd");
+
+	sshd.kind = EVENT_EXEC;
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		struct scene scene;
+		scene_open(&scene, (struct machine_options){ .splits = true, .rules = rules[i] });
+		machine_event(scene.machine, &bash, &room);
+		machine_event(scene.machine, &child, &room);
+		CHECK(take_sample(&scene, 6, NULL, 0, &room) != NULL);
+		const struct event *event = machine_event(scene.machine, &sshd, &room);
+		CHECK(event && event->kind == EVENT_EXEC && !event->comm); /* its mappings change */
+		CHECK(take_sample(&scene, 6, NULL, 0, &room) == NULL);
+		scene_close(&scene);
+	}
 }
 
 TEST(rules_about_users_and_cgroups_ask_running_processes)

@@ -175,10 +175,10 @@ static int runs_add_rest(struct merger *m, const struct profile *from, const cha
 	if (error < 0)
 		return error;
 	merge_add(m, from);
-	*ret = (struct path_maps){ .images = runs_images(m),
-				   .n_images = from->images.n,
-				   .thread = TAKE(m->thread),
-				   .metric = TAKE(m->metric) };
+	ret->images = runs_images(m);
+	ret->n_images = from->images.n;
+	ret->thread = TAKE(m->thread);
+	ret->metric = TAKE(m->metric);
 	merge_forget(m);
 	runs->n_nodes += from->cct.nodes.n;
 	runs->n_values += from->cct.values.n;

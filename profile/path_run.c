@@ -111,7 +111,8 @@ static bool path_merge_images(struct path_side *a, struct path_side *b, struct p
 		const struct path_image *left = i < x->n ? &x->at[i] : NULL;
 		const struct path_image *right = j < y->n ? &y->at[j] : NULL;
 		int which = path_next_image(left, right, &in_a, &in_b);
-		vec_push(&ret->images, which <= 0 ? *left : *right);
+		struct path_image next = which <= 0 ? *left : *right;
+		vec_push(&ret->images, next);
 		n_common += which == 0;
 		if (which <= 0)
 			a->image[1 + i++] = (uint32_t)ret->images.n;

@@ -159,6 +159,13 @@ bool machine_rules_ask(const struct machine_rules *rules)
 	return asks;
 }
 
+static bool machine_fits_command(const struct machine_process *process, const char *rule)
+{
+	const char *command = machine_rule_value(rule, "command");
+
+	return command && fnmatch(command, process->comm, 0) == 0;
+}
+
 static bool machine_fits(const struct machine *machine, const struct machine_process *process,
 			 const char *rule)
 {
@@ -166,8 +173,8 @@ static bool machine_fits(const struct machine *machine, const struct machine_pro
 	struct user user;
 	unsigned id;
 
-	if ((value = machine_rule_value(rule, "command")))
-		return fnmatch(value, process->comm, 0) == 0;
+	if (machine_rule_value(rule, "command"))
+		return machine_fits_command(process, rule);
 	if (!machine->options.is_live)
 		return false;
 	if ((value = machine_rule_value(rule, "cgroup")))
@@ -200,11 +207,9 @@ static bool machine_allows(const struct machine *machine, struct machine_process
 
 static bool machine_is_named(const struct machine_process *process, char *const *rules, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *command = machine_rule_value(rules[i], "command");
-		if (command && fnmatch(command, process->comm, 0) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (machine_fits_command(process, rules[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -357,6 +357,7 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	daemon.n_dropped = shared;
 	if (epochs_open(options->database, true, &daemon.epochs, &diag) < 0)
 		return cmd_fail(&diag);
+	epochs_limit(daemon.epochs, options->epoch_size);
 	epochs_recover(daemon.epochs);
 	sigemptyset(&daemon.signals);
 	sigaddset(&daemon.signals, SIGINT);

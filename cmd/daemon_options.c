@@ -2,6 +2,7 @@
 #include "cmd/daemon_options.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/metrics_port.h"
@@ -15,6 +16,7 @@
 #define HOUR 3600.0
 #define DAY 86400.0
 #define EPOCH_LEAST 1.0
+#define EPOCH_SIZE_PER_CPU (70u << 10) /* 10 MB a day */
 
 static const char daemon_about[] = "Profiles the whole machine continuously, into a database: one profile "
 				   "per epoch of ten minutes. Symbols are\n"
@@ -109,6 +111,13 @@ static int daemon_options_check(struct daemon_options *options)
 	return symbol_options_check(&options->symbols, "daemon");
 }
 
+static uint64_t daemon_epoch_size(void)
+{
+	long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return EPOCH_SIZE_PER_CPU * (uint64_t)(n_cpus > 0 ? n_cpus : 1);
+}
+
 int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -116,6 +125,9 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 		  "directory to write to; created if missing" },
 		DAEMON_MACHINE_SPECS(options),
 		{ 0, "epoch", OPTION_DURATION, &options->epoch, "TIME", "length of an epoch (10m)" },
+		{ 0, "epoch-size", OPTION_SIZE, &options->epoch_size, "BYTES",
+		  "size of an epoch; beyond that, rare call paths are thinned out (70k per CPU; 0 = no "
+		  "limit)" },
 		{ 0, "keep", OPTION_DURATION, &options->keep, "TIME", "delete epochs older than this (30d)" },
 		{ 0, "database-size", OPTION_SIZE, &options->database_size, "BYTES",
 		  "delete the oldest epochs while the database is larger than this (1g)" },
@@ -146,6 +158,7 @@ int daemon_options_parse(struct daemon_options *options, int argc, char **argv)
 					    .deep_bytes = SOURCE_DEEP_BYTES,
 					    .max_memory = 64u << 20,
 					    .epoch = 600,
+					    .epoch_size = daemon_epoch_size(),
 					    .checkpoint = 30,
 					    .keep = 30 * DAY,
 					    .hours_after = DAY,

@@ -22,7 +22,7 @@ struct daemon_options {
 	bool with_commands, all_user, is_quiet;
 	uint64_t frequency, stack_size, deep_bytes, ring_bytes, n_workers;
 	uint64_t max_memory;                  /* of the tree, bytes */
-	uint64_t database_size;               /* bytes; 0 = no limit */
+	uint64_t database_size, epoch_size;   /* bytes; 0 = no limit */
 	double epoch, checkpoint, duration;   /* seconds; duration 0 = no limit */
 	double keep, hours_after, days_after; /* seconds; 0 = never */
 	struct symbol_options symbols;

@@ -50,16 +50,21 @@ static void epochs_cmd_print(const struct epochs_request *request, const struct 
 	if (request->format) {
 		printf("{\"start_unix_ms\":%" PRIu64 ",\"end_unix_ms\":%" PRIu64 ",\"samples\":%" PRIu64
 		       ",\"complete_percent\":%.1f,\"lost\":%" PRIu64 ",\"cpu_ns\":%" PRIu64
-		       ",\"bytes\":%" PRIu64 ",\"processes\":%zu,\"is_open\":%s}\n",
+		       ",\"bytes\":%" PRIu64 ",\"thinned_samples\":%" PRIu64
+		       ",\"processes\":%zu,\"is_open\":%s}\n",
 		       epoch->start_ms, epoch->end_ms, quality->samples, quality_percent(quality),
-		       quality->lost, cpu_ns, epoch->bytes, profile->processes.n,
+		       quality->lost, cpu_ns, epoch->bytes, quality->thinned_samples, profile->processes.n,
 		       epoch->is_open ? "true" : "false");
 		return;
 	}
-	printf("%s  %7.0f s  %9s samples  %8.1f s CPU  %6s complete  %6" PRIu64 " lost  %9s bytes%s\n", start,
+	printf("%s  %7.0f s  %9s samples  %8.1f s CPU  %6s complete  %6" PRIu64 " lost  %9s bytes%s", start,
 	       (double)(epoch->end_ms - epoch->start_ms) / 1e3, number_count(quality->samples, samples),
 	       (double)cpu_ns / 1e9, number_percent(quality_percent(quality), share), quality->lost,
 	       number_count(epoch->bytes, bytes), epoch->is_open ? "  (being recorded)" : "");
+	if (quality->thinned_samples)
+		printf("  %s represented by similar paths",
+		       number_percent(number_share(quality->thinned_samples, quality->samples), share));
+	putchar('\n');
 }
 
 static int epochs_cmd_list(const struct epochs_request *request, const char *directory)

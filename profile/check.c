@@ -44,21 +44,10 @@ static int check_metrics(const struct check *check)
 	return 0;
 }
 
-/* Which nodes are below the root of incomplete stacks. */
-static bool *incomplete_nodes(const struct cct *cct)
-{
-	bool *is_incomplete = alloc_zero(cct->nodes.n, sizeof(*is_incomplete));
-
-	is_incomplete[CCT_INCOMPLETE] = true;
-	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
-		is_incomplete[i] = is_incomplete[cct->nodes.at[i].parent];
-	return is_incomplete;
-}
-
 static int check_samples(const struct check *check)
 {
 	const struct profile *p = check->profile;
-	CLEANUP(freep) bool *is_incomplete = incomplete_nodes(&p->cct);
+	CLEANUP(freep) bool *is_incomplete = cct_incomplete(&p->cct);
 	uint64_t complete = 0, incomplete = 0, ended = 0, in_rounds = 0;
 
 	for (size_t i = 0; i < p->cct.values.n; i++) {
@@ -110,6 +99,19 @@ static int check_sums(const struct check *check)
 	return 0;
 }
 
+static int check_tasks(const struct check *check)
+{
+	const struct profile *p = check->profile;
+
+	for (size_t i = 0; i < p->processes.n; i++)
+		if (p->processes.at[i].pid < 0)
+			return contradiction(check, "process %zu has the id %d", i, p->processes.at[i].pid);
+	for (size_t i = 0; i < p->threads.n; i++)
+		if (p->threads.at[i].tid < 0)
+			return contradiction(check, "thread %zu has the id %d", i, p->threads.at[i].tid);
+	return 0;
+}
+
 static int check_timeline(const struct check *check)
 {
 	const struct profile *p = check->profile;
@@ -150,7 +152,8 @@ static int check_functions(const struct check *check)
 
 int profile_check(const struct profile *profile, const char *name, struct diag *diag)
 {
-	static int (*const checks[])(const struct check *check) = { check_metrics, check_samples, check_sums,
+	static int (*const checks[])(const struct check *check) = { check_metrics,  check_samples,
+								    check_sums,     check_tasks,
 								    check_timeline, check_functions };
 	struct check check = { profile, name, diag };
 

@@ -129,6 +129,11 @@ int epochs_open(const char *directory, bool writes, struct epochs **ret, struct 
 	return 0;
 }
 
+void epochs_limit(struct epochs *epochs, size_t epoch_bytes)
+{
+	epochs->epoch_bytes = epoch_bytes;
+}
+
 static void epochs_clear(struct epochs *epochs)
 {
 	for (size_t i = 0; i < epochs->all.n; i++)
@@ -284,14 +289,13 @@ char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns)
 	return epochs_path(epochs, "epochs", name);
 }
 
-int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag)
+int epochs_write(struct epochs *epochs, struct profile **profile, const char *name, size_t max_bytes,
+		 struct diag *diag)
 {
-	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
-	profile_make_dense(profile);
-	int error = profile_write(profile, path, diag);
+	int error = epochs_write_file(epochs, profile, name, max_bytes, diag);
 
 	if (error == 0)
-		epochs_index_add(epochs, name, profile);
+		epochs_index_add(epochs, name, *profile);
 	return error;
 }
 
@@ -383,7 +387,7 @@ int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag
 	int error = epochs_make_plain(profile, name, &plain, diag);
 
 	if (!error && plain->quality.samples)
-		error = epochs_write(epochs, plain, name, diag);
+		error = epochs_write(epochs, &plain, name, epochs->epoch_bytes, diag);
 	if (!error)
 		unlink(open);
 	return error;

@@ -4,8 +4,8 @@
  *
  *     DIR/version               the format of the database
  *     DIR/lock                  locked by the process that writes
- *     DIR/epochs/S-E.epoch      the profile of the time from S to E, in milliseconds since 1970, without
- * symbols DIR/epochs/S-open.epoch   the epoch that is being recorded, as of its last checkpoint
+ *     DIR/epochs/S-E.epoch      the profile of the time from S to E (ms since 1970), without symbols
+ *     DIR/epochs/S-open.epoch   the epoch that is being recorded, as of its last checkpoint
  *     DIR/images/KEY.names      symbols, lines, loops and machine code of one image
  *     DIR/index                 which processes are in which epoch, so that a query can skip epochs
  *
@@ -39,6 +39,10 @@ static inline void epochs_closep(struct epochs **epochs)
 {
 	epochs_close(*epochs);
 }
+
+/* Epochs that would take more are thinned out; those of an hour may take twice as much, those of a day seven
+ * times as much. 0 = no limit. */
+void epochs_limit(struct epochs *epochs, size_t epoch_bytes);
 
 /* All epochs by time, without those that were merged. Reads the folder again; valid until the next call. */
 const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n);

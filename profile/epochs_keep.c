@@ -14,10 +14,10 @@
 
 #define HOUR_MS 3600000ull
 #define DAY_MS 86400000ull
-/* Limits of the merged tree in memory. A day then takes at most about a megabyte on disk; hours are limited
- * to bound the memory for merging. */
-#define HOUR_BYTES (64u << 20)
-#define DAY_BYTES (32u << 20)
+#define TREE_BYTES (32u << 20) /* limit of the memory for merging */
+/* Limits of the files, in those of an epoch. */
+#define EPOCHS_PER_HOUR 2
+#define EPOCHS_PER_DAY 7
 
 /* False if the file is already gone: two processes may delete the same one. */
 static bool keep_unlink(struct epochs *epochs, const char *folder, const char *name)
@@ -39,11 +39,12 @@ static size_t keep_group(const struct epoch *all, size_t n, size_t first, uint64
 	return end;
 }
 
-/* If a file cannot be read, nothing is merged: somebody may be able to repair it. */
-static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t n, size_t max_bytes)
+/* If a file cannot be read, nothing is merged: somebody may be able to repair it. n_epochs: the limit of the
+ * result. */
+static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t n, size_t n_epochs)
 {
 	struct merger *merger =
-		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = max_bytes });
+		merger_new(&(struct merge_options){ .joins = MERGE_BY_NAME, .max_bytes = TREE_BYTES });
 	CLEANUP(freep)
 	char *name = alloc_printf("%" PRIu64 "-%" PRIu64 ".epoch", group[0].start_ms, group[n - 1].end_ms);
 	struct diag diag = { 0 };
@@ -61,7 +62,7 @@ static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t 
 		return false;
 	}
 	CLEANUP(profile_freep) struct profile *all = merger_finish(merger);
-	if (epochs_write(epochs, all, name, &diag) < 0)
+	if (epochs_write(epochs, &all, name, n_epochs * epochs->epoch_bytes, &diag) < 0)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(group[i].name, name) != 0)
@@ -69,7 +70,7 @@ static bool keep_merge(struct epochs *epochs, const struct epoch *group, size_t 
 	return true;
 }
 
-static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t before_ms, size_t max_bytes)
+static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t before_ms, size_t n_epochs)
 {
 	size_t n, n_merged = 0, end;
 	const struct epoch *all = epochs_list(epochs, &n);
@@ -77,7 +78,7 @@ static size_t keep_compact(struct epochs *epochs, uint64_t span_ms, uint64_t bef
 	for (size_t first = 0; first<n; first = end> first ? end : first + 1) {
 		end = keep_group(all, n, first, span_ms);
 		bool is_old = (all[first].start_ms / span_ms + 1) * span_ms <= before_ms;
-		if (is_old && end - first > 1 && keep_merge(epochs, all + first, end - first, max_bytes))
+		if (is_old && end - first > 1 && keep_merge(epochs, all + first, end - first, n_epochs))
 			n_merged += end - first;
 	}
 	return n_merged;
@@ -156,9 +157,9 @@ struct epochs_kept epochs_keep(struct epochs *epochs, const struct epochs_limits
 		 age = limits->age_s * 1000;
 
 	if (hours && now_ms > hours)
-		kept.n_merged += keep_compact(epochs, HOUR_MS, now_ms - hours, HOUR_BYTES);
+		kept.n_merged += keep_compact(epochs, HOUR_MS, now_ms - hours, EPOCHS_PER_HOUR);
 	if (days && now_ms > days)
-		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days, DAY_BYTES);
+		kept.n_merged += keep_compact(epochs, DAY_MS, now_ms - days, EPOCHS_PER_DAY);
 	if (age && now_ms > age)
 		kept.n_dropped += keep_drop_old(epochs, now_ms - age);
 	if (kept.n_dropped)

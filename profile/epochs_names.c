@@ -134,10 +134,8 @@ static int epochs_put_jit_names(struct epochs *epochs, const struct profile *pro
 	CLEANUP(profile_freep) struct profile *plain = NULL;
 	int error = epochs_make_plain(profile, name, &plain, diag);
 
-	if (!error)
-		profile_make_dense(plain);
 	if (!error && plain->functions.n && access(path, F_OK) == 0)
-		error = profile_write(plain, path, diag);
+		error = epochs_write_file(epochs, &plain, name, epochs->epoch_bytes, diag);
 	return error;
 }
 

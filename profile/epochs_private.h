@@ -18,7 +18,8 @@ struct epoch_process {
 struct epochs {
 	char *directory;
 	bool writes;
-	int lock; /* -1 = not held */
+	int lock;           /* -1 = not held */
+	size_t epoch_bytes; /* limit of an epoch; 0 = none */
 	VEC(struct epoch) all;
 	VEC(struct epoch_process) index;
 };
@@ -34,7 +35,14 @@ int epochs_make_plain(const struct profile *profile, const char *name, struct pr
 /* Kernel addresses are valid until the next boot: the kernel's image is identified by the boot ID. */
 void epochs_mark_kernel(struct profile *profile);
 void epochs_mark_image(struct profile_image *image);
-int epochs_write(struct epochs *epochs, struct profile *profile, const char *name, struct diag *diag);
+/* Writes the file and its lines of the index. */
+int epochs_write(struct epochs *epochs, struct profile **profile, const char *name, size_t max_bytes,
+		 struct diag *diag);
+
+/* epochs_fit.c: writes the file. If it would take more than max_bytes (0 = no limit), the profile is replaced
+ * by one with fewer call paths. */
+int epochs_write_file(const struct epochs *epochs, struct profile **profile, const char *name,
+		      size_t max_bytes, struct diag *diag);
 
 /* epochs_index.c */
 void epochs_index_read(struct epochs *epochs);

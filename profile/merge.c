@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "profile/merge_private.h"
 #include "profile/table.h"
-#include "unwinder/cct_fold.h"
+#include "profile/thin.h"
 
 static void merge_strings(struct merger *m)
 {
@@ -406,17 +406,6 @@ void merge_add(struct merger *m, const struct profile *from)
 	m->n_added++;
 }
 
-static void merge_bound_tree(struct merger *m)
-{
-	uint32_t *place;
-
-	if (!m->options.joins || !m->options.max_bytes || cct_bytes(&m->all->cct) <= m->options.max_bytes)
-		return;
-	m->all->quality.folded_contexts += cct_fold(&m->all->cct, m->options.max_bytes, NULL, &place);
-	m->all->quality.folded_samples = cct_other_samples(&m->all->cct);
-	free(place);
-}
-
 int merger_add(struct merger *m, const struct profile *from, const char *name, struct diag *diag)
 {
 	if (m->options.in_threads)
@@ -427,7 +416,8 @@ int merger_add(struct merger *m, const struct profile *from, const char *name, s
 		return error;
 	merge_add(m, from);
 	merge_forget(m);
-	merge_bound_tree(m);
+	if (m->options.joins && m->options.max_bytes)
+		profile_limit_tree(m->all, m->options.max_bytes);
 	return 0;
 }
 

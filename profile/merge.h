@@ -30,8 +30,8 @@ struct merge_options {
 	/* With MERGE_BY_NUMBER: of a profile with more processes than that, those that began and ended in it
 	 * are joined by name; and likewise threads, but for the first one of a process. 0 = none are. */
 	size_t max_numbered;
-	/* If processes are joined: a limit on the memory of the tree. Beyond it, cold subtrees are folded
-	 * (unwinder/cct_fold.h), and the result then depends on the order of the profiles. 0 = no limit. */
+	/* If processes are joined: a limit on the memory of the tree. Beyond it, rare call paths are thinned
+	 * out (unwinder/cct_thin.h), and the result then depends on the order of the profiles. 0 = none. */
 	size_t max_bytes;
 	/* Ranks are not distinguished: all threads become one, and each node has statistics of the values of
 	 * the ranks. */

@@ -153,6 +153,9 @@ static void merge_quality(struct merger *m)
 	all->unseen += from->unseen;
 	all->folded_contexts += from->folded_contexts;
 	all->folded_samples += from->folded_samples;
+	all->thinned_below =
+		all->thinned_below > from->thinned_below ? all->thinned_below : from->thinned_below;
+	all->thinned_samples += from->thinned_samples;
 	bool is_counted = from->counted && (!m->n_added || all->counted);
 	all->counted = is_counted ? all->counted + from->counted : 0;
 }

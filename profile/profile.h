@@ -98,7 +98,10 @@ struct profile_quality {
 	uint64_t locked_kb,
 		raised_by; /* while recording: memory of ring buffers, steps of nice; 0 = not known */
 	uint64_t folded_contexts,
-		folded_samples; /* what is in <other>, to limit memory: unwinder/cct_fold.h */
+		folded_samples;   /* what is in <other>, to limit memory: unwinder/cct_fold.h */
+	uint64_t thinned_below;   /* call paths with fewer samples, per thread, were thinned out to limit the
+				     size: unwinder/cct_thin.h; 0 = none were */
+	uint64_t thinned_samples; /* at most so many are represented by those of another path */
 };
 
 /*
@@ -186,6 +189,8 @@ static inline void profile_freep(struct profile **profile)
 int profile_write(const struct profile *profile, const char *path, struct diag *diag);
 /* The same with another mode, as in fresh_file_open. */
 int profile_write_mode(const struct profile *profile, const char *path, mode_t mode, struct diag *diag);
+/* The same with the bytes of profile_pack. */
+int profile_write_packed(struct bytes file, const char *path, mode_t mode, struct diag *diag);
 /* Renames an existing file to "path.old". */
 int profile_rotate(const char *path, struct diag *diag);
 /*

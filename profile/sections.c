@@ -198,7 +198,8 @@ static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter
 		&quality->unsymbolized,    &quality->without_lines,  &quality->damaged_units,
 		&quality->wakeups,         &quality->outer,          &quality->counted,
 		&quality->folded_contexts, &quality->folded_samples, &quality->unseen,
-		&quality->locked_kb,       &quality->raised_by,
+		&quality->locked_kb,       &quality->raised_by,      &quality->thinned_below,
+		&quality->thinned_samples,
 	};
 
 	if (counter < ARRAY_LEN(fields))

@@ -253,6 +253,9 @@ int table_decode(const struct table *table, const struct decoder *decoder, void 
 		if (error < 0)
 			return error;
 	}
+	for (uint64_t c = n_columns; n > 0 && c < table->n_columns; c++)
+		if (!value_fits(&table->columns[c], decoder->limits[table->columns[c].refers], 0))
+			return decoder_refuse(decoder, "column %s is missing", table->columns[c].name);
 	if (reader_left(&r))
 		return decoder_refuse(decoder, "%zu bytes too many", reader_left(&r));
 	*ret_rows = TAKE(rows);

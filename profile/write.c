@@ -167,20 +167,25 @@ static int container_write_file(const char *path, struct bytes bytes, mode_t mod
 	return error ? error : fresh_file_keep(&file);
 }
 
+int profile_write_packed(struct bytes file, const char *path, mode_t mode, struct diag *diag)
+{
+	bool is_output = strcmp(path, "-") == 0;
+	int error =
+		is_output ? container_write_all(STDOUT_FILENO, file) : container_write_file(path, file, mode);
+
+	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'",
+				    is_output ? "standard output" : path)
+			 : 0;
+}
+
 int profile_write_mode(const struct profile *profile, const char *path, mode_t mode, struct diag *diag)
 {
 	struct writer file = { 0 };
-	int error;
 
 	profile_pack(profile, &file);
-	if (strcmp(path, "-") == 0)
-		error = container_write_all(STDOUT_FILENO, writer_bytes(&file));
-	else
-		error = container_write_file(path, writer_bytes(&file), mode);
+	int error = profile_write_packed(writer_bytes(&file), path, mode, diag);
 	writer_done(&file);
-	return error < 0 ? diag_set(diag, error, "cannot write profile '%s'",
-				    strcmp(path, "-") == 0 ? "standard output" : path)
-			 : 0;
+	return error;
 }
 
 int profile_write(const struct profile *profile, const char *path, struct diag *diag)

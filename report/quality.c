@@ -215,6 +215,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (quality->folded_contexts)
 		text_printf(ret, ", %s in contexts folded to save memory",
 			    number_percent(number_share(quality->folded_samples, quality->samples), number));
+	if (quality->thinned_samples)
+		text_printf(ret, ", %s of the samples are represented by similar call paths to save space",
+			    number_percent(number_share(quality->thinned_samples, quality->samples), number));
 	if (profile->run.is_resolved && quality->samples > 0)
 		text_printf(ret, ", %s unsymbolised",
 			    number_percent(number_share(quality->unsymbolized, quality->samples), number));

@@ -345,6 +345,16 @@ void cct_scale(struct cct *cct, uint32_t metric, double factor)
 
 /* ---- creation and destruction ------------------------------------------------------------------- */
 
+bool *cct_incomplete(const struct cct *cct)
+{
+	bool *is_incomplete = alloc_zero(cct->nodes.n, sizeof(*is_incomplete));
+
+	is_incomplete[CCT_INCOMPLETE] = true;
+	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
+		is_incomplete[i] = is_incomplete[cct->nodes.at[i].parent];
+	return is_incomplete;
+}
+
 void cct_init(struct cct *cct)
 {
 	*cct = (struct cct){ 0 };

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/slots.h"
@@ -124,5 +125,7 @@ void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n);
 void cct_clear_values(struct cct *cct);
 /* Adds n calls of this duration. */
 void cct_add_duration(struct cct *cct, uint32_t node, uint32_t thread, uint64_t ns, uint64_t n);
+/* By node: is it the root of incomplete stacks, or below it? Allocated. */
+bool *cct_incomplete(const struct cct *cct);
 /* Multiplies all values of one metric. */
 void cct_scale(struct cct *cct, uint32_t metric, double factor);

@@ -240,6 +240,10 @@ void json_quality(struct json *json, const struct document *document)
 		json_uint_of(json, "folded_contexts", quality->folded_contexts);
 		json_uint_of(json, "folded_samples", quality->folded_samples);
 	}
+	if (quality->thinned_samples) {
+		json_uint_of(json, "thinned_below", quality->thinned_below);
+		json_uint_of(json, "thinned_samples", quality->thinned_samples);
+	}
 	json_name(json, "unwind");
 	json_object(json);
 	json_uint_of(json, "complete", quality->by_end[STACK_COMPLETE]);

@@ -39,6 +39,30 @@ run 0 "$CPPROF" merge -o plain.data whole/epochs/*
 python3 "$SOURCE/tests/golden/format.py" --dense whole/epochs/* plain.data >dense.log 2>&1 || fail "nodes and values of an epoch differ: $(tail -1 dense.log)"
 python3 compare.py "$CPPROF" >compare.log 2>&1 || fail "several epochs and one epoch differ: $(head -c 600 compare.log)"
 
+# --epoch-size is a limit; all sums stay. A compiler has very many call paths.
+if command -v cc >/dev/null; then
+	run 0 "$CPPROF" record -q --no-resolve --raw many.data -F 1997 -o one.data -- cc -O2 -g -I"$SOURCE" -D_GNU_SOURCE -c -o many.o "$SOURCE/profile/merge.c"
+	run 0 "$CPPROF" daemon --file many.data --database large --epoch 1h --epoch-size 0
+	half=$(($(stat -c %s large/epochs/*) / 2))
+	run 0 "$CPPROF" daemon --file many.data --database half --epoch 1h --epoch-size $half
+	run 0 "$CPPROF" check half/epochs/*
+	python3 - "$CPPROF" $half <<'PY' >size.log 2>&1 || fail "a smaller epoch has other sums: $(tail -3 size.log)"
+import json, subprocess, sys
+def say(*words):
+    return subprocess.run([sys.argv[1], *words], capture_output=True, text=True, check=True).stdout
+def processes(folder):
+    return say("report", "--database", folder, "--since", "30000d", "--group-by", "process", "--format", "csv")
+large, half = [json.loads(say("epochs", "-f", "ndjson", folder)) for folder in ("large", "half")]
+print(large, half, processes("large"), processes("half"))
+assert large["thinned_samples"] == 0
+assert half["bytes"] <= int(sys.argv[2]) and half["thinned_samples"] > half["samples"] / 4
+assert all(large[key] == half[key] for key in ("samples", "cpu_ns", "complete_percent", "processes"))
+assert processes("large") == processes("half")
+PY
+	run 0 "$CPPROF" report --database half --since 30000d --no-pager
+	says "are represented by similar"
+fi
+
 start "$SPIN" 60
 # Live: a second daemon on the same database is refused; after SIGKILL, only data since the last checkpoint is lost.
 start "$CPPROF" daemon -q --database db --epoch 3s --checkpoint 0.5 -F 199

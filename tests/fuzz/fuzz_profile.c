@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "profile/check.h"
 #include "profile/merge.h"
+#include "profile/thin.h"
 #include "report/export/check_json.h"
 #include "report/export/exporter.h"
 #include "report/text/text.h"
@@ -56,6 +57,19 @@ static void merge_with_itself(const struct profile *profile)
 	if (both->cct.nodes.n > profile->cct.nodes.n)
 		abort(); /* merging a tree with itself adds no nodes */
 	profile_free(both);
+}
+
+/* Fewer paths, and the same sums. */
+static void thin(const struct profile *profile)
+{
+	struct profile some = profile_thinned(profile, 5);
+
+	if (some.cct.nodes.n > profile->cct.nodes.n)
+		abort();
+	for (uint32_t i = 0; i < profile->metrics.n; i++)
+		if (profile_sum(&some, i) != profile_sum(profile, i))
+			abort();
+	cct_done(&some.cct);
 }
 
 /* One format, selected by the input; pruned or whole. */
@@ -108,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool is_consistent = profile_check(profile, "fuzzed", &diag) == 0;
 	show(profile);
 	merge_with_itself(profile);
+	if (is_consistent)
+		thin(profile);
 	export(profile, (unsigned)hash_bytes((struct bytes){ data, size }), is_consistent);
 	profile_free(profile);
 	return 0;

@@ -46,6 +46,16 @@ TEST(threads_of_tree_and_timeline_must_agree)
 	check_contradiction(p, "thread 4711 has 20 samples in the tree and 19 in the timeline");
 }
 
+TEST(ids_of_processes_and_threads_are_not_negative)
+{
+	OWNED struct profile *p = sample_profile();
+
+	p->threads.at[1].tid = -5;
+	check_contradiction(p, "thread 1 has the id -5");
+	p->processes.at[0].pid = -1;
+	check_contradiction(p, "process 0 has the id -1");
+}
+
 TEST(metric_0_must_be_samples)
 {
 	OWNED struct profile *p = sample_profile();

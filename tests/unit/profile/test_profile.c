@@ -359,7 +359,7 @@ TEST(a_later_major_version_is_refused_with_the_versions)
 	profile_pack(before, &file);
 	file.at[8] = 2;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EPROTONOSUPPORT);
-	CHECK_STR(diag.why, "its format is version 2.6 and this cpprof reads 1.x");
+	CHECK_STR(diag.why, "its format is version 2.7 and this cpprof reads 1.x");
 }
 
 TEST(unknown_sections_are_skipped_unless_they_are_needed)
@@ -433,6 +433,31 @@ TEST(a_table_with_more_columns_than_we_know_is_read_and_one_with_fewer_too)
 	CHECK_EQ(table_decode(&two, &decoder, &from_narrow, &n), 0);
 	CHECK_EQ(((struct pair *)from_narrow)[1].a, 300);
 	CHECK_EQ(((struct pair *)from_narrow)[1].b, 0);
+}
+
+/* It would be a reference to row 0 of nothing. */
+TEST(a_missing_column_of_references_is_refused_if_there_is_nothing_to_refer_to)
+{
+	struct pair {
+		uint32_t a, b;
+	};
+	static const struct column columns[] = { COLUMN(struct pair, a, CODE_PLAIN),
+						 COLUMN(struct pair, b, CODE_PLAIN, TO(THREAD)) };
+	static const struct table one = { .columns = columns, .n_columns = 1, .stride = sizeof(struct pair) };
+	static const struct table two = { .columns = columns, .n_columns = 2, .stride = sizeof(struct pair) };
+	struct diag diag = { 0 };
+	WRITER struct writer narrow = { 0 };
+	void *rows = NULL;
+	size_t n;
+
+	table_encode(&one, &(struct pair){ 1, 2 }, 1, &narrow);
+	struct decoder decoder = {
+		.path = "x", .section = "s", .bytes = writer_bytes(&narrow), .diag = &diag
+	};
+	CHECK_EQ(table_decode(&two, &decoder, &rows, &n), -EBADMSG);
+	decoder.limits[REF_THREAD] = 1;
+	CHECK_EQ(table_decode(&two, &decoder, &rows, &n), 0);
+	free(rows);
 }
 
 TEST(function_lookup_finds_the_map_that_covers_an_address)

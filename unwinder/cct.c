@@ -288,7 +288,7 @@ static void cct_add_some_values(struct cct *cct, const struct cct_value **some, 
 		hashes[i] = cct_value_hash(some[i]->node, some[i]->thread, some[i]->metric);
 		cct_prefetch_slot(&cct->value_slots, hashes[i]);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; cct->values.n && i < n; i++)
 		__builtin_prefetch(&cct->values.at[cct_first_entry(&cct->value_slots, hashes[i])]);
 	for (size_t i = 0; i < n; i++)
 		cct_add_value(cct, some[i]->node, some[i]->thread, some[i]->metric, some[i]->value);
@@ -303,7 +303,7 @@ void cct_add_values(struct cct *cct, const struct cct_value *values, size_t n)
 		size_t n_some = n - first < AT_ONCE ? n - first : AT_ONCE, n_others = 0;
 		for (size_t i = 0; i < n_some; i++)
 			__builtin_prefetch(&cct->nodes.at[some[i].node].value);
-		for (size_t i = 0; i < n_some; i++) {
+		for (size_t i = 0; cct->values.n && i < n_some; i++) {
 			uint32_t hint = cct->nodes.at[some[i].node].value, likely = hint + some[i].metric;
 			__builtin_prefetch(&cct->values.at[hint < cct->values.n ? hint : likely]);
 		}

@@ -37,6 +37,7 @@ void flow_done(struct flow *flow)
 	vec_done(&flow->absorbed);
 	vec_done(&flow->questions);
 	vec_done(&flow->pads);
+	vec_done(&p->part_order);
 	vec_done(&p->lost);
 	vec_done(&p->strong);
 	vec_done(&p->weak);
@@ -296,6 +297,7 @@ static void flow_clear(struct flow *flow, uint32_t function)
 	flow->bias = 0;
 	flow->n_visits = 0;
 	vec_clear(&flow->parts);
+	vec_clear(&p->part_order);
 	vec_clear(&flow->insns);
 	vec_clear(&flow->uses);
 	vec_clear(&flow->vaddrs);

@@ -17,12 +17,9 @@ static bool absorb_ends_run(const struct insn *insn)
 /* Where the next function or absorbed part starts. No instruction extends over it. */
 static uint64_t absorb_limit(const struct flow *flow, uint64_t target)
 {
-	uint64_t limit = facts_next_start(flow->facts, target);
+	uint64_t function = facts_next_start(flow->facts, target), part = flow_next_part(flow, target);
 
-	for (size_t i = 0; i < flow->parts.n; i++)
-		if (flow->parts.at[i].start > target && flow->parts.at[i].start < limit)
-			limit = flow->parts.at[i].start;
-	return limit;
+	return part < function ? part : function;
 }
 
 /*

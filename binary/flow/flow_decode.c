@@ -2,37 +2,70 @@
 /*
  * flow_decode: the parts of a function, decoded once each, and where their blocks may start.
  */
+#include <string.h>
+
 #include "base/search.h"
 #include "binary/flow/entry.h"
 #include "binary/flow/flow_private.h"
 
 #define MAX_PARTS 2048u
 
+/* How many parts start at vaddr or before it. */
+static size_t decode_parts_until(const struct flow *flow, uint64_t vaddr)
+{
+	const uint32_t *order = flow->private->part_order.at;
+
+	return search_first(i, flow->parts.n, flow->parts.at[order[i]].start > vaddr);
+}
+
+static const struct flow_part *decode_part_at(const struct flow *flow, uint64_t vaddr)
+{
+	size_t behind = decode_parts_until(flow, vaddr);
+	const struct flow_part *part =
+		behind ? &flow->parts.at[flow->private->part_order.at[behind - 1]] : NULL;
+
+	return part && vaddr < part->end ? part : NULL;
+}
+
 uint32_t flow_insn_at(const struct flow *flow, uint64_t vaddr)
 {
-	for (size_t i = 0; i < flow->parts.n; i++) {
-		const struct flow_part *part = &flow->parts.at[i];
-		if (vaddr < part->start || vaddr >= part->end)
-			continue;
-		uint32_t low = part->first, high = part->first + part->n;
-		/* An instruction takes at least min_insn bytes, which is 1 or 4. */
-		uint64_t offset = (vaddr - part->start) >> (flow->isa->min_insn == 4 ? 2 : 0);
-		if (offset + 1 < part->n)
-			high = low + (uint32_t)offset + 1;
-		if (flow->isa->min_insn == 4 && offset < part->n) /* all have the same length */
-			low = part->first + (uint32_t)offset;
-		size_t at = search_first_in(k, low, high, flow->vaddrs.at[k] >= vaddr);
-		return at < part->first + part->n && flow->vaddrs.at[at] == vaddr ? (uint32_t)at : FLOW_NONE;
-	}
-	return FLOW_NONE;
+	const struct flow_part *part = decode_part_at(flow, vaddr);
+
+	if (!part)
+		return FLOW_NONE;
+	uint32_t low = part->first, high = part->first + part->n;
+	/* An instruction takes at least min_insn bytes, which is 1 or 4. */
+	uint64_t offset = (vaddr - part->start) >> (flow->isa->min_insn == 4 ? 2 : 0);
+	if (offset + 1 < part->n)
+		high = low + (uint32_t)offset + 1;
+	if (flow->isa->min_insn == 4 && offset < part->n) /* all have the same length */
+		low = part->first + (uint32_t)offset;
+	size_t at = search_first_in(k, low, high, flow->vaddrs.at[k] >= vaddr);
+	return at < part->first + part->n && flow->vaddrs.at[at] == vaddr ? (uint32_t)at : FLOW_NONE;
 }
 
 bool flow_holds(const struct flow *flow, uint64_t vaddr)
 {
-	for (size_t i = 0; i < flow->parts.n; i++)
-		if (vaddr >= flow->parts.at[i].start && vaddr < flow->parts.at[i].end)
-			return true;
-	return false;
+	return decode_part_at(flow, vaddr) != NULL;
+}
+
+uint64_t flow_next_part(const struct flow *flow, uint64_t vaddr)
+{
+	size_t next = decode_parts_until(flow, vaddr);
+
+	return next < flow->parts.n ? flow->parts.at[flow->private->part_order.at[next]].start : UINT64_MAX;
+}
+
+/* Parts do not overlap. */
+static void decode_put_part(struct flow *flow, const struct flow_part *part)
+{
+	size_t place = decode_parts_until(flow, part->start), n = flow->parts.n;
+
+	vec_push(&flow->private->part_order, 0);
+	uint32_t *order = flow->private->part_order.at;
+	memmove(order + place + 1, order + place, (n - place) * sizeof(*order));
+	order[place] = (uint32_t)n;
+	vec_push(&flow->parts, *part);
 }
 
 #define USUAL_BYTES 4 /* of an instruction; all have as many on AArch64 */
@@ -389,7 +422,8 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	uint64_t most = (uint64_t)FLOW_MAX_INSNS * flow->isa->min_insn;
 	bool had_arguments = flow->private->wants_arguments;
 
-	if (end <= start || end - start > most ||
+	if (end <= start || end - start > most || flow_holds(flow, start) ||
+	    flow_next_part(flow, start) < end ||
 	    flow->insns.n + (end - start) / flow->isa->min_insn > FLOW_MAX_INSNS * 2 ||
 	    flow->parts.n >= MAX_PARTS)
 		return false;
@@ -403,7 +437,7 @@ bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end)
 	flow->private->must_restart |= flow->private->wants_arguments != had_arguments;
 
 	struct flow_part part = { start, end, first, (uint32_t)flow->insns.n - first };
-	vec_push(&flow->parts, part);
+	decode_put_part(flow, &part);
 	decode_mark_leaders(flow, &part);
 	if (flow->is_inferred)
 		decode_mark_last_calls(flow, &part);

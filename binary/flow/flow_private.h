@@ -26,6 +26,7 @@ struct flow_entries {
 };
 
 struct flow_private {
+	VEC(uint32_t) part_order;   /* the parts by start; they do not overlap */
 	VEC(uint64_t) strong, weak; /* bitmaps of leaders whose state is to be propagated */
 	VEC(uint64_t)
 	lost; /* per state: registers whose value was lost since the leader last ran, or FLOW_RUN_ALL */
@@ -63,9 +64,11 @@ value transfer_jump_value(struct flow *flow, uint32_t i, const struct state *sta
 bool jumptable_resolve(struct flow *flow, uint32_t i, value through);
 
 /* flow_decode.c */
-/* Decodes [start, end) as another part; false if the function becomes too large. */
+/* Decodes [start, end) as another part; false if the function becomes too large, or if a part is there. */
 bool flow_add_part(struct flow *flow, uint64_t start, uint64_t end);
 bool flow_holds(const struct flow *flow, uint64_t vaddr);
+/* The start of the first part that starts behind vaddr; UINT64_MAX if there is none. */
+uint64_t flow_next_part(const struct flow *flow, uint64_t vaddr);
 /* The instruction that the direct jump at i goes to; FLOW_NONE if it is not in this function. */
 static inline uint32_t flow_target(const struct flow *flow, uint32_t i)
 {

@@ -76,11 +76,9 @@ static bool run_absorb(struct flow *flow, uint32_t index, uint64_t target)
 {
 	const struct function *part = &flow->facts->at[index];
 	uint64_t start = part->sources & FROM_FRAME ? part->start : target;
-	uint64_t end = part->end;
+	uint64_t next = flow_next_part(flow, start); /* a piece of it may already be here */
+	uint64_t end = part->end < next ? part->end : next;
 
-	for (size_t k = 0; k < flow->parts.n; k++) /* a piece of it may already be here */
-		if (flow->parts.at[k].start > start && flow->parts.at[k].start < end)
-			end = flow->parts.at[k].start;
 	if (!flow_add_part(flow, start, end))
 		return false;
 	if (start == part->start)

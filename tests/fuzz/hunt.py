@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs libFuzzer on every target, in turns of one slice, until each has used its CPU time.
 
-Usage: hunt.py BUILD WORK SECONDS [TARGET...]
-       hunt.py --table WORK
+Usage: hunt.py [--with EMULATOR] BUILD WORK SECONDS [TARGET...]
+       hunt.py --table WORK...
 
 BUILD is a build of the preset `fuzz`. WORK keeps the new inputs and the totals, so that the time may be spread over several
-runs. The second form prints the totals as the table of docs/fuzzing.md. Exit code 1: a target crashed; the input is in
-WORK/crashes.
+runs. --with: the program and its arguments that run the targets of another architecture, as one word. The second form prints
+the totals, added up, as the table of docs/fuzzing.md. Exit code 1: a target crashed; the input is in WORK/crashes.
 """
 import json
 import os
@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-SLICE = 60  # seconds of elapsed time
+SLICE = 300  # seconds of elapsed time; each begins with reading all inputs
 here = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -35,11 +35,11 @@ def totals_write(work, totals):
 
 
 def fuzz(program, work, folders, options):
-    """Returns the exit code, the CPU seconds, the executions and the edges that were reached."""
+    """Returns the exit code, the CPU seconds, the executions and the edges that were reached. program: with the emulator."""
     log = os.path.join(work, "last.log")
     with open(log, "w") as out:
-        process = subprocess.Popen([program, *options, "-print_final_stats=1", "-rss_limit_mb=2560", "-timeout=60",
-                                    f"-artifact_prefix={work}/crashes/{os.path.basename(program)}-", *folders],
+        process = subprocess.Popen([*program, *options, "-print_final_stats=1", "-rss_limit_mb=2560", "-timeout=60",
+                                    f"-artifact_prefix={work}/crashes/{os.path.basename(program[-1])}-", *folders],
                                    stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
     with open(log, errors="replace") as file:
@@ -50,8 +50,8 @@ def fuzz(program, work, folders, options):
             int(edges[-1]) if edges else 0)
 
 
-def hunt(build, work, seconds, names):
-    programs = {name: os.path.join(build, "tests/fuzz", "fuzz_" + name) for name in names}
+def hunt(emulator, build, work, seconds, names):
+    programs = {name: [*emulator, os.path.join(build, "tests/fuzz", "fuzz_" + name)] for name in names}
     totals, has_crashed = totals_read(work), False
     os.makedirs(os.path.join(work, "crashes"), exist_ok=True)
     pending = [name for name in names if totals.get(name, {}).get("cpu", 0) < seconds]
@@ -62,7 +62,7 @@ def hunt(build, work, seconds, names):
             total = totals.setdefault(name, {"cpu": 0, "executions": 0})
             if "before" not in total:
                 total["before"] = fuzz(programs[name], work, [seeds], ["-runs=0"])[3]
-            code, cpu, executions, edges = fuzz(programs[name], work, [found, seeds], [f"-max_total_time={SLICE}"])
+            code, cpu, executions, edges = fuzz(programs[name], work, [found, seeds], [f"-max_total_time={min(SLICE, int(seconds - total['cpu']) + 1)}"])
             total["cpu"] += cpu
             total["executions"] += executions
             total["after"] = max(edges, total.get("after", 0))
@@ -77,16 +77,26 @@ def hunt(build, work, seconds, names):
     return has_crashed
 
 
-def table(work):
+def table(works):
+    sums = {}
+    for work in works:
+        for name, total in totals_read(work).items():
+            one = sums.setdefault(name, {"cpu": 0, "executions": 0, "before": total["before"], "after": 0})
+            one["cpu"] += total["cpu"]
+            one["executions"] += total["executions"]
+            one["after"] = max(one["after"], total["after"])
     print("| target | CPU time | executions | edges before, after |\n|---|---|---|---|")
-    for name, total in sorted(totals_read(work).items()):
+    for name, total in sorted(sums.items()):
         print(f"| {name} | {total['cpu']:,.0f} s | {total['executions']:,} | {total['before']:,}, {total['after']:,} |")
 
 
-if sys.argv[1:2] == ["--table"] and len(sys.argv) == 3:
-    table(sys.argv[2])
-elif len(sys.argv) >= 4:
+words, emulator = sys.argv[1:], []
+if words[:1] == ["--with"] and len(words) > 1:
+    emulator, words = words[1].split(), words[2:]
+if words[:1] == ["--table"] and len(words) > 1:
+    table(words[1:])
+elif len(words) >= 3:
     everything = sorted(os.listdir(os.path.join(here, "corpus")))
-    sys.exit(hunt(sys.argv[1], os.path.abspath(sys.argv[2]), float(sys.argv[3]), sys.argv[4:] or everything))
+    sys.exit(hunt(emulator, words[0], os.path.abspath(words[1]), float(words[2]), words[3:] or everything))
 else:
     sys.exit(__doc__)

@@ -13,13 +13,11 @@
  */
 #include <linux/bpf.h>
 
-#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #include "collector/bpf/deep_layout.h"
 
-#define SNAPSHOT_PAGES_MAX 16 /* the kernel copies less than 64 KiB */
-#define KNOWN_PAGES 32768     /* 128 MiB of stacks of all threads; the least recently used are evicted */
+#define KNOWN_PAGES 32768 /* 128 MiB of stacks of all threads; the least recently used are evicted */
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
 #define KNOWN_HINTS 4096
@@ -32,24 +30,7 @@ const volatile struct deep_options options = { 0 };
 __u64 has_hints;                  /* set by cpprof with the first hint */
 struct deep_seen seen[DEEP_SEEN]; /* by thread id; read by cpprof */
 
-/* The offsets of these members differ between kernels; the loader relocates them. Pointers among them are
- * read with a helper: for each that is followed directly, the verifier searches all types of the kernel,
- * which takes milliseconds. */
-struct mm_struct {
-	unsigned long start_stack;
-} __attribute__((preserve_access_index));
-struct thread_struct {
-	unsigned long fsbase; /* x86-64 only */
-	struct {
-		unsigned long tp_value;
-	} uw; /* AArch64 only */
-} __attribute__((preserve_access_index));
-struct uprobe_task;
-struct task_struct {
-	struct mm_struct *mm;
-	struct thread_struct thread;
-	struct uprobe_task *utask;
-} __attribute__((preserve_access_index));
+struct task_struct;
 
 struct cpu_state {
 	__u64 window, n_written;
@@ -165,6 +146,21 @@ struct loop {
 
 static const __u32 zero = 0;
 
+static __always_inline __u64 read_kernel(__u64 address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
+}
+
+/* A word of the thread's task_struct; 0 if its offset is not known. Helpers read it: to follow a pointer
+ * directly, the verifier would search all types of the kernel, which takes milliseconds. */
+static __always_inline __u64 read_task(__u32 offset)
+{
+	return offset ? read_kernel(bpf_get_current_task() + offset) : 0;
+}
+
 #include "collector/bpf/pages.bpf.h"
 
 /* ---- where the stack is ----------------------------------------------------------------------------- */
@@ -229,9 +225,9 @@ static __always_inline int find_range(__u64 addr, struct range *ret)
 /* Where the frames of a process's first stack end: what follows are its arguments and its environment. */
 static __always_inline __u64 first_stack_end(void)
 {
-	const struct task_struct *task = (const void *)bpf_get_current_task();
+	__u64 space = read_task(options.members.space);
 
-	return BPF_CORE_READ(task, mm, start_stack);
+	return space ? read_kernel(space + options.members.first_stack) : 0;
 }
 
 /* The mapping that contains sp: the remembered one, if sp is still in it; its end is 0 if there is none. */
@@ -267,30 +263,40 @@ static __always_inline void note_seen(__u64 thread, const struct stack *stack)
  * address is the one saved when the thread last left its CPU. */
 static __always_inline __u64 frames_end(__u64 sp, __u64 end)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 storage = 0;
+	__u64 storage = read_task(options.members.storage);
 
-	if (bpf_core_field_exists(task->thread.uw.tp_value))
-		storage = task->thread.uw.tp_value;
-	else if (bpf_core_field_exists(task->thread.fsbase))
-		storage = task->thread.fsbase;
 	return storage > sp && storage < end ? storage : end;
+}
+
+/* State of the loop over the pages of the snapshot. */
+struct snapshot_loop {
+	__u64 at, end; /* the next page; end of the mapping */
+	__u64 is_cut;  /* the page at `at` is not in memory */
+};
+
+static long look_at_page(__u64 index, struct snapshot_loop *loop)
+{
+	__u64 word;
+
+	(void)index;
+	if (loop->at >= loop->end)
+		return 1;
+	if (bpf_probe_read_user(&word, sizeof(word), (void *)loop->at)) {
+		loop->is_cut = 1;
+		return 1;
+	}
+	loop->at += DEEP_PAGE;
+	return 0;
 }
 
 /* End of the snapshot. The kernel truncates it at a page that is not in memory: a stack may have pages that
  * were never touched. */
 static __always_inline __u64 snapshot_end(__u64 sp, __u64 end)
 {
-	__u64 at = sp & -(__u64)DEEP_PAGE, word;
+	struct snapshot_loop loop = { .at = sp & -(__u64)DEEP_PAGE, .end = end };
 
-	for (int i = 0; i < SNAPSHOT_PAGES_MAX && i <= (int)(options.snapshot / DEEP_PAGE); i++) {
-		if (at >= end)
-			break;
-		if (bpf_probe_read_user(&word, sizeof(word), (void *)at))
-			return at;
-		at += DEEP_PAGE;
-	}
-	return sp + options.snapshot;
+	bpf_loop(options.snapshot / DEEP_PAGE + 1, look_at_page, &loop, 0);
+	return loop.is_cut ? loop.at : sp + options.snapshot;
 }
 
 /*

@@ -82,13 +82,17 @@ struct deep_tail {
 	__u64 words[DEEP_TAIL / 8];
 };
 
-/* Where the kernel stores these: offsets of members; 0 = not known. */
+/* Where the kernel stores these: offsets of members; 0 = not known. The loader could relocate them, but it
+ * takes longer to find them. */
 struct deep_members {
+	__u32 storage;              /* of the task: the address of its thread-local storage */
+	__u32 first_stack;          /* of an mm_struct: where the first stack's frames end */
+	__u32 probed;               /* of the task: its uprobe_task */
 	__u32 instances;            /* of the uprobe_task */
 	__u32 stack, address, next; /* of a return_instance */
 	__u32 copy, place;          /* of the uprobe_task */
-	__u32 space, probes, own;   /* of the task, of its mm_struct, of its xol_area: where the kernel's own
-				       return address is */
+	__u32 space, probes, own; /* of the task, its mm_struct; of that; of its xol_area: where the kernel's
+				     own return address is */
 };
 
 /* Events for samples of waits on one CPU: each copies half as much of the stack as the one before. */

@@ -59,12 +59,10 @@ struct goroutine_head {
  */
 static __always_inline int find_kept_goroutine(struct range *ret)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct goroutine_head head;
-	__u64 address = 0;
+	__u64 storage = read_task(options.members.storage), address = 0;
 
-	if (!bpf_core_field_exists(task->thread.fsbase) ||
-	    bpf_probe_read_user(&address, sizeof(address), (void *)(task->thread.fsbase - 8)) ||
+	if (!storage || bpf_probe_read_user(&address, sizeof(address), (void *)(storage - 8)) ||
 	    address < DEEP_PAGE || address & 7 || bpf_probe_read_user(&head, sizeof(head), (void *)address))
 		return 0;
 	*ret = head.stack;

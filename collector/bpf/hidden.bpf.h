@@ -5,35 +5,41 @@
  */
 #pragma once
 
-static __always_inline __u64 read_kernel(__u64 address)
-{
-	__u64 word = 0;
+/* State of the loop over the probed calls of a thread. */
+struct hidden_loop {
+	__u64 it, n; /* the kernel's record of the next one; how many were read */
+};
 
-	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
-	return word;
+static long note_hidden(__u64 index, struct hidden_loop *loop)
+{
+	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
+
+	if (!loop->it || !record || index >= DEEP_HIDDEN_MAX)
+		return 1;
+	record->of[index].stack = read_kernel(loop->it + options.members.stack);
+	record->of[index].address = read_kernel(loop->it + options.members.address);
+	loop->it = read_kernel(loop->it + options.members.next);
+	loop->n = index + 1;
+	return 0;
 }
 
 static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
 {
-	__u64 it = options.members.next ? read_kernel(task + options.members.instances) : 0, n = 0;
+	struct hidden_loop loop = { .it = options.members.next ? read_kernel(task + options.members.instances)
+							       : 0 };
 
-	if (!it)
+	if (!loop.it)
 		return;
+	bpf_loop(DEEP_HIDDEN_MAX, note_hidden, &loop, 0);
 	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
-	if (!record)
+	__u64 n = loop.n;
+	if (!record || n > DEEP_HIDDEN_MAX)
 		return;
-	for (int i = 0; i < DEEP_HIDDEN_MAX && it; i++) {
-		record->of[i].stack = read_kernel(it + options.members.stack);
-		record->of[i].address = read_kernel(it + options.members.address);
-		it = read_kernel(it + options.members.next);
-		n = i + 1;
-	}
 	record->magic = DEEP_MAGIC_HIDDEN;
 	record->sp = sp;
 	record->n = n;
-	if (n <= DEEP_HIDDEN_MAX)
-		bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
-				      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
+	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record,
+			      __builtin_offsetof(struct deep_hidden, of) + 16 * n);
 }
 
 /* Has the kernel replaced the return address of a function that was just entered, and not yet recorded the
@@ -44,7 +50,7 @@ static __always_inline int is_in_between(__u64 sp, __u64 task)
 
 	if (!options.members.own)
 		return 0;
-	own = read_kernel((__u64)bpf_get_current_task() + options.members.space);
+	own = read_task(options.members.space);
 	own = read_kernel(own + options.members.probes);
 	own = own ? read_kernel(own + options.members.own) : 0;
 	if (options.is_x86)
@@ -68,6 +74,19 @@ static __always_inline void copy_registers(void *context, struct deep_nearby *re
 	}
 }
 
+/* The kernel's own addresses are not reported. */
+static long drop_kernel_word(__u64 index, void *nothing)
+{
+	struct deep_nearby *record = bpf_map_lookup_elem(&cpprof_nearby, &zero);
+
+	(void)nothing;
+	if (!record || index >= DEEP_NEARBY_REGS + DEEP_NEARBY_STACK)
+		return 1;
+	if (record->words[index] >> 48)
+		record->words[index] = 0;
+	return 0;
+}
+
 /* The context has the registers of the kernel. */
 static __always_inline void write_nearby(void *context, __u64 sp)
 {
@@ -79,10 +98,9 @@ static __always_inline void write_nearby(void *context, __u64 sp)
 	__builtin_memset(record->words, 0, sizeof(record->words));
 	copy_registers(context, record);
 	bpf_probe_read_kernel(&record->words[DEEP_NEARBY_REGS], 8 * DEEP_NEARBY_STACK, (void *)own_sp);
-#pragma clang loop unroll(disable)
-	for (int i = 0; i < DEEP_NEARBY_REGS + DEEP_NEARBY_STACK; i++)
-		if (record->words[i] >> 48)
-			record->words[i] = 0;
+	if (bpf_loop(DEEP_NEARBY_REGS + DEEP_NEARBY_STACK, drop_kernel_word, 0, 0) !=
+	    DEEP_NEARBY_REGS + DEEP_NEARBY_STACK)
+		return;
 	record->magic = DEEP_MAGIC_NEARBY;
 	record->sp = sp;
 	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, record, sizeof(*record));
@@ -104,8 +122,7 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
  * of the kernel. */
 static __always_inline void write_probes(void *context, __u64 sp, int in_kernel)
 {
-	const struct task_struct *thread = (const void *)bpf_get_current_task();
-	__u64 task = bpf_core_field_exists(thread->utask) ? (__u64)BPF_CORE_READ(thread, utask) : 0;
+	__u64 task = read_task(options.members.probed);
 
 	if (!task)
 		return;

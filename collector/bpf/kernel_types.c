@@ -5,6 +5,7 @@
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,17 +131,31 @@ bool kernel_types_search(struct bytes from, struct kernel_member *members, size_
 	return kernel_has_all(members, n);
 }
 
+/* The file's contents, where the kernel cannot map it. */
+static size_t kernel_read_file(int fd, uint8_t *ret, size_t size)
+{
+	size_t len = 0;
+	ssize_t got;
+
+	while (len < size && (got = read(fd, ret + len, size - len)) > 0)
+		len += (size_t)got;
+	return len;
+}
+
 bool kernel_types_find(struct kernel_member *members, size_t n)
 {
 	CLEANUP(close_fd) int fd = open(BTF_FILE, O_RDONLY | O_CLOEXEC);
 	struct stat file;
-	size_t len = 0;
-	ssize_t got;
 
 	if (fd < 0 || fstat(fd, &file) < 0 || file.st_size <= 0 || file.st_size > BTF_SIZE_MAX)
 		return false;
-	CLEANUP(freep) uint8_t *btf = alloc_resize(NULL, (size_t)file.st_size, 1);
-	while (len < (size_t)file.st_size && (got = read(fd, btf + len, (size_t)file.st_size - len)) > 0)
-		len += (size_t)got;
-	return kernel_types_search((struct bytes){ btf, len }, members, n);
+	size_t size = (size_t)file.st_size;
+	void *mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0); /* since Linux 6.16 */
+	if (mapped != MAP_FAILED) {
+		bool is_found = kernel_types_search((struct bytes){ mapped, size }, members, n);
+		munmap(mapped, size);
+		return is_found;
+	}
+	CLEANUP(freep) uint8_t *btf = alloc_resize(NULL, size, 1);
+	return kernel_types_search((struct bytes){ btf, kernel_read_file(fd, btf, size) }, members, n);
 }

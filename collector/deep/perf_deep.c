@@ -27,8 +27,15 @@ static uint32_t deep_highest(const int *cpus, size_t n)
 }
 
 /* Not for kernels without type information, or with other structures. */
-static void deep_find_members(struct deep_members *ret)
+/* The address of a thread's storage: both members are the first of what they are in. */
+static uint32_t deep_find_storage(const struct kernel_member *thread, const struct kernel_member *storage)
 {
+	return thread->is_found && storage->is_found ? thread->offset + storage->offset : 0;
+}
+
+static void deep_find_members(const struct isa *isa, struct deep_members *ret)
+{
+	const char *storage = isa->elf_machine == EM_X86_64 ? "fsbase" : "uw";
 	struct kernel_member members[] = { { .structure = "uprobe_task", .name = "return_instances" },
 					   { .structure = "return_instance", .name = "stack" },
 					   { .structure = "return_instance", .name = "orig_ret_vaddr" },
@@ -37,13 +44,19 @@ static void deep_find_members(struct deep_members *ret)
 					   { .structure = "uprobe_task", .name = "vaddr" },
 					   { .structure = "task_struct", .name = "mm" },
 					   { .structure = "mm_struct", .name = "uprobes_state" },
-					   { .structure = "xol_area", .name = "vaddr" } };
-	uint32_t *to[] = { &ret->instances, &ret->stack, &ret->address, &ret->next, &ret->copy,
-			   &ret->place,     &ret->space, &ret->probes,  &ret->own };
+					   { .structure = "xol_area", .name = "vaddr" },
+					   { .structure = "task_struct", .name = "utask" },
+					   { .structure = "mm_struct", .name = "start_stack" },
+					   { .structure = "task_struct", .name = "thread" },
+					   { .structure = "thread_struct", .name = storage } };
+	uint32_t *to[] = { &ret->instances, &ret->stack,  &ret->address,    &ret->next,
+			   &ret->copy,      &ret->place,  &ret->space,      &ret->probes,
+			   &ret->own,       &ret->probed, &ret->first_stack };
 
 	kernel_types_find(members, ARRAY_LEN(members));
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+	for (size_t i = 0; i < ARRAY_LEN(to); i++)
 		*to[i] = members[i].is_found ? members[i].offset : 0;
+	ret->storage = deep_find_storage(&members[ARRAY_LEN(to)], &members[ARRAY_LEN(to) + 1]);
 }
 
 static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, struct text *ret_log,
@@ -59,7 +72,7 @@ static int deep_load(struct perf_deep *deep, const struct perf_deep_want *want, 
 		.is_x86 = want->isa->elf_machine == EM_X86_64,
 	};
 
-	deep_find_members(&options.members);
+	deep_find_members(want->isa, &options.members);
 	return bpf_deep_open(&options, deep_highest(want->cpus, want->n_cpus), &want->use, &deep->program,
 			     ret_log, diag);
 }

@@ -11,8 +11,11 @@
 #include "unwinder/needs.h"
 
 #define RECALLS_MAX 1024 /* threads; a deep stack of each takes some hundred kilobytes */
-#define PATIENCE 4   /* consecutive walks that shared nothing: the thread's stack changes from its root on */
-#define PAUSE 8      /* then only one in this many walks is stored */
+/* Storing a stack costs half as much as walking it. So it pays if more than half of the walks share most of
+ * their frames with the last one. */
+#define CREDIT 4 /* at first: by how many walks these are ahead of the others */
+#define CREDIT_MAX 8
+#define PAUSE 16     /* without credit, only two in this many walks are stored, one after the other */
 #define FIRST_MARK 4 /* frames inside the first mark: the innermost ones are rarely the same */
 
 /* A frame that a later walk may reach. Counts include this frame and all frames outside it. */
@@ -29,7 +32,7 @@ struct recall {
 	pid_t tid;
 	struct recall_scope scope; /* epoch 0 = all code is in files */
 	uint64_t serial;
-	uint32_t n_missed, n_paused;
+	uint32_t credit, n_paused;
 	bool was_deep; /* the last stack: only then the next one is recorded */
 	uint64_t reach;
 	enum stack_end end;
@@ -207,10 +210,9 @@ static bool recall_still_holds(const struct recall *recall, const struct recall_
 	       (!recall->scope.epoch || recall->scope.epoch == scope->epoch);
 }
 
-/* Storing a stack costs half as much as walking it. */
 static bool recall_is_pausing(struct recall *recall)
 {
-	return recall->n_missed >= PATIENCE && ++recall->n_paused % PAUSE;
+	return !recall->credit && ++recall->n_paused % PAUSE > 1;
 }
 
 bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope, struct cursor *cursor)
@@ -295,7 +297,7 @@ static void recall_expect(struct recalls *recalls)
 	if (recalls->all.n == RECALLS_MAX)
 		recalls_drop_all(recalls);
 	map_put(&recalls->by_tid, (uint32_t)recalls->tid, (uint32_t)recalls->all.n);
-	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid, .was_deep = true }));
+	vec_push(&recalls->all, ((struct recall){ .tid = recalls->tid, .was_deep = true, .credit = CREDIT }));
 }
 
 static void recall_forget_stack(struct recall *recall)
@@ -360,6 +362,14 @@ static void recall_keep_marks(struct recalls *recalls, const struct stack *stack
 	}
 }
 
+static void recall_judge(struct recall *recall, bool was_useful)
+{
+	if (was_useful && recall->credit < CREDIT_MAX)
+		recall->credit++;
+	else if (!was_useful && recall->credit)
+		recall->credit--;
+}
+
 /* The frames inside the innermost mark are not stored. */
 static void recall_keep_stack(struct recalls *recalls, const struct sample *sample, bool has_jit,
 			      struct stack *stack)
@@ -368,7 +378,7 @@ static void recall_keep_stack(struct recalls *recalls, const struct sample *samp
 	const struct mark *met = recalls->met ? &recall->marks.at[recalls->met - 1] : NULL;
 	size_t n_shared = met ? met->n_frames : 0;
 
-	recall->n_missed = met ? 0 : recall->n_missed + 1;
+	recall_judge(recall, n_shared >= (stack->frames.n - stack->n_kernel) / 2);
 	stack->n_shared = (uint32_t)n_shared;
 	stack->shared_serial = recall->serial;
 	stack->serial = recall->serial = ++recalls->serial;

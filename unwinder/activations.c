@@ -54,9 +54,15 @@ static bool activation_stands(const struct activation *last, const struct activa
 static size_t activations_count_same(struct activations *last, const struct stack *stack, uint64_t base)
 {
 	size_t n = stack->frames.n - stack->n_kernel;
-	bool is_next = stack->n_shared && stack->shared_serial == last->serial;
-	size_t i = is_next && stack->n_shared <= n && stack->n_shared <= last->frames.n ? stack->n_shared : 0;
+	bool is_next = stack->n_shared && stack->shared_serial == last->serial && stack->n_shared <= n &&
+		       stack->n_shared <= last->frames.n;
+	size_t i = is_next ? stack->n_same : 0;
 
+	if (is_next && stack->is_new_inside) {
+		for (size_t k = 0; k < i; k++)
+			last->frames.at[k].held = 0; /* of an earlier stack */
+		return i;
+	}
 	for (; i < n && i < last->frames.n; i++) {
 		struct activation *before = &last->frames.at[i];
 		struct activation now = activation_of(activations_frame(stack, i), base);

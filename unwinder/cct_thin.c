@@ -205,10 +205,12 @@ static void thin_balance(struct thinning *t, uint32_t metric, size_t first)
 {
 	uint64_t difference = thin_difference(t, metric);
 	uint64_t distance = difference ? t->kept_sums.at[metric] / CHANGE / difference : 0;
-	const struct cct_value *any = &t->kept.at[first];
 
-	if (!t->kept_sums.at[metric])
-		thin_keep(t, &(struct cct_value){ any->node, any->thread, metric, 0 }, difference);
+	if (!t->kept_sums.at[metric] && first < t->kept.n) {
+		struct cct_value any = t->kept.at[first];
+		any.metric = metric;
+		thin_keep(t, &any, difference);
+	}
 	for (bool is_last = false; !is_last; distance = 1) {
 		uint64_t before = t->kept_sums.at[metric], n = distance / 2;
 		for (size_t i = first; i < t->kept.n && thin_difference(t, metric); i++)

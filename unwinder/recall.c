@@ -22,10 +22,18 @@
 struct mark {
 	size_t n_frames, n_reads;
 	uint64_t needed;    /* registers on which the rest of the walk depends */
+	uint64_t telling;   /* ... or by which its calls are told apart */
 	uint64_t low, high; /* addresses of the reads since the previous mark */
 	uint32_t steps[WITNESS_N];
 	bool is_return, is_interrupted, has_guessed, is_told;
+	bool is_stale; /* those of regs that only tell calls apart are of an earlier stack */
 	struct regs regs;
+};
+
+/* A word that was read. */
+struct recall_read {
+	struct cursor_note note;
+	bool is_needed; /* the rest of the walk depends on it; otherwise it only tells calls apart */
 };
 
 struct recall {
@@ -37,7 +45,7 @@ struct recall {
 	uint64_t reach;
 	enum stack_end end;
 	VEC(struct frame) frames;
-	VEC(struct cursor_note) reads; /* on which the rest of the walk depends */
+	VEC(struct recall_read) reads;
 	VEC(struct mark) marks;
 	uint64_t pages_start; /* the contents of the pages that were read */
 	VEC(uint64_t) pages;
@@ -56,8 +64,9 @@ struct recalls {
 	struct cursor *cursor;
 	size_t met;            /* marks of the last stack that the new one shares; 0 = none */
 	size_t n_ahead;        /* marks [0, n_ahead) may still be reached */
-	size_t verified;       /* the words of marks [0, verified) are unchanged */
-	bool is_verified;      /* `verified` has been computed */
+	size_t verified;       /* the needed words of marks [0, verified) are unchanged */
+	size_t n_same;         /* the other words of marks [0, n_same) are, too */
+	bool is_verified;      /* both have been computed */
 	struct cursor_log log; /* of the walk, innermost first, and its marks, in the same order */
 	VEC(struct mark) marks;
 };
@@ -142,40 +151,63 @@ static bool recall_pages_are_same(const struct recalls *recalls, uint64_t low, u
 	return true;
 }
 
-static bool recall_word_is_same(const struct recalls *recalls, const struct cursor_note *read)
+/* Words that only tell calls apart are updated. */
+static bool recall_word_is_same(const struct recalls *recalls, struct recall_read *read)
 {
 	struct memory *memory = &recalls->cursor->private_.memory;
-	const uint8_t *word = read->size == 8 ? memory_piece(memory, read->addr, 8) : NULL;
+	struct cursor_note *note = &read->note;
+	const uint8_t *word = note->size == 8 ? memory_piece(memory, note->addr, 8) : NULL;
+	enum memory_status status = MEMORY_OK;
 	uint64_t value = 0;
 
 	if (word) /* the case for nearly all of them */
-		return read->status == MEMORY_OK && memcmp(word, &read->value, 8) == 0;
-	enum memory_status status = memory_peek(memory, read->addr, read->size, &value);
-	return status == (enum memory_status)read->status && (status != MEMORY_OK || value == read->value);
+		memcpy(&value, word, 8);
+	else
+		status = memory_peek(memory, note->addr, note->size, &value);
+	value = status == MEMORY_OK ? value : 0;
+	bool is_same = status == (enum memory_status)note->status && value == note->value;
+	if (!is_same && !read->is_needed) {
+		note->value = value;
+		note->status = (uint8_t)status;
+	}
+	return is_same;
 }
 
-/* Are the words that were read between mark i and the next outer one unchanged? */
-static bool recall_mark_is_same(const struct recalls *recalls, size_t i)
+/* Are the words that were read between mark i and the next outer one unchanged? False if one is not that is
+ * needed. */
+static bool recall_mark_is_same(const struct recalls *recalls, size_t i, bool *ret_all)
 {
-	const struct recall *recall = recalls->now;
+	struct recall *recall = recalls->now;
 	const struct mark *mark = &recall->marks.at[i];
 	size_t from = i ? recall->marks.at[i - 1].n_reads : 0;
 
+	*ret_all = true;
 	if (from == mark->n_reads || recall_pages_are_same(recalls, mark->low, mark->high))
 		return true;
-	for (size_t read = from; read < mark->n_reads; read++)
-		if (!recall_word_is_same(recalls, &recall->reads.at[read]))
+	for (size_t at = from; at < mark->n_reads; at++) {
+		struct recall_read *read = &recall->reads.at[at];
+		if (recall_word_is_same(recalls, read))
+			continue;
+		if (read->is_needed)
 			return false;
+		*ret_all = false;
+	}
 	return true;
 }
 
 static size_t recall_verified_marks(struct recalls *recalls)
 {
+	bool is_all, was_all = true;
+
 	if (recalls->is_verified)
 		return recalls->verified;
 	recalls->is_verified = true;
-	while (recalls->verified < recalls->now->marks.n && recall_mark_is_same(recalls, recalls->verified))
+	while (recalls->verified < recalls->now->marks.n &&
+	       recall_mark_is_same(recalls, recalls->verified, &is_all)) {
 		recalls->verified++;
+		was_all &= is_all;
+		recalls->n_same += was_all;
+	}
 	return recalls->verified;
 }
 
@@ -223,7 +255,7 @@ bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope
 	recalls->tid = tid;
 	recalls->scope = scope;
 	recalls->cursor = cursor;
-	recalls->met = recalls->verified = 0;
+	recalls->met = recalls->verified = recalls->n_same = 0;
 	recalls->is_verified = false;
 	if (!recalls->now)
 		return false;
@@ -232,6 +264,41 @@ bool recalls_begin(struct recalls *recalls, pid_t tid, struct recall_scope scope
 	cursor_note_into(cursor, &recalls->log);
 	recalls->n_ahead = recall_still_holds(recalls->now, &scope) ? recalls->now->marks.n : 0;
 	return true;
+}
+
+/*
+ * The rest has the same frames, but some of its calls are new, or it is not known which. What told them apart
+ * is no longer known, except for the registers at the mark.
+ */
+static void recall_lose_calls(struct recalls *recalls, struct mark *mark)
+{
+	struct recall *recall = recalls->now;
+
+	for (size_t i = 0; i < recalls->met; i++)
+		recall->marks.at[i].is_stale = true;
+	for (size_t i = 0; i < mark->n_frames; i++)
+		if (recall->frames.at[i].cfa != FRAME_OF_COROUTINE)
+			recall->frames.at[i].held = 0;
+	mark->regs = *recalls->cursor->private_.frame;
+	mark->is_stale = false;
+}
+
+/* Which calls of the rest are the same? */
+static void recall_compare_calls(struct recalls *recalls, struct stack *stack)
+{
+	const struct recall *recall = recalls->now;
+	struct mark *mark = &recalls->now->marks.at[recalls->met - 1];
+	bool are_words_same = recalls->n_same >= recalls->met;
+	bool are_regs_same =
+		mark->is_stale ||
+		recall_regs_are_same(&mark->regs, recalls->cursor->private_.frame, mark->telling);
+
+	stack->is_new_inside = !are_words_same || !are_regs_same;
+	/* The words between two marks belong to calls inside the outer one. */
+	stack->n_same =
+		(uint32_t)(are_words_same ? mark->n_frames : recall->marks.at[recalls->n_same].n_frames);
+	if (stack->is_new_inside || mark->is_stale)
+		recall_lose_calls(recalls, mark);
 }
 
 static void recall_append_rest(struct recalls *recalls, const struct mark *mark, struct stack *stack,
@@ -275,6 +342,7 @@ bool recalls_meet(struct recalls *recalls, const struct recall_state *state, str
 	    recalls->n_ahead <= recall_verified_marks(recalls) &&
 	    n_before + recall->marks.at[recalls->n_ahead - 1].n_frames < STACK_MAX_FRAMES) {
 		recalls->met = recalls->n_ahead;
+		recall_compare_calls(recalls, stack);
 		recall_append_rest(recalls, &recall->marks.at[recalls->met - 1], stack, ret_steps);
 		return true;
 	}
@@ -315,27 +383,36 @@ static void recall_keep_pages(struct recall *recall, const struct sample *sample
 		recall->pages.at[recall->pages.n++] = sample->deep[i].hash;
 }
 
-static void recall_keep_read(struct recall *recall, const struct cursor_note *read, struct mark *mark)
+static void recall_keep_read(struct recall *recall, const struct cursor_note *read, bool is_needed,
+			     struct mark *mark)
 {
-	vec_push(&recall->reads, *read);
+	vec_push(&recall->reads, ((struct recall_read){ *read, is_needed }));
 	mark->low = read->addr < mark->low ? read->addr : mark->low;
 	mark->high = read->addr + read->size > mark->high ? read->addr + read->size : mark->high;
 	if (read->status != MEMORY_OK)
 		mark->low = 0; /* not in a page: it must be read again */
 }
 
+/* What the walk depends on, and what tells calls apart as well. */
+struct recall_needs {
+	struct needs plain, telling;
+};
+
 /* The notes of the walk from the newest back to number `from`. */
-static void recall_keep_notes(struct recalls *recalls, size_t from, struct needs *needs, struct mark *mark)
+static void recall_keep_notes(struct recalls *recalls, size_t from, struct recall_needs *needs,
+			      struct mark *mark)
 {
 	mark->low = UINT64_MAX;
 	mark->high = 0;
 	while (recalls->log.notes.n > from) {
 		const struct cursor_note *note = &recalls->log.notes.at[--recalls->log.notes.n];
-		if (needs_take(needs, recalls->isa, note))
-			recall_keep_read(recalls->now, note, mark);
+		bool is_needed = needs_take(&needs->plain, recalls->isa, note);
+		if (needs_take(&needs->telling, recalls->isa, note))
+			recall_keep_read(recalls->now, note, is_needed, mark);
 	}
 	mark->n_reads = recalls->now->reads.n;
-	mark->needed = needs->needed | 1ull << recalls->isa->sp;
+	mark->needed = needs->plain.needed | 1ull << recalls->isa->sp;
+	mark->telling = needs->telling.needed;
 }
 
 /* Marks of the walk, outermost first. n_own: frames that were walked, not recalled. */
@@ -343,7 +420,10 @@ static void recall_keep_marks(struct recalls *recalls, const struct stack *stack
 {
 	struct recall *recall = recalls->now;
 	struct mark last = recall->marks.n ? recall->marks.at[recall->marks.n - 1] : (struct mark){ 0 };
-	struct needs needs = { .needed = last.needed, .frame = UINT64_MAX, .tells = true };
+	struct recall_needs needs = {
+		.plain = { .needed = last.needed, .frame = UINT64_MAX },
+		.telling = { .needed = last.telling | last.needed, .frame = UINT64_MAX, .tells = true }
+	};
 	size_t at = n_own;
 
 	for (size_t i = recalls->marks.n; i-- > 0;) {

@@ -31,7 +31,8 @@ const char *verdict_name(enum verdict verdict)
 void stack_clear(struct stack *stack)
 {
 	vec_clear(&stack->frames);
-	stack->n_kernel = stack->n_shared = 0;
+	stack->n_kernel = stack->n_shared = stack->n_same = 0;
+	stack->is_new_inside = false;
 	stack->has_callee = false;
 	stack->serial = stack->shared_serial = stack->reach = stack->elsewhere = 0;
 	stack->has_jit = false;

@@ -51,8 +51,10 @@ struct stack {
 			    has just returned */
 	enum stack_end end;
 	/* If only a part of the stack was walked: how many of its outermost frames are the same as in stack
-	 * shared_serial. Serials are unique in one unwinder; 0 = not numbered. */
-	uint32_t n_shared;
+	 * shared_serial, and how many of them may still be the same calls. Serials are unique in one
+	 * unwinder; 0 = not numbered. */
+	uint32_t n_shared, n_same;
+	bool is_new_inside; /* all calls inside these n_same frames are new */
 	uint64_t serial, shared_serial;
 	uint64_t reach;     /* end of the outermost word of memory that was needed */
 	bool has_jit;       /* the part that was walked, not recalled, contains JIT code */

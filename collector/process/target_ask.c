@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -37,8 +38,13 @@ struct ask_map {
 static bool ask_real_id(const char *status, const char *name, unsigned *ret)
 {
 	const char *line = strstr(status, name);
+	char *end = NULL;
 
-	return line && sscanf(line + strlen(name), "%u", ret) == 1;
+	if (!line)
+		return false;
+	line += strlen(name);
+	*ret = (unsigned)strtoul(line, &end, 10);
+	return end > line;
 }
 
 static bool ask_status(pid_t pid, struct user *ret)

@@ -3,11 +3,13 @@
  * recall: a thread's previous stack, so that only the changed part of the next one is unwound.
  *
  * A walk from some frame outwards depends only on that frame's registers and the words it reads, and not on
- * all of them: most restored registers are never needed, neither for unwinding nor to distinguish one call of
- * a function from the next. So a recall stores, every few frames, the registers and which of them were needed
- * (a mark), and the words that were needed. When a new walk reaches a mark with the same registers, and these
- * words are unchanged, the rest of the stack is exactly the same. Words in pages with the same hash are not
- * compared one by one.
+ * all of them: most restored registers are never needed. So a recall stores, every few frames, the registers
+ * and which of them were needed (a mark), and the words that were needed. When a new walk reaches a mark with
+ * the same registers, and these words are unchanged, the rest of the stack has exactly the same frames. Words
+ * in pages with the same hash are not compared one by one.
+ *
+ * Other registers and words distinguish one call of a function from the next (activations.h). If only these
+ * have changed, the frames are the same, but some of the calls are new.
  *
  * Only stacks of at least RECALL_LEAST frames are stored: unwinding shorter ones takes no longer than storing
  * them.

@@ -3,6 +3,7 @@
 """`cpprof trace` compared with and next to other tools: the same counts as uftrace, ltrace, perf and bpftrace, complete stacks while
 returns are probed, the two programs of examples/, and no probes left after SIGKILL. usage: trace_peers.py [KILLS [SEED]]: with
 KILLS, only the last, that many times; needs CPPROF and BUILD in the environment."""
+import faulthandler
 import json
 import os
 import random
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import trace_permission
@@ -23,6 +25,7 @@ CALLS = os.path.join(BUILD, "tests", "e2e", "calls")
 KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 PEER_SECONDS = 60
+HANG_SECONDS = 200  # then it prints what it waits for; ctest ends it at 300
 passed = failed = 0
 
 
@@ -108,10 +111,14 @@ def start_bpftrace(program):
     """Starts bpftrace and waits for its probes; None if it does not run here."""
     peer = subprocess.Popen(["bpftrace", "-e", program + ' BEGIN { printf("ready\\n"); }'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = []
+    late = threading.Timer(PEER_SECONDS, peer.kill)
+    late.start()
     for line in peer.stdout:
         lines.append(line)
         if "ready" in line:
+            late.cancel()
             return peer
+    late.cancel()
     peer.wait()
     print("skipped: bpftrace does not run here: " + " ".join(lines).strip()[:200])
     return None
@@ -146,8 +153,15 @@ def words_of(peer, stream):
         return None
 
 
+def perf_probe(words):
+    try:
+        return subprocess.run(["perf", "probe", "-q", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=PEER_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def perf_probes(*commands):
-    return shutil.which("perf") and all(subprocess.run(["perf", "probe", "-q", *words], capture_output=True).returncode == 0 for words in commands)
+    return shutil.which("perf") and all(perf_probe(words) for words in commands)
 
 
 def check_counts_of_all():
@@ -350,8 +364,18 @@ def check_kills():
     check("probes were set in enough cases", n_probed >= KILLS / 10, n_probed)
 
 
+def tell_where():
+    """For the case that this test does not end: what it waits for."""
+    faulthandler.dump_traceback()
+    print(subprocess.run(["ps", "-o", "pid,ppid,etimes,stat,wchan:24,args", "--forest", "-s", str(os.getsid(0))], capture_output=True, text=True).stdout, flush=True)
+
+
 folder = tempfile.mkdtemp()
 os.chdir(folder)
+if len(sys.argv) < 2:
+    hang = threading.Timer(HANG_SECONDS, tell_where)
+    hang.daemon = True
+    hang.start()
 permitted()
 if len(sys.argv) < 2:
     check_stories()

@@ -10,7 +10,8 @@
 #include "profile/epochs_private.h"
 #include "profile/thin.h"
 
-#define STEEPNESS 1.6 /* the power of the size that the limit for rare paths about follows */
+/* As measured: to divide the size by x, paths need about x^STEEPNESS times as many samples to be kept. */
+#define STEEPNESS 1.6
 
 static void fit_pack(struct profile *profile, struct writer *ret)
 {

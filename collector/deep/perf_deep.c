@@ -27,7 +27,8 @@ static uint32_t deep_highest(const int *cpus, size_t n)
 }
 
 /* Not for kernels without type information, or with other structures. */
-/* The address of a thread's storage: both members are the first of what they are in. */
+/* Where a task has the address of its thread-local storage: thread.fsbase, or thread.uw.tp_value, which is
+ * the first member of uw. */
 static uint32_t deep_find_storage(const struct kernel_member *thread, const struct kernel_member *storage)
 {
 	return thread->is_found && storage->is_found ? thread->offset + storage->offset : 0;

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,39 +12,13 @@
 #include "profile/check.h"
 #include "profile/keep_process.h"
 #include "profile/merge.h"
+#include "tests/support/database.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
 #define SECOND 1000000000ull
 #define HOUR_S 3600ull
 #define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* on the hour */
-
-static char folder[64];
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
-static struct epochs *database_new(void)
-{
-	struct epochs *epochs = NULL;
-	struct diag diag = { 0 };
-
-	snprintf(folder, sizeof(folder), "/tmp/cpprof_epochs.XXXXXX");
-	CHECK(mkdtemp(folder) != NULL);
-	CHECK_EQ(epochs_open(folder, true, &epochs, &diag), 0);
-	return epochs;
-}
-
-static void database_done(struct epochs *epochs)
-{
-	epochs_close(epochs);
-	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 /* A profile from that many seconds after START; ten minutes long. */
 static struct profile *epoch_at(uint64_t second)
@@ -81,7 +54,7 @@ static size_t count_files(const char *name)
 	char path[128];
 	size_t n = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", database_folder(), name);
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	while (dir && (entry = readdir(dir)))
@@ -129,7 +102,7 @@ TEST(names_are_stored_once_per_image_and_not_in_epochs)
 	put_at(epochs, 600);
 	CHECK(n_images > 0);
 	CHECK_EQ(count_files("images"), n_images);
-	snprintf(path, sizeof(path), "%s/epochs/%s", folder, epochs_list(epochs, &n)[0].name);
+	snprintf(path, sizeof(path), "%s/epochs/%s", database_folder(), epochs_list(epochs, &n)[0].name);
 	OWNED struct profile *plain = NULL;
 	struct diag diag = { 0 };
 	CHECK_EQ(profile_read(path, &plain, &diag), 0);
@@ -199,7 +172,7 @@ TEST(code_without_a_symbol_is_looked_up_again_after_a_day)
 	profile->functions.at[0].source = MAP_FROM_NOTHING;
 	CHECK_EQ(epochs_put_names(epochs, profile, &diag), 0);
 	CHECK_EQ(epochs_lack_names(epochs, profile, image, &vaddr, 1), 0);
-	snprintf(path, sizeof(path), "%s/images", folder);
+	snprintf(path, sizeof(path), "%s/images", database_folder());
 	DIR *dir = opendir(path);
 	const struct timespec past[2] = { { .tv_sec = 1700000000 }, { .tv_sec = 1700000000 } };
 	while ((entry = readdir(dir)))
@@ -282,7 +255,7 @@ TEST(a_damaged_epoch_is_left_out)
 
 	put_at(epochs, 0);
 	put_at(epochs, 600);
-	snprintf(path, sizeof(path), "%s/epochs/%s", folder, epochs_list(epochs, &n)[0].name);
+	snprintf(path, sizeof(path), "%s/epochs/%s", database_folder(), epochs_list(epochs, &n)[0].name);
 	CHECK_EQ(truncate(path, 100), 0);
 	OWNED struct profile *rest = read_all(epochs, NULL, &n_bad);
 	CHECK_EQ(n_bad, 1);
@@ -462,7 +435,7 @@ TEST(a_second_writer_is_refused)
 	if (pid == 0) {
 		struct epochs *second = NULL;
 		struct diag diag = { 0 };
-		_exit(epochs_open(folder, true, &second, &diag) == -EBUSY ? 0 : 1);
+		_exit(epochs_open(database_folder(), true, &second, &diag) == -EBUSY ? 0 : 1);
 	}
 	int status = 1;
 	waitpid(pid, &status, 0);
@@ -476,10 +449,10 @@ TEST(a_database_of_a_later_version_is_refused)
 	char path[128];
 	struct diag diag = { 0 };
 
-	snprintf(path, sizeof(path), "%s/version", folder);
+	snprintf(path, sizeof(path), "%s/version", database_folder());
 	FILE *file = fopen(path, "w");
 	CHECK(file && fputs("cpprof database 2\n", file) >= 0 && fclose(file) == 0);
-	CHECK_EQ(epochs_open(folder, false, &again, &diag), -EBADMSG);
+	CHECK_EQ(epochs_open(database_folder(), false, &again, &diag), -EBADMSG);
 	CHECK(strstr(diag.why, "later version") != NULL);
 	CHECK_EQ(epochs_open("/tmp", false, &again, &diag), -ENOENT);
 	database_done(epochs);

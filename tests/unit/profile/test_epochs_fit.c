@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <ftw.h>
 #include <stdlib.h>
 
 #include "profile/check.h"
 #include "profile/epochs_private.h"
+#include "tests/support/database.h"
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
@@ -12,34 +12,6 @@
 #define HOUR_MS 3600000ull
 #define START_MS (1700000000000ull / HOUR_MS * HOUR_MS)
 #define N_PATHS 20000
-
-static char folder[64];
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-	(void)st;
-	(void)kind;
-	(void)at;
-	return remove(path);
-}
-
-static struct epochs *database_new(size_t epoch_bytes)
-{
-	struct epochs *epochs = NULL;
-	struct diag diag = { 0 };
-
-	snprintf(folder, sizeof(folder), "/tmp/cpprof_epochs.XXXXXX");
-	CHECK(mkdtemp(folder) != NULL);
-	CHECK_EQ(epochs_open(folder, true, &epochs, &diag), 0);
-	epochs_limit(epochs, epoch_bytes);
-	return epochs;
-}
-
-static void database_done(struct epochs *epochs)
-{
-	epochs_close(epochs);
-	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 /* The nth epoch: every sample has another path. */
 static struct profile *epoch_of_paths(uint64_t nth)
@@ -73,11 +45,12 @@ static struct profile *read_all(struct epochs *epochs)
 /* The size of one epoch that has at most so many bytes. */
 static size_t check_epoch(size_t max_bytes)
 {
-	struct epochs *epochs = database_new(max_bytes);
+	struct epochs *epochs = database_new();
 	OWNED struct profile *many = epoch_of_paths(0);
 	struct diag diag = { 0 };
 	size_t n;
 
+	epochs_limit(epochs, max_bytes);
 	CHECK_EQ(epochs_put(epochs, many, &diag), 0);
 	size_t bytes = epochs_list(epochs, &n)[0].bytes;
 	OWNED struct profile *all = read_all(epochs);
@@ -101,11 +74,12 @@ TEST(an_epoch_keeps_its_size_and_its_sums)
 TEST(an_hour_keeps_its_size_and_its_sums)
 {
 	size_t limit = 20000, n;
-	struct epochs *epochs = database_new(limit);
+	struct epochs *epochs = database_new();
 	struct epochs_limits limits = { .hours_after_s = 1 };
 	struct diag diag = { 0 };
 	uint64_t samples = 0;
 
+	epochs_limit(epochs, limit);
 	for (uint64_t i = 0; i < 6; i++) {
 		OWNED struct profile *many = epoch_of_paths(i);
 		samples += profile_sum(many, 0);

@@ -21,7 +21,7 @@
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
 #define KNOWN_HINTS 4096
-#define HASH_RUN 16 /* words hashed without a loop */
+#define HASH_RUN 32 /* words hashed in one round of a loop */
 
 /* The kernel gives some of the functions used here to programs under its own licence only. */
 char cpprof_license[] SEC("license") = "GPL";

@@ -32,16 +32,18 @@ static const struct {
 
 static bool kernel_text_is(struct bytes strings, uint32_t offset, const char *text)
 {
+	/* Nearly all differ in the first character: there are a hundred thousand types. */
+	if (offset >= strings.len || strings.at[offset] != (uint8_t)*text)
+		return false;
 	size_t len = strlen(text) + 1;
-
-	return offset < strings.len && strings.len - offset >= len &&
-	       memcmp(strings.at + offset, text, len) == 0;
+	return strings.len - offset >= len && memcmp(strings.at + offset, text, len) == 0;
 }
 
 /* Type information, taken apart. */
 struct kernel_btf {
 	struct bytes types, strings;
-	VEC(uint32_t) at; /* where in types each of them is, by its number less 1 */
+	VEC(uint32_t) at;     /* where in types each of them is, by its number less 1 */
+	VEC(uint32_t) wanted; /* where the structures are whose members are searched for */
 };
 
 /* A type, and the parts that follow it. */
@@ -89,12 +91,21 @@ static void kernel_look_for(const struct kernel_btf *btf, const struct kernel_ty
 	}
 }
 
-static void kernel_look_at_structs(const struct kernel_btf *btf, struct kernel_member *members, size_t n)
+static bool kernel_is_wanted(const struct kernel_btf *btf, const struct kernel_type *type,
+			     const struct kernel_member *members, size_t n)
+{
+	for (size_t i = 0; BTF_INFO_KIND(type->head.info) == BTF_KIND_STRUCT && i < n; i++)
+		if (kernel_text_is(btf->strings, type->head.name_off, members[i].structure))
+			return true;
+	return false;
+}
+
+static void kernel_look_at_wanted(const struct kernel_btf *btf, struct kernel_member *members, size_t n)
 {
 	struct kernel_type type;
 
-	for (size_t i = 0; i < btf->at.n && kernel_read_type(btf->types, btf->at.at[i], &type); i++)
-		for (size_t k = 0; BTF_INFO_KIND(type.head.info) == BTF_KIND_STRUCT && k < n; k++)
+	for (size_t i = 0; i < btf->wanted.n; i++)
+		for (size_t k = 0; kernel_read_type(btf->types, btf->wanted.at[i], &type) && k < n; k++)
 			if (kernel_text_is(btf->strings, type.head.name_off, members[k].structure))
 				kernel_look_for(btf, &type, 0, 0, &members[k]);
 }
@@ -124,10 +135,14 @@ bool kernel_types_search(struct bytes from, struct kernel_member *members, size_
 		return false;
 	btf.types = (struct bytes){ rest.at + header.type_off, header.type_len };
 	btf.strings = (struct bytes){ rest.at + header.str_off, header.str_len };
-	for (size_t at = 0; kernel_read_type(btf.types, at, &type); at += sizeof(type.head) + type.parts.len)
+	for (size_t at = 0; kernel_read_type(btf.types, at, &type); at += sizeof(type.head) + type.parts.len) {
 		vec_push(&btf.at, (uint32_t)at);
-	kernel_look_at_structs(&btf, members, n);
+		if (kernel_is_wanted(&btf, &type, members, n))
+			vec_push(&btf.wanted, (uint32_t)at);
+	}
+	kernel_look_at_wanted(&btf, members, n);
 	vec_done(&btf.at);
+	vec_done(&btf.wanted);
 	return kernel_has_all(members, n);
 }
 

@@ -9,23 +9,42 @@ static __always_inline __u64 hash_round(__u64 lane, __u64 word)
 	return __builtin_bswap64(lane ^ word) * DEEP_FACTOR;
 }
 
-/* As deep_hash() in collector/deep computes it. */
-static __always_inline __u64 hash_page(const __u64 *words)
-{
-	__u64 a = 1, b = 2, c = 3, d = 4, hash;
+/* State of the loop over the words of a page. */
+struct hash_loop {
+	const struct deep_page_record *page;
+	__u64 a, b, c, d;
+};
 
-#pragma clang loop unroll(disable)
-	for (int i = 0; i < DEEP_PAGE / 8; i += HASH_RUN) {
-		const __u64 *run = words + i;
+/* A part of a page. The verifier follows a plain loop through all of the page's words, which takes it a
+ * millisecond; it follows this function only two or three times. */
+static long hash_run(__u64 index, struct hash_loop *loop)
+{
+	if (index >= DEEP_PAGE / 8 / HASH_RUN)
+		return 1;
+	const __u64 *run = loop->page->words + index * HASH_RUN;
+	__u64 a = loop->a, b = loop->b, c = loop->c, d = loop->d;
 #pragma unroll
-		for (int j = 0; j < HASH_RUN; j += DEEP_LANES) {
-			a = hash_round(a, run[j]);
-			b = hash_round(b, run[j + 1]);
-			c = hash_round(c, run[j + 2]);
-			d = hash_round(d, run[j + 3]);
-		}
+	for (int i = 0; i < HASH_RUN; i += DEEP_LANES) {
+		a = hash_round(a, run[i]);
+		b = hash_round(b, run[i + 1]);
+		c = hash_round(c, run[i + 2]);
+		d = hash_round(d, run[i + 3]);
 	}
-	hash = hash_round(hash_round(hash_round(hash_round(0, a), b), c), d);
+	loop->a = a;
+	loop->b = b;
+	loop->c = c;
+	loop->d = d;
+	return 0;
+}
+
+/* As deep_hash() in collector/deep computes it. */
+static __always_inline __u64 hash_page(const struct deep_page_record *page)
+{
+	struct hash_loop loop = { page, 1, 2, 3, 4 };
+	__u64 hash;
+
+	bpf_loop(DEEP_PAGE / 8 / HASH_RUN, hash_run, &loop, 0);
+	hash = hash_round(hash_round(hash_round(hash_round(0, loop.a), loop.b), loop.c), loop.d);
 	return hash_round(hash_round(hash, 0),
 			  0); /* two rounds more, so that the last words reach all bits */
 }
@@ -72,7 +91,7 @@ static long copy_page(__u64 index, struct loop *loop)
 		return 1;
 	int is_there = bpf_probe_read_user(record->words, DEEP_PAGE, (void *)key.addr) == 0;
 	if (is_there)
-		hash = hash_page(record->words);
+		hash = hash_page(record);
 	if (!note_page(loop, index, hash))
 		return 1;
 	if (!is_there || is_known(&key, hash) || !may_write())

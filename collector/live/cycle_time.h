@@ -9,5 +9,5 @@
 
 #include <stdint.h>
 
-/* In femtoseconds; takes about a millisecond. 0 = not implemented for this machine. */
+/* In femtoseconds; takes at most a millisecond. 0 = not implemented for this machine. */
 uint64_t cycle_time_measure(void);

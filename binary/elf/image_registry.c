@@ -26,12 +26,24 @@
 
 #define FIRST_BLOCK_LOG2 6
 
+/* A file that was opened. Compared in full, not by its hash: whoever owns a file can choose its size and its
+ * times such that the hash is that of another user's file. */
+struct registry_file {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec modified, changed;
+	image_id image;
+};
+
 /* Blocks double in size and do not move, so readers need no lock. */
 struct images {
 	struct image **blocks[32 - FIRST_BLOCK_LOG2];
 	atomic_size_t n;
 	pthread_mutex_t lock; /* for adding, and for everything below */
-	struct map by_file, by_build_id;
+	VEC(struct registry_file) files;
+	struct slots by_file;
+	struct map by_build_id;
 	VEC(image_id) pseudos;
 	struct slots by_name; /* of pseudos */
 };
@@ -46,6 +58,7 @@ struct images *images_new(void)
 	struct images *images = alloc_zero(1, sizeof(*images));
 
 	pthread_mutex_init(&images->lock, NULL);
+	slots_init(&images->by_file);
 	slots_init(&images->by_name);
 	return images;
 }
@@ -97,7 +110,8 @@ void images_free(struct images *images)
 		image_free(registry_look_up(images, (image_id)i));
 	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
 		free(images->blocks[i]);
-	map_done(&images->by_file);
+	vec_done(&images->files);
+	slots_done(&images->by_file);
 	map_done(&images->by_build_id);
 	vec_done(&images->pseudos);
 	slots_done(&images->by_name);
@@ -114,10 +128,34 @@ void images_rest(struct images *images)
 	}
 }
 
-static uint64_t registry_file_key(const struct stat *st)
+static struct registry_file registry_file_of(const struct stat *st)
 {
-	return hash_u64(st->st_dev) ^ hash_u64(st->st_ino * 31 + (uint64_t)st->st_size) ^
-	       hash_u64((uint64_t)st->st_mtim.tv_sec * 1000000007u + (uint64_t)st->st_mtim.tv_nsec);
+	return (struct registry_file){ st->st_dev,  st->st_ino,  st->st_size,
+				       st->st_mtim, st->st_ctim, IMAGE_NONE };
+}
+
+static bool registry_is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool registry_is_same_file(const void *owner, uint32_t index, const void *key)
+{
+	const struct registry_file *a = &((const struct images *)owner)->files.at[index], *b = key;
+
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       registry_is_same_time(&a->modified, &b->modified) &&
+	       registry_is_same_time(&a->changed, &b->changed);
+}
+
+static uint64_t registry_file_hash(const struct registry_file *file)
+{
+	return hash_u64(hash_u64(file->device) ^ file->inode);
+}
+
+static uint64_t registry_hash_of_file(const void *owner, uint32_t index)
+{
+	return registry_file_hash(&((const struct images *)owner)->files.at[index]);
 }
 
 static uint64_t registry_build_id_key(const struct build_id *id)
@@ -179,10 +217,11 @@ static int registry_open_fd(struct images *images, int fd, const char *path, siz
 	if (fstat(fd, &st) < 0)
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
 
-	uint64_t key = registry_file_key(&st);
-	image_id known = map_find(&images->by_file, key);
-	if (known != IMAGE_NONE) {
-		*ret = known;
+	struct registry_file file = registry_file_of(&st);
+	size_t slot =
+		slots_find(&images->by_file, registry_file_hash(&file), registry_is_same_file, images, &file);
+	if (images->by_file.at[slot] != SLOT_FREE) {
+		*ret = images->files.at[images->by_file.at[slot]].image;
 		return 0;
 	}
 
@@ -190,8 +229,9 @@ static int registry_open_fd(struct images *images, int fd, const char *path, siz
 	int error = image_open_file(fd, &st, path, read_limit, &image, diag);
 	if (error < 0)
 		return error;
-	*ret = registry_enter(images, &image);
-	map_put(&images->by_file, key, *ret);
+	*ret = file.image = registry_enter(images, &image);
+	vec_push(&images->files, file);
+	slots_put(&images->by_file, slot, (uint32_t)images->files.n - 1, registry_hash_of_file, images);
 	return 0;
 }
 

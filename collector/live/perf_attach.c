@@ -172,7 +172,7 @@ static size_t attach_new_threads(struct attaching *it, const struct pid_list *th
 static int attach_threads(struct attaching *it)
 {
 	struct pid_list threads = { 0 };
-	size_t per_thread = perf_events_per_thread(it->to->events);
+	size_t per_thread = perf_events_per_thread(it->to->events) + 1; /* and its hold */
 	int error = target_threads(it->pid, &threads);
 	bool is_first = true;
 
@@ -394,7 +394,7 @@ int perf_attach_all(struct perf_attach *attach, const struct perf_source_options
 int perf_attach_command(struct perf_attach *attach, const struct perf_source_options *options,
 			struct launch *launch, struct diag *diag)
 {
-	attach_raise_file_limit(perf_events_per_thread(attach->events) + 256);
+	attach_raise_file_limit(perf_events_per_thread(attach->events) + 1 + 256);
 
 	int error = perf_events_add(attach->events, launch->pid);
 	if (error)

@@ -337,6 +337,8 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 					.online = want->online };
 	perf_events_start_periods(events, want);
 	events_make_attrs(events, specs, n, want);
+	if (n && !want->is_machine && !want->is_probed)
+		perf_holds_init(&events->holds, &events->attrs.at[0]);
 
 	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
 	drain_set_layout(drain, &layout);
@@ -357,6 +359,7 @@ void perf_events_done(struct perf_events *events)
 	perf_deep_close(&events->deep);
 	perf_waits_close(&events->waits);
 	perf_probe_close(&events->probe);
+	perf_holds_done(&events->holds);
 	periods_done(&events->periods);
 	watched_done(&events->watched);
 	events_close_anchors(events);
@@ -456,7 +459,8 @@ int perf_events_add(struct perf_events *events, pid_t tid)
 
 	if (!error)
 		error = events_watch(events, tid);
-
+	if (!error)
+		perf_holds_add(&events->holds, tid);
 	while (error && events->fds.n > first) { /* a thread is watched on all CPUs or not at all */
 		periods_remove(&events->periods, events->fds.at[--events->fds.n].id);
 		close(events->fds.at[events->fds.n].fd);

@@ -19,6 +19,7 @@
 #include "collector/deep/perf_deep.h"
 #include "collector/live/drain.h"
 #include "collector/live/events.h"
+#include "collector/live/perf_holds.h"
 #include "collector/live/periods.h"
 #include "collector/live/watched.h"
 #include "collector/probe/perf_probe.h"
@@ -72,6 +73,7 @@ struct perf_events {
 	bool starts_later; /* applies to samples: what processes do is recorded from the beginning */
 	size_t ring_bytes; /* of one ring */
 	VEC(struct perf_fd) fds;
+	struct perf_holds holds; /* of threads that are watched */
 	struct periods periods;  /* of clocks */
 	struct perf_deep deep;   /* its event counts as one more attr, after the last */
 	struct perf_waits waits; /* its event counts as one more attr after that */

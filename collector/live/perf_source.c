@@ -140,10 +140,12 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 	case EVENT_FORK:
 		if (live->source.info.has_run_delays)
 			run_delays_add(&live->run_delays, ret->pid, ret->tid, true);
+		perf_holds_created(&live->events.holds, ret->fork.parent_tid);
 		stack_tops_forget(live->tops, ret->tid);
 		live_forget_needs(live, ret->tid);
 		return true;
 	case EVENT_EXIT:
+		perf_holds_remove(&live->events.holds, ret->tid);
 		deep_stacks_forget(live->deep, ret->tid);
 		stack_tops_forget(live->tops, ret->tid);
 		live_forget_needs(live, ret->tid);

@@ -31,8 +31,10 @@
  */
 struct mapped_file {
 	image_id image;
-	bool is_placed, is_executable; /* is_placed: the rest is known */
+	bool is_placed, is_executable; /* is_placed: offset and vaddr are known */
 	uint64_t offset, vaddr;        /* in the file; in the image */
+	char *path;                    /* of the mapping */
+	struct mapping_file file;
 };
 
 struct mapper {
@@ -41,6 +43,7 @@ struct mapper {
 	void *context;
 	struct map by_file; /* hash of the kernel's description -> files */
 	VEC(struct mapped_file) files;
+	struct mapped_file passing; /* one that is not remembered */
 	image_id vdso;
 };
 
@@ -59,6 +62,8 @@ void mapper_free(struct mapper *mapper)
 {
 	if (!mapper)
 		return;
+	for (size_t i = 0; i < mapper->files.n; i++)
+		free(mapper->files.at[i].path);
 	map_done(&mapper->by_file);
 	vec_done(&mapper->files);
 	free(mapper);
@@ -245,25 +250,54 @@ static uint64_t mapping_key_of(const struct mapping_file *file, const char *path
 	return key ^ hash_u64(file->inode ^ (uint64_t)file->major << 52 ^ (uint64_t)file->minor << 40);
 }
 
+/* Who makes a file can choose its path and build-id such that the hash is that of another file. */
+static bool mapping_is_same_file(const struct mapped_file *known, const struct mapping_file *file,
+				 const char *path)
+{
+	bool is_same = file->build_id.len
+			       ? build_id_equal(&known->file.build_id, &file->build_id)
+			       : !known->file.build_id.len && known->file.inode == file->inode &&
+					 known->file.major == file->major && known->file.minor == file->minor;
+
+	return is_same && strcmp(known->path, path) == 0;
+}
+
+/* With the build-id, the kernel does not report which file it is. In another mount namespace, anybody can put
+ * a file of any build-id at any path. */
+static bool mapping_may_be_another(const struct mapper *mapper, const struct mapping_file *file, image_id id)
+{
+	return file->build_id.len && images_peek(mapper->images, id)->foreign;
+}
+
+static struct mapped_file *mapping_remember(struct mapper *mapper, const struct mapping_file *file,
+					    const char *path, image_id id)
+{
+	if (mapping_may_be_another(mapper, file, id)) {
+		mapper->passing = (struct mapped_file){ .image = id };
+		return &mapper->passing;
+	}
+	map_put(&mapper->by_file, mapping_key_of(file, path), (uint32_t)mapper->files.n);
+	vec_push(&mapper->files,
+		 ((struct mapped_file){ .image = id, .path = alloc_text(path), .file = *file }));
+	return &mapper->files.at[mapper->files.n - 1];
+}
+
 /* NULL if it is not available. */
 static struct mapped_file *mapping_find_file(struct mapper *mapper, pid_t pid,
 					     const struct mapping_file *file, const struct mapping *m)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(m->path), cut = sizeof(deleted) - 1;
-	uint64_t key = mapping_key_of(file, m->path);
-	uint32_t known = map_find(&mapper->by_file, key);
+	uint32_t known = map_find(&mapper->by_file, mapping_key_of(file, m->path));
 
-	if (known != MAP_NONE)
+	if (known != MAP_NONE && mapping_is_same_file(&mapper->files.at[known], file, m->path))
 		return &mapper->files.at[known];
 	bool is_deleted = len > cut && strcmp(m->path + len - cut, deleted) == 0;
 	CLEANUP(freep) char *path = alloc_text_n(m->path, is_deleted ? len - cut : len);
 	image_id id = mapper->ops->open_file(mapper->context, pid, file, m, path);
 	if (id == IMAGE_NONE) /* failures are not remembered: another process may show the file */
 		return NULL;
-	map_put(&mapper->by_file, key, (uint32_t)mapper->files.n);
-	vec_push(&mapper->files, ((struct mapped_file){ .image = id }));
-	return &mapper->files.at[mapper->files.n - 1];
+	return mapping_remember(mapper, file, m->path, id);
 }
 
 static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
@@ -292,8 +326,10 @@ static bool mapping_place(const struct mapper *mapper, struct mapped_file *file,
 		return true;
 	if (!mapping_bias(image, m->start, m->file_offset, m->is_executable, &m->bias))
 		return false;
-	*file = (struct mapped_file){ file->image, true, m->is_executable, m->file_offset,
-				      m->start - m->bias };
+	file->is_placed = true;
+	file->is_executable = m->is_executable;
+	file->offset = m->file_offset;
+	file->vaddr = m->start - m->bias;
 	return true;
 }
 

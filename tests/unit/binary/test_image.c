@@ -372,6 +372,51 @@ TEST(holes_of_huge_files_are_not_read)
 	unlink(path);
 }
 
+/* An ELF file without build-id, of this size and time. Returns its inode number. */
+static ino_t write_elf(const char *path, const char *code, off_t size, const struct timespec *modified)
+{
+	struct elf_part part = { ".text", 0x1000, PF_X | PF_R, { (const uint8_t *)code, 4 }, 0 };
+	struct writer elf = { 0 };
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct stat st;
+
+	elf_make(&elf, EM_X86_64, 0, ELF_WITHOUT_SECTIONS, &part, 1);
+	CHECK_EQ(pwrite(fd, elf.at, elf.len, 0), elf.len);
+	CHECK_EQ(ftruncate(fd, size), 0);
+	CHECK_EQ(futimens(fd, (struct timespec[]){ *modified, *modified }), 0);
+	CHECK_EQ(fstat(fd, &st), 0);
+	writer_done(&elf);
+	close(fd);
+	return st.st_ino;
+}
+
+/* The owner of a file chooses its size and time. What is remembered of it must not be taken for that of
+ * another file: here inode * 31 + size are the same. */
+TEST(a_file_cannot_pass_for_another_by_its_size_and_time)
+{
+	char folder[] = "/tmp/cpprof_test_XXXXXX", path[2][64];
+	const struct timespec modified = { 1000000000, 0 };
+	struct images *images = images_new();
+	image_id ids[2];
+	ino_t inodes[2];
+
+	CHECK(mkdtemp(folder) != NULL);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%d", folder, i);
+		inodes[i] = write_elf(path[i], "code", 1 << 20, &modified);
+	}
+	int lower = inodes[0] < inodes[1] ? 0 : 1;
+	write_elf(path[lower], "evil", (1 << 20) + 31 * (off_t)(inodes[!lower] - inodes[lower]), &modified);
+	CHECK_EQ(images_open(images, path[lower], &ids[0], NULL), 0);
+	CHECK_EQ(images_open(images, path[!lower], &ids[1], NULL), 0);
+	CHECK(ids[0] != ids[1]);
+	CHECK_EQ(memcmp(image_code(images_get(images, ids[1]), 0x1000).at, "code", 4), 0);
+	images_free(images);
+	for (int i = 0; i < 2; i++)
+		unlink(path[i]);
+	rmdir(folder);
+}
+
 TEST(images_have_stable_addresses)
 {
 	struct images *images = images_new();

@@ -10,6 +10,7 @@
 
 #include "collector/process/mapping.h"
 #include "collector/process/target.h"
+#include "tests/elf_maker.h"
 
 /* As laid out by lld: the first page of the code in the file is the last of the data. */
 static const struct segment lld_segments[] = {
@@ -141,6 +142,64 @@ TEST(mapper_never_uses_another_file_with_the_same_name)
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
 	CHECK_EQ(mapping.bias, mapping.start - mapping.file_offset);
 	free((char *)map.path);
+	mapper_free(mapper);
+	images_free(images);
+}
+
+/* Opens one image after the other, whatever is asked for. */
+static image_id next_image(void *context, pid_t pid, const struct mapping_file *file,
+			   const struct mapping *mapping, const char *path)
+{
+	image_id **next = context;
+
+	(void)pid, (void)file, (void)mapping, (void)path;
+	return *(*next)++;
+}
+
+/* An ELF file of this mode; others can write it: it is foreign. */
+static image_id open_elf(struct images *images, const char *path, const char *code, mode_t mode)
+{
+	struct elf_part part = { ".text", 0x1000, PF_X | PF_R, { (const uint8_t *)code, 4 }, 0 };
+	struct writer elf = { 0 };
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	image_id id;
+
+	elf_make(&elf, EM_X86_64, 0, ELF_WITHOUT_SECTIONS, &part, 1);
+	CHECK_EQ(write(fd, elf.at, elf.len), elf.len);
+	CHECK_EQ(fchmod(fd, mode), 0);
+	CHECK_EQ(images_open_fd(images, fd, path, &id, NULL), 0);
+	CHECK_EQ(images_peek(images, id)->foreign != 0, (mode & S_IWOTH) != 0);
+	writer_done(&elf);
+	close(fd);
+	unlink(path);
+	return id;
+}
+
+/* In its own mount namespace, a user can put a file with false symbols at the path of any library and give it
+ * the same build-id. */
+TEST(mapper_does_not_use_a_foreign_file_for_other_processes)
+{
+	static const struct mapper_ops ops = { next_image, NULL };
+	struct images *images = images_new();
+	char folder[] = "/tmp/cpprof_test_XXXXXX", path[64];
+	struct mapping mapping = {
+		.start = 0x1000, .len = 0x1000, .is_executable = true, .path = "/lib/a.so"
+	};
+	struct mapping_file file = { .build_id = { 20, { 1, 2, 3 } } };
+
+	CHECK(mkdtemp(folder) != NULL);
+	snprintf(path, sizeof(path), "%s/a", folder);
+	image_id real = open_elf(images, path, "code", 0600), fake = open_elf(images, path, "evil", 0606);
+	image_id opened[] = { fake, real, IMAGE_NONE }, *next = opened;
+	struct mapper *mapper = mapper_new_with(images, &ops, &next);
+	mapper_resolve(mapper, 1, &file, &mapping);
+	CHECK_EQ(mapping.image, fake);
+	mapper_resolve(mapper, 2, &file, &mapping);
+	CHECK_EQ(mapping.image, real);
+	mapper_resolve(mapper, 3, &file, &mapping); /* not opened again */
+	CHECK_EQ(mapping.image, real);
+	CHECK(next == opened + 2);
+	rmdir(folder);
 	mapper_free(mapper);
 	images_free(images);
 }

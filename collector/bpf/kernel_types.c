@@ -135,7 +135,8 @@ bool kernel_types_search(struct bytes from, struct kernel_member *members, size_
 		return false;
 	btf.types = (struct bytes){ rest.at + header.type_off, header.type_len };
 	btf.strings = (struct bytes){ rest.at + header.str_off, header.str_len };
-	for (size_t at = 0; kernel_read_type(btf.types, at, &type); at += sizeof(type.head) + type.parts.len) {
+	for (size_t at = 0; kernel_read_type(btf.types, at, &type);
+	     at += sizeof(type.head) + type.parts.len) {
 		vec_push(&btf.at, (uint32_t)at);
 		if (kernel_is_wanted(&btf, &type, members, n))
 			vec_push(&btf.wanted, (uint32_t)at);

@@ -71,6 +71,19 @@ int fresh_file_follow(const char *path, char **ret)
 	return 0;
 }
 
+int fresh_file_overwrite(const char *path, int flags)
+{
+	CLEANUP(freep) char *at = NULL;
+	int error = fresh_file_follow(path, &at);
+
+	if (error)
+		return error;
+	if (strncmp(at, "/dev/", 5) != 0)
+		flags |= O_NOFOLLOW; /* a link that was made since then */
+	int fd = open(at, flags | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return fd < 0 ? -errno : fd;
+}
+
 /* A name that did not exist before. */
 static int fresh_file_make(struct fresh_file *file, mode_t mode)
 {

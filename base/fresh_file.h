@@ -29,6 +29,10 @@ struct fresh_file {
  */
 int fresh_file_follow(const char *path, char **ret);
 
+/* Opens a file that is written in place, for output that nobody reads before it is complete. Links are
+ * followed as above. A descriptor or -errno. */
+int fresh_file_overwrite(const char *path, int flags);
+
 /* Pipes and devices are opened directly; beside is then NULL. 0 or -errno. */
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode);
 /* Returns a stream, which owns the descriptor from then on. */

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/real_user.h"
 #include "cmd/cmd.h"
 
 #define LINE_MAX_LEN 4096
@@ -18,6 +19,23 @@ static int control_watch(struct control *control, int fd)
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 
 	return epoll_ctl(control->wake_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Whoever can write to it decides what is probed. */
+static bool control_is_ours(const struct stat *file)
+{
+	struct user user;
+	bool is_owner = file->st_uid == geteuid() || (real_user_find(&user) && file->st_uid == user.uid);
+
+	return is_owner && !(file->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int control_refuse(const char *path, struct diag *diag)
+{
+	diag_set(diag, -EACCES, "cannot use '%s' with --control", path);
+	diag_why(diag, "it belongs to another user, or others can write to it");
+	diag_hint(diag, "give a path that does not exist: cpprof makes a FIFO that only you can use");
+	return -EACCES;
 }
 
 /* Opened for reading and writing, so that it does not end when the first writer closes it. */
@@ -30,7 +48,7 @@ static int control_open_fifo(struct control *control, const char *path, struct d
 	else if (errno != EEXIST)
 		return diag_set(diag, -errno, "cannot make '%s'", path);
 	control->path = path;
-	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return diag_set(diag, -errno, "cannot open '%s'", path);
 	control->fifo.fd = fd;
@@ -39,7 +57,7 @@ static int control_open_fifo(struct control *control, const char *path, struct d
 		diag_why(diag, "it is not a FIFO");
 		return -EINVAL;
 	}
-	return control_watch(control, fd);
+	return control_is_ours(&file) ? control_watch(control, fd) : control_refuse(path, diag);
 }
 
 int control_open(struct control *control, int other, const char *path, bool with_terminal, struct diag *diag)

@@ -17,11 +17,12 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #define WAITING_MAX 16
 #define REQUEST_MAX 4096
-#define PATIENCE_MS 2000 /* for a client that sends no request, or does not read the answer */
+#define PATIENCE_MS 2000 /* for a client: until it has sent its request, and until it has read the answer */
 #define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define PROMETHEUS "text/plain; version=0.0.4; charset=utf-8"
 
@@ -88,12 +89,28 @@ int port_check(const char *address, struct diag *diag)
 
 /* ---- answers ------------------------------------------------------------------------------------ */
 
-/* Up to the empty line that ends the header. */
-static bool port_read(int fd, char *request)
+/* Waits until the client's socket is ready. False: the client took too long, or the port is closed. */
+static bool port_wait(const struct metrics_port *port, int fd, short events, uint64_t deadline_ns)
 {
+	struct pollfd fds[2] = { { .fd = fd, .events = events }, { .fd = port->end, .events = POLLIN } };
+	uint64_t now = clock_now_ns();
+	int n = now < deadline_ns ? poll(fds, 2, (int)((deadline_ns - now) / 1000000) + 1) : 0;
+
+	return n > 0 && !fds[1].revents;
+}
+
+static uint64_t port_deadline(void)
+{
+	return clock_now_ns() + PATIENCE_MS * 1000000ull;
+}
+
+/* Up to the empty line that ends the header. */
+static bool port_read(const struct metrics_port *port, int fd, char *request)
+{
+	uint64_t deadline = port_deadline();
 	size_t len = 0;
 
-	while (len < REQUEST_MAX) {
+	while (len < REQUEST_MAX && port_wait(port, fd, POLLIN, deadline)) {
 		ssize_t n = recv(fd, request + len, REQUEST_MAX - len, 0);
 		if (n <= 0)
 			return false;
@@ -105,14 +122,16 @@ static bool port_read(int fd, char *request)
 	return false;
 }
 
-static void port_send(int fd, const char *status, const char *type, const char *body)
+static void port_send(const struct metrics_port *port, int fd, const char *status, const char *type,
+		      const char *body)
 {
 	CLEANUP(text_done) struct text answer = { 0 };
+	uint64_t deadline = port_deadline();
 
 	text_printf(&answer,
 		    "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
 		    status, type, strlen(body), body);
-	for (size_t at = 0; at < answer.len;) {
+	for (size_t at = 0; at < answer.len && port_wait(port, fd, POLLOUT, deadline);) {
 		ssize_t n = send(fd, answer.at + at, answer.len - at, MSG_NOSIGNAL);
 		if (n <= 0)
 			return;
@@ -124,10 +143,10 @@ static void port_answer(struct metrics_port *port, int fd)
 {
 	char request[REQUEST_MAX + 1], path[64] = "";
 
-	if (!port_read(fd, request))
+	if (!port_read(port, fd, request))
 		return;
 	if (sscanf(request, "GET %63s HTTP/", path) != 1) {
-		port_send(fd, "405 Method Not Allowed", "text/plain", "only GET\n");
+		port_send(port, fd, "405 Method Not Allowed", "text/plain", "only GET\n");
 		return;
 	}
 	for (size_t i = 0; i < PORT_TEXT_N; i++) {
@@ -136,16 +155,15 @@ static void port_answer(struct metrics_port *port, int fd)
 		pthread_mutex_lock(&port->lock);
 		CLEANUP(freep) char *text = alloc_text(port->texts[i] ? port->texts[i] : "# EOF\n");
 		pthread_mutex_unlock(&port->lock);
-		port_send(fd, "200 OK", port_pages[i].type, text);
+		port_send(port, fd, "200 OK", port_pages[i].type, text);
 		return;
 	}
-	port_send(fd, "404 Not Found", "text/plain", "available: /metrics and /functions\n");
+	port_send(port, fd, "404 Not Found", "text/plain", "available: /metrics and /functions\n");
 }
 
 static void *port_run(void *context)
 {
 	struct metrics_port *port = context;
-	struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
 	struct pollfd fds[2] = { { .fd = port->socket, .events = POLLIN },
 				 { .fd = port->end, .events = POLLIN } };
 
@@ -154,11 +172,9 @@ static void *port_run(void *context)
 			return NULL;
 		if (fds[1].revents)
 			return NULL;
-		int fd = accept4(port->socket, NULL, NULL, SOCK_CLOEXEC);
+		int fd = accept4(port->socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0)
 			continue;
-		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 		port_answer(port, fd);
 		close(fd);
 	}

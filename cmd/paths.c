@@ -3,12 +3,14 @@
  * paths: counts the execution paths of a process through chosen functions.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fresh_file.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/paths_print.h"
@@ -146,13 +148,14 @@ static int paths_show_plan(const struct paths_command *c, const struct paths *pa
 
 static int paths_show(struct paths_command *c, const struct paths *paths, bool is_whole)
 {
-	CLEANUP(fclosep) FILE *file = c->output ? fopen(c->output, "we") : NULL;
+	int fd = c->output ? fresh_file_overwrite(c->output, O_WRONLY) : -1;
+	CLEANUP(fclosep) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	FILE *to = file ? file : stdout;
 	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
 	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, is_whole };
 	struct diag diag = { 0 };
 	uint64_t n = 0;
-	int error = c->output && !file ? -errno : 0;
+	int error = c->output && fd < 0 ? fd : 0;
 
 	for (size_t i = 0; i < paths->notes.n; i++)
 		cmd_say(paths->notes.at[i]);

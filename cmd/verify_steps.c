@@ -3,9 +3,11 @@
  * verify steps: compares unwound stacks with what the CPU really did.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/fresh_file.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/step_print.h"
@@ -149,10 +151,11 @@ int verify_steps_command(int argc, char **argv)
 	int code = steps_parse(&r, argc, argv);
 	if (code >= 0)
 		return code;
-	FILE *to = r.output ? fopen(r.output, "we") : stdout;
+	int fd = r.output ? fresh_file_overwrite(r.output, O_WRONLY) : -1;
+	FILE *to = !r.output ? stdout : fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!to) {
 		struct diag diag;
-		diag_set(&diag, -errno, "cannot write '%s'", r.output);
+		diag_set(&diag, fd < 0 ? fd : -errno, "cannot write '%s'", r.output);
 		return cmd_fail(&diag);
 	}
 	code = steps_verify(&r, to);

@@ -6,12 +6,14 @@
 #include "verify/step_session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/fresh_file.h"
 #include "collector/perfdata/perf_tape.h"
 #include "collector/process/target.h"
 #include "collector/step/step_machine.h"
@@ -321,8 +323,10 @@ static int step_open_files(struct step_session *s, struct diag *diag)
 {
 	const char *truth = s->options.truth;
 
-	if (truth && !(s->truth_file = fopen(truth, "we")))
-		return diag_set(diag, -errno, "cannot write '%s'", truth);
+	int fd = truth ? fresh_file_overwrite(truth, O_WRONLY) : -1;
+
+	if (truth && (fd < 0 || !(s->truth_file = fdopen(fd, "w"))))
+		return diag_set(diag, fd < 0 ? fd : -errno, "cannot write '%s'", truth);
 	return s->options.tape ? perf_tape_open(s->options.tape, s->stepper->isa, &s->tape, diag) : 0;
 }
 

@@ -23,11 +23,18 @@ void perf_holds_init(struct perf_holds *holds, const struct perf_event_attr *eve
 						.exclude_hv = 1 };
 }
 
+static void hold_close(const struct perf_hold *hold)
+{
+	if (hold->processes >= 0)
+		close(hold->processes);
+	if (hold->all >= 0)
+		close(hold->all);
+}
+
 void perf_holds_done(struct perf_holds *holds)
 {
 	for (size_t i = 0; i < holds->all.n; i++)
-		if (holds->all.at[i].fd >= 0)
-			close(holds->all.at[i].fd);
+		hold_close(&holds->all.at[i]);
 	map_done(&holds->by_tid);
 	vec_done(&holds->all);
 }
@@ -40,14 +47,17 @@ static bool holds_has_room(int fd)
 	return (rlim_t)fd + FDS_RESERVED <= limit.rlim_cur;
 }
 
-static void hold_open(const struct perf_holds *holds, struct perf_hold *hold)
+/* -1 if it is refused. */
+static int holds_open(const struct perf_holds *holds, pid_t tid, bool is_for_threads)
 {
-	hold->is_tried = true;
-	hold->fd = (int)syscall(SYS_perf_event_open, &holds->attr, hold->tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (hold->fd >= 0 && !holds_has_room(hold->fd)) {
-		close(hold->fd);
-		hold->fd = -1;
-	}
+	struct perf_event_attr attr = holds->attr;
+
+	attr.inherit = attr.inherit_thread = is_for_threads;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 || holds_has_room(fd))
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* NULL if there are too many. */
@@ -58,29 +68,30 @@ static struct perf_hold *holds_get(struct perf_holds *holds, pid_t tid, bool *re
 	*ret_is_new = index == MAP_NONE;
 	if (index != MAP_NONE)
 		return &holds->all.at[index];
-	if (holds->all.n >= HOLDS_MAX)
+	if (!holds->attr.size || holds->all.n >= HOLDS_MAX)
 		return NULL;
 	map_put(&holds->by_tid, (uint32_t)tid, (uint32_t)holds->all.n);
-	vec_push(&holds->all, ((struct perf_hold){ .tid = tid, .fd = -1 }));
+	vec_push(&holds->all, ((struct perf_hold){ .tid = tid, .processes = -1, .all = -1 }));
 	return &holds->all.at[holds->all.n - 1];
 }
 
 void perf_holds_add(struct perf_holds *holds, pid_t tid)
 {
 	bool is_new;
-	struct perf_hold *hold = holds->attr.size ? holds_get(holds, tid, &is_new) : NULL;
+	struct perf_hold *hold = holds_get(holds, tid, &is_new);
 
-	if (hold && !hold->is_tried)
-		hold_open(holds, hold);
+	if (hold && is_new)
+		hold->processes = holds_open(holds, tid, true);
 }
 
 void perf_holds_created(struct perf_holds *holds, pid_t tid)
 {
 	bool is_new;
-	struct perf_hold *hold = holds->attr.size ? holds_get(holds, tid, &is_new) : NULL;
+	struct perf_hold *hold = holds_get(holds, tid, &is_new);
 
-	if (hold && !is_new && !hold->is_tried)
-		hold_open(holds, hold);
+	if (!hold || ++hold->n_created != 2)
+		return;
+	hold->all = holds_open(holds, tid, false);
 }
 
 void perf_holds_remove(struct perf_holds *holds, pid_t tid)
@@ -89,8 +100,7 @@ void perf_holds_remove(struct perf_holds *holds, pid_t tid)
 
 	if (index == MAP_NONE)
 		return;
-	if (holds->all.at[index].fd >= 0)
-		close(holds->all.at[index].fd);
+	hold_close(&holds->all.at[index]);
 	map_remove(&holds->by_tid, (uint32_t)tid);
 	struct perf_hold last = holds->all.at[--holds->all.n];
 	if (last.tid == tid)

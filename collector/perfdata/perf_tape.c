@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/fresh_file.h"
 #include "base/writer.h"
 #include "collector/perfdata/perf_writer.h"
 #include "collector/record/perf_regs.h"
@@ -44,10 +45,10 @@ int perf_tape_open(const char *path, const struct isa *isa, struct perf_tape **r
 		.exclude_callchain_user = 1,
 	};
 	struct perf_writer_event event = { &attr, "cpu-clock" };
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = fresh_file_overwrite(path, O_RDWR);
 
 	if (fd < 0)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
+		return diag_set(diag, fd, "cannot write '%s'", path);
 	struct perf_writer *writer = NULL;
 	int error = perf_writer_open(fd, path, &event, 1, &writer, diag);
 	if (error)

@@ -71,17 +71,28 @@ int fresh_file_follow(const char *path, char **ret)
 	return 0;
 }
 
-int fresh_file_overwrite(const char *path, int flags)
+int fresh_file_explain(const char *path, int error, struct diag *diag)
+{
+	diag_set(diag, error, "cannot write '%s'", path);
+	if (error != -EACCES)
+		return error;
+	diag_why(diag,
+		 "it is a symbolic link made by another user in a directory that everybody can write to");
+	diag_hint(diag, "give the file it points to, or a path in another directory");
+	return error;
+}
+
+int fresh_file_overwrite(const char *path, int flags, struct diag *diag)
 {
 	CLEANUP(freep) char *at = NULL;
 	int error = fresh_file_follow(path, &at);
 
 	if (error)
-		return error;
+		return fresh_file_explain(path, error, diag);
 	if (strncmp(at, "/dev/", 5) != 0)
 		flags |= O_NOFOLLOW; /* a link that was made since then */
 	int fd = open(at, flags | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return fd < 0 ? -errno : fd;
+	return fd < 0 ? diag_set(diag, -errno, "cannot write '%s'", path) : fd;
 }
 
 /* A name that did not exist before. */

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/diag.h"
+
 #define FRESH_PRIVATE 0             /* only the owner reads and writes it */
 #define FRESH_BY_UMASK ((mode_t)-1) /* according to the umask */
 
@@ -29,9 +31,12 @@ struct fresh_file {
  */
 int fresh_file_follow(const char *path, char **ret);
 
+/* Why a path cannot be written. Returns the error. */
+int fresh_file_explain(const char *path, int error, struct diag *diag);
+
 /* Opens a file that is written in place, for output that nobody reads before it is complete. Links are
  * followed as above. A descriptor or -errno. */
-int fresh_file_overwrite(const char *path, int flags);
+int fresh_file_overwrite(const char *path, int flags, struct diag *diag);
 
 /* Pipes and devices are opened directly; beside is then NULL. 0 or -errno. */
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode);

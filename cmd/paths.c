@@ -148,22 +148,25 @@ static int paths_show_plan(const struct paths_command *c, const struct paths *pa
 
 static int paths_show(struct paths_command *c, const struct paths *paths, bool is_whole)
 {
-	int fd = c->output ? fresh_file_overwrite(c->output, O_WRONLY) : -1;
+	struct diag diag = { 0 };
+	int fd = c->output ? fresh_file_overwrite(c->output, O_WRONLY, &diag) : -1;
+
+	if (c->output && fd < 0)
+		return cmd_fail(&diag);
 	CLEANUP(fclosep) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	FILE *to = file ? file : stdout;
 	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
 	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, is_whole };
-	struct diag diag = { 0 };
 	uint64_t n = 0;
-	int error = c->output && fd < 0 ? fd : 0;
+	int error = 0;
 
 	for (size_t i = 0; i < paths->notes.n; i++)
 		cmd_say(paths->notes.at[i]);
 	for (size_t i = 0; i < paths->functions.n; i++)
 		n += paths->functions.at[i].n_ways;
-	if (!error && c->format == 1)
+	if (c->format == 1)
 		error = paths_print_json(to, &print);
-	else if (!error)
+	else
 		paths_print_text(to, &print);
 	if (!error && (fflush(to) != 0 || ferror(to)))
 		error = -EIO;

@@ -151,13 +151,11 @@ int verify_steps_command(int argc, char **argv)
 	int code = steps_parse(&r, argc, argv);
 	if (code >= 0)
 		return code;
-	int fd = r.output ? fresh_file_overwrite(r.output, O_WRONLY) : -1;
+	struct diag diag = { 0 };
+	int fd = r.output ? fresh_file_overwrite(r.output, O_WRONLY, &diag) : -1;
 	FILE *to = !r.output ? stdout : fd >= 0 ? fdopen(fd, "w") : NULL;
-	if (!to) {
-		struct diag diag;
-		diag_set(&diag, fd < 0 ? fd : -errno, "cannot write '%s'", r.output);
+	if (!to)
 		return cmd_fail(&diag);
-	}
 	code = steps_verify(&r, to);
 	if (r.output)
 		fclose(to);

@@ -38,15 +38,7 @@ int output_follow(const char *path, char **ret, struct diag *diag)
 {
 	int error = fresh_file_follow(path, ret);
 
-	if (!error)
-		return 0;
-	diag_set(diag, error, "cannot write '%s'", path);
-	if (error != -EACCES)
-		return error;
-	diag_why(diag,
-		 "it is a symbolic link made by another user in a directory that everybody can write to");
-	diag_hint(diag, "give the file it points to, or a path in another directory");
-	return error;
+	return error ? fresh_file_explain(path, error, diag) : 0;
 }
 
 void output_init(struct output *output, const char *template, pid_t pid)

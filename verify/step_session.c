@@ -323,10 +323,10 @@ static int step_open_files(struct step_session *s, struct diag *diag)
 {
 	const char *truth = s->options.truth;
 
-	int fd = truth ? fresh_file_overwrite(truth, O_WRONLY) : -1;
+	int fd = truth ? fresh_file_overwrite(truth, O_WRONLY, diag) : -1;
 
 	if (truth && (fd < 0 || !(s->truth_file = fdopen(fd, "w"))))
-		return diag_set(diag, fd < 0 ? fd : -errno, "cannot write '%s'", truth);
+		return fd < 0 ? fd : -errno;
 	return s->options.tape ? perf_tape_open(s->options.tape, s->stepper->isa, &s->tape, diag) : 0;
 }
 

@@ -45,10 +45,10 @@ int perf_tape_open(const char *path, const struct isa *isa, struct perf_tape **r
 		.exclude_callchain_user = 1,
 	};
 	struct perf_writer_event event = { &attr, "cpu-clock" };
-	int fd = fresh_file_overwrite(path, O_RDWR);
+	int fd = fresh_file_overwrite(path, O_RDWR, diag);
 
 	if (fd < 0)
-		return diag_set(diag, fd, "cannot write '%s'", path);
+		return fd;
 	struct perf_writer *writer = NULL;
 	int error = perf_writer_open(fd, path, &event, 1, &writer, diag);
 	if (error)

@@ -35,6 +35,16 @@ check 3 out.data "$CPPROF" resolve -o sticky/out.data p.data
 check 3 out.json "$CPPROF" record --watch sticky/out.json -o q.data -- touch ran
 check 3 out.json "$CPPROF" record --format json -o sticky/out.json -- touch ran
 
+check 3 out.txt "$CPPROF" verify steps -n 10 -o sticky/out.txt -- true
+check 3 out.txt "$CPPROF" verify steps -n 10 --truth sticky/out.txt -- true
+check 3 out.txt "$CPPROF" verify steps -n 10 --write sticky/out.txt -- true
+
+# Whoever can write to the FIFO decides what root traces.
+rm -f sticky/*
+setpriv --reuid=65534 --regid=65534 --clear-groups mkfifo -m 666 sticky/control
+run 3 "$CPPROF" trace -f main --control sticky/control -o t.data -- "$SPIN" 0.2
+says "belongs to another user"
+
 # A chain of symlinks, the last of which is the other user's.
 attack sticky last
 ln -s "$HERE/sticky/last" plain/first

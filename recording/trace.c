@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collector/live/perf_source.h"
 #include "collector/probe/perf_probe.h"
 #include "collector/process/target.h"
@@ -49,6 +49,21 @@ const char *trace_next_note(struct trace *trace)
 	return trace->n_told < trace->notes.n ? trace->notes.at[trace->n_told++] : NULL;
 }
 
+/* A process may run before cpprof reads that it was created, or that it has mapped a file. */
+static void trace_note_late(struct trace *trace)
+{
+	if (trace->n_late)
+		trace_note(
+			trace,
+			alloc_printf("new processes and newly mapped files that got their probes late, by up "
+				     "to %.1f ms: %llu; calls before that are not counted",
+				     (double)trace->late_ns / 1e6, (unsigned long long)trace->n_late));
+	if (trace->n_gone)
+		trace_note(trace, alloc_printf("new processes that ended before they got their probes: %llu; "
+					       "their calls are not counted",
+					       (unsigned long long)trace->n_gone));
+}
+
 /* The counts are exact; the paths that they are attributed to were sampled. */
 static void trace_note_allocations(struct trace *trace, const struct source *source)
 {
@@ -68,6 +83,7 @@ void trace_note_calls(struct trace *trace, struct source *source)
 {
 	uint64_t unended = 0, unseen = 0;
 
+	trace_note_late(trace);
 	if (trace->grants) {
 		trace_note_allocations(trace, source);
 		return;
@@ -267,6 +283,29 @@ static bool trace_is_set(const struct trace *trace, pid_t pid, image_id image)
 	return false;
 }
 
+static bool trace_has_ended(pid_t pid)
+{
+	char state = target_state(pid);
+
+	return !state || state == 'Z' || state == 'X';
+}
+
+static void trace_count_late(struct trace *trace, pid_t pid, const struct trace_wanted *wanted,
+			     const char *path)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!wanted->functions.n || !trace->since_ns)
+		return;
+	if (!path || trace_has_ended(pid)) {
+		trace->n_gone++;
+		return;
+	}
+	trace->n_late++;
+	if (now > trace->since_ns && now - trace->since_ns > trace->late_ns)
+		trace->late_ns = now - trace->since_ns;
+}
+
 /* A function that is refused is left out. */
 static void trace_set(struct trace *trace, struct source *source, pid_t pid, const struct image *image,
 		      image_id id, const struct mapping *mapping)
@@ -276,12 +315,15 @@ static void trace_set(struct trace *trace, struct source *source, pid_t pid, con
 	size_t refused;
 	int error;
 
-	if (wanted.functions.n && !path && kill(pid, 0) == 0) /* otherwise it has ended */
+	trace_count_late(trace, pid, &wanted, path);
+	if (wanted.functions.n && !path && !trace_has_ended(pid))
 		trace_refuse(trace, NULL, image, "the file was replaced, or is not visible to cpprof");
 	if (!path)
 		vec_clear(&wanted.functions);
 	while (wanted.functions.n && (error = perf_source_trace(source, pid, path, wanted.functions.at,
 								wanted.functions.n, &refused))) {
+		if (trace_has_ended(pid))
+			break;
 		bool is_one = refused < wanted.functions.n;
 		uint32_t number = is_one ? wanted.functions.at[refused].number : 0;
 		trace_refuse(trace, is_one ? &trace->chosen.functions.at[number] : NULL, image,
@@ -404,7 +446,8 @@ static void trace_fork(struct trace *trace, struct images *images, struct source
 	}
 }
 
-void trace_event(struct trace *trace, struct images *images, struct source *source, const struct event *event)
+static void trace_take(struct trace *trace, struct images *images, struct source *source,
+		       const struct event *event)
 {
 	const struct mapping *mapping = &event->mapping;
 
@@ -437,4 +480,11 @@ void trace_event(struct trace *trace, struct images *images, struct source *sour
 	case EVENT_CODE:
 		return;
 	}
+}
+
+void trace_event(struct trace *trace, struct images *images, struct source *source, const struct event *event)
+{
+	trace->since_ns = event->time_ns;
+	trace_take(trace, images, source, event);
+	trace->since_ns = 0;
 }

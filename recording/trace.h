@@ -27,10 +27,15 @@ struct trace {
 	bool held;                        /* ... whose blocks are tracked until they are freed */
 	size_t n_named;                   /* ... how many of the first ones were named by the user */
 	enum call_exits exits;
-	bool counts;       /* only probes entries */
-	unsigned most;     /* functions that can be traced */
-	size_t first_new;  /* functions before this one already have their probes */
-	bool is_starting;  /* the command has not been executed yet: its process still has our mappings */
+	bool counts;      /* only probes entries */
+	unsigned most;    /* functions that can be traced */
+	size_t first_new; /* functions before this one already have their probes */
+	bool is_starting; /* the command has not been executed yet: its process still has our mappings */
+	/* Processes and files that were there before their probes; the longest such time; processes that had
+	 * ended by then. */
+	uint64_t n_late, late_ns, n_gone;
+	uint64_t since_ns; /* when what is being probed was created or mapped; 0 = before its probes were set
+			    */
 	VEC(char *) notes; /* what is missing, one sentence each, for the user */
 	size_t n_told;     /* how many of them were reported */
 };

@@ -23,6 +23,7 @@
 #define MACHINE_NS 250000000ull
 #define MISSED_NS 5000000000ull
 #define CALM_NS 500000000ull
+#define PROBED_NS 5000000ull /* new processes and mappings get their probes only then */
 /* Events between two readings of the clock. A reading takes as long as unwinding a frame; but unwinding
  * unknown code may take a tenth of a second. */
 #define CLOCK_EVERY 4
@@ -266,6 +267,8 @@ static int live_pause_ms(struct perf_live *live, uint64_t now, uint64_t deadline
 	uint64_t ns = is_busy || hurries ? busy_ns : CALM_NS, due = perf_events_round_due(&live->events);
 	uint64_t left = (deadline - now) / 1000000u + 1;
 
+	if (live->events.probe.program)
+		ns = PROBED_NS;
 	if (due > now + ns / 2 && due < now + ns * 3 / 2) /* we have to wake up then anyway */
 		ns = due - now;
 	uint64_t ms = (ns + 999999u) / 1000000u;

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/own_folder.h"
 #include "base/text.h"
 #include "profile/epochs_private.h"
 
@@ -35,18 +36,17 @@ static int epochs_check_version(const struct epochs *epochs, struct diag *diag)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "version", NULL);
 	char text[64] = "";
-	FILE *file = fopen(path, "re");
+	CLEANUP(close_fd) int fd = own_folder_open_file(path);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (!file) {
+	if (len < 0) {
 		int error = -errno;
 		diag_set(diag, error, "cannot read '%s'", path);
 		diag_why(diag, "%s is not a cpprof database", epochs->directory);
 		diag_hint(diag, "cpprof daemon --database DIR creates one");
 		return error;
 	}
-	bool is_read = fgets(text, sizeof(text), file) != NULL;
-	fclose(file);
-	if (is_read && strcmp(text, VERSION_TEXT) == 0)
+	if (strcmp(text, VERSION_TEXT) == 0)
 		return 0;
 	diag_set(diag, -EBADMSG, "cannot use the database '%s'", epochs->directory);
 	if (strncmp(text, VERSION_WORDS, strlen(VERSION_WORDS)) == 0)
@@ -72,17 +72,24 @@ static int epochs_make_file(const char *path, const char *text)
 	return error;
 }
 
-static int epochs_make(const struct epochs *epochs, struct diag *diag)
+/* Nobody else may be able to change the database, or to lead its path elsewhere: as root we write and delete
+ * in it. From then on, directory is its path without links. */
+static int epochs_make(struct epochs *epochs, struct diag *diag)
 {
-	static const char *const folders[] = { "", "epochs", "images" };
-	CLEANUP(freep) char *version = epochs_path(epochs, "version", NULL);
-	int error = 0;
+	static const char *const folders[] = { "epochs", "images" };
+	static const char *const files[] = { "version", "lock", "index", EPOCHS_FUNCTIONS };
+	char *directory = NULL;
+	int error = own_folder_make(epochs->directory, &directory, diag);
 
-	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++) {
-		CLEANUP(freep) char *path = epochs_path(epochs, folders[i], NULL);
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			error = diag_set(diag, -errno, "cannot create the folder '%s'", path);
-	}
+	if (error)
+		return error;
+	free(epochs->directory);
+	epochs->directory = directory;
+	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++)
+		error = own_folder_make_in(directory, folders[i], diag);
+	for (size_t i = 0; !error && i < ARRAY_LEN(files); i++)
+		error = own_folder_check_file(directory, files[i], diag);
+	CLEANUP(freep) char *version = epochs_path(epochs, "version", NULL);
 	if (!error && access(version, F_OK) < 0 && (error = epochs_make_file(version, VERSION_TEXT)) < 0)
 		diag_set(diag, error, "cannot write '%s'", version);
 	return error;
@@ -94,7 +101,7 @@ static int epochs_lock(struct epochs *epochs, struct diag *diag)
 	CLEANUP(freep) char *path = epochs_path(epochs, "lock", NULL);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	epochs->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	epochs->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (epochs->lock < 0)
 		return diag_set(diag, -errno, "cannot open '%s'", path);
 	if (fcntl(epochs->lock, F_SETLK, &lock) == 0)
@@ -127,6 +134,11 @@ int epochs_open(const char *directory, bool writes, struct epochs **ret, struct 
 	epochs_index_read(epochs);
 	*ret = TAKE(epochs);
 	return 0;
+}
+
+const char *epochs_directory(const struct epochs *epochs)
+{
+	return epochs->directory;
 }
 
 void epochs_limit(struct epochs *epochs, size_t epoch_bytes)
@@ -198,7 +210,7 @@ static void epochs_add(struct epochs *epochs, const char *name)
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
 	struct stat st;
 
-	if (!epochs_parse_name(name, &epoch) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!epochs_parse_name(name, &epoch) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	uint64_t written_ms = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / MS;
 	if (epoch.is_open)
@@ -271,7 +283,7 @@ uint64_t epochs_bytes(struct epochs *epochs)
 		while (dir && (entry = readdir(dir))) {
 			CLEANUP(freep) char *file = epochs_path(epochs, folders[i], entry->d_name);
 			struct stat st;
-			if (entry->d_name[0] != '.' && stat(file, &st) == 0)
+			if (entry->d_name[0] != '.' && lstat(file, &st) == 0)
 				bytes += (uint64_t)st.st_size;
 		}
 		if (dir)

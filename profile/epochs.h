@@ -30,8 +30,8 @@ struct epoch {
 
 struct epochs;
 /*
- * A writer creates the folder if necessary. -EBUSY: another process writes to it; -EBADMSG: it is not a
- * database, or one of a later version.
+ * A writer creates the folder if necessary; -EPERM: others could change it (base/own_folder.h). -EBUSY:
+ * another process writes to it; -EBADMSG: it is not a database, or one of a later version.
  */
 int epochs_open(const char *directory, bool writes, struct epochs **ret, struct diag *diag);
 void epochs_close(struct epochs *epochs);
@@ -39,6 +39,11 @@ static inline void epochs_closep(struct epochs **epochs)
 {
 	epochs_close(*epochs);
 }
+
+/* Its path; of a writer, without links. */
+const char *epochs_directory(const struct epochs *epochs);
+#define EPOCHS_FUNCTIONS "functions.openmetrics" /* in it, but not read here: the last epoch for Prometheus \
+						  */
 
 /* Epochs that would take more are thinned out; those of an hour may take twice as much, those of a day seven
  * times as much. 0 = no limit. */

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/own_folder.h"
 #include "profile/epochs_private.h"
 
 #define LINES_MAX 10000000u
@@ -55,7 +56,8 @@ void epochs_index_read(struct epochs *epochs)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "index", NULL);
 	CLEANUP(freep) char *line = NULL;
-	FILE *file = fopen(path, "re");
+	int fd = own_folder_open_file(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t size = 0;
 	ssize_t len;
 

@@ -152,7 +152,7 @@ size=$(find small/epochs small/images small/outbox -type f -printf '%s\n' 2>/dev
 
 # Without permission: exit code 3, and the message names the missing capability.
 if command -v setpriv >/dev/null; then
-	mkdir -m 777 theirs
+	mkdir -m 1777 theirs
 	run 3 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$CPPROF" daemon --database "$HERE/theirs/db"
 	says "CAP_PERFMON"
 fi

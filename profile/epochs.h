@@ -6,7 +6,8 @@
  *     DIR/lock                  locked by the process that writes
  *     DIR/epochs/S-E.epoch      the profile of the time from S to E (ms since 1970), without symbols
  *     DIR/epochs/S-open.epoch   the epoch that is being recorded, as of its last checkpoint
- *     DIR/images/KEY.names      symbols, lines, loops and machine code of one image
+ *     DIR/images/KEY.names      symbols, lines, loops and machine code of one image; KEY: its build-id, and
+ *                               who can write its file (profile_image), so that nobody else is deceived
  *     DIR/index                 which processes are in which epoch, so that a query can skip epochs
  *
  * Files appear whole or not at all. An epoch that lies within the time of another has been merged into it and
@@ -42,8 +43,8 @@ static inline void epochs_closep(struct epochs **epochs)
 
 /* Its path; of a writer, without links. */
 const char *epochs_directory(const struct epochs *epochs);
-#define EPOCHS_FUNCTIONS "functions.openmetrics" /* in it, but not read here: the last epoch for Prometheus \
-						  */
+/* A file in it, of its user: the last epoch for Prometheus. */
+#define EPOCHS_FUNCTIONS "functions.openmetrics"
 
 /* Epochs that would take more are thinned out; those of an hour may take twice as much, those of a day seven
  * times as much. 0 = no limit. */

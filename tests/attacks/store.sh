@@ -70,6 +70,25 @@ run 0 "$CPPROF" report both.data --view flat --no-pager
 named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy"
 named honest_compute 3 || named innocent_other 2 || fail "the copy does not have its swapped symbols: the test is void"
 
+# The daemon's database: the copy in one epoch, the real library in the next. Both are kept apart in one report, too.
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -q --no-resolve --raw first.raw -o raw.data -- $(as_nobody poisoned)
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -q --no-resolve --raw second.raw -o raw.data -- $(as_nobody real)
+run 0 "$CPPROF" daemon -q --file first.raw --database db
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 3 || fail "the copy does not have its swapped symbols: the test is void"
+between=$(ls db/epochs | sed 's/.*-//; s/[.].*//')
+run 0 "$CPPROF" daemon -q --file second.raw --database db
+rm "$(ls -d db/epochs/*-"$between".epoch)"
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy in the database"
+! named honest_compute 3 || fail "the real library also has the symbols of the modified copy"
+run 0 "$CPPROF" daemon -q --file first.raw --database db
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 2 && named innocent_other 3 && named honest_compute 3 ||
+	fail "the real library and the modified copy are not kept apart in one report"
+
 # Files that only root can write are cached: a second run adds no entries for them. It may add one for a file that had no
 # samples before (env, the loader).
 sampled() { # FILE

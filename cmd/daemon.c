@@ -345,6 +345,15 @@ static int daemon_record(struct daemon *daemon, const char *command_line)
 	return code;
 }
 
+static void daemon_recover(const struct daemon *daemon)
+{
+	struct epochs_recovered recovered = epochs_recover(daemon->epochs);
+
+	if (recovered.n_damaged)
+		fprintf(stderr, "cpprof: damaged epochs, left open by an earlier daemon, were deleted: %zu\n",
+			recovered.n_damaged);
+}
+
 static int daemon_run(struct daemon_options *options, const char *command_line)
 {
 	struct daemon daemon = { .options = options };
@@ -360,7 +369,7 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	if (epochs_open(options->database, true, &daemon.epochs, &diag) < 0)
 		return cmd_fail(&diag);
 	epochs_limit(daemon.epochs, options->epoch_size);
-	epochs_recover(daemon.epochs);
+	daemon_recover(&daemon);
 	sigemptyset(&daemon.signals);
 	sigaddset(&daemon.signals, SIGINT);
 	sigaddset(&daemon.signals, SIGTERM);

@@ -220,7 +220,8 @@ static void epochs_add(struct epochs *epochs, const char *name)
 	vec_push(&epochs->all, epoch);
 }
 
-/* Epochs that lie within another one have been merged into it. */
+/* Epochs that lie within another one have been merged into it. An open one covers only the same epoch,
+ * finished: nothing is merged into it, and one that was left open may be as long as the database. */
 static void epochs_leave_out_covered(struct epochs *epochs)
 {
 	uint64_t end_ms = 0;
@@ -228,31 +229,43 @@ static void epochs_leave_out_covered(struct epochs *epochs)
 
 	for (size_t i = 0; i < epochs->all.n; i++) {
 		struct epoch epoch = epochs->all.at[i];
-		if (n && epoch.end_ms <= end_ms) {
+		const struct epoch *last = n ? &epochs->all.at[n - 1] : NULL;
+		bool is_same = last && last->is_open && last->start_ms == epoch.start_ms;
+		if (last && (is_same || epoch.end_ms <= end_ms)) {
 			free(epoch.name);
 			continue;
 		}
-		end_ms = epoch.end_ms > end_ms ? epoch.end_ms : end_ms;
+		if (!epoch.is_open && epoch.end_ms > end_ms)
+			end_ms = epoch.end_ms;
 		epochs->all.at[n++] = epoch;
 	}
 	epochs->all.n = n;
 }
 
-static void epochs_join_index(struct epochs *epochs)
+static uint64_t epochs_hash_name(const char *name)
 {
-	for (size_t i = 0; i < epochs->all.n; i++)
-		for (size_t j = 0; j < epochs->index.n; j++) {
-			const struct epoch_process *line = &epochs->index.at[j];
-			struct epoch *epoch = &epochs->all.at[i];
-			if (!line->comm && strcmp(line->epoch, epoch->name) == 0) {
-				epoch->is_indexed = true;
-				epoch->samples = line->samples;
-				epoch->cpu_ns = line->cpu_ns;
-			}
-		}
+	return hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) });
 }
 
-const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
+static void epochs_join_index(struct epochs *epochs)
+{
+	CLEANUP(map_done) struct map place = { 0 };
+
+	for (uint32_t i = 0; i < epochs->all.n; i++)
+		map_put(&place, epochs_hash_name(epochs->all.at[i].name), i);
+	for (size_t j = 0; j < epochs->index.n; j++) {
+		const struct epoch_process *line = &epochs->index.at[j];
+		uint32_t i = line->comm ? MAP_NONE : map_find(&place, epochs_hash_name(line->epoch));
+		struct epoch *epoch = i == MAP_NONE ? NULL : &epochs->all.at[i];
+		if (!epoch || strcmp(line->epoch, epoch->name) != 0)
+			continue;
+		epoch->is_indexed = true;
+		epoch->samples = line->samples;
+		epoch->cpu_ns = line->cpu_ns;
+	}
+}
+
+const struct epoch *epochs_list_all(struct epochs *epochs, size_t *ret_n)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", NULL);
 	DIR *dir = opendir(path);
@@ -265,6 +278,13 @@ const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
 		closedir(dir);
 	if (epochs->all.n)
 		qsort(epochs->all.at, epochs->all.n, sizeof(*epochs->all.at), epochs_compare);
+	*ret_n = epochs->all.n;
+	return epochs->all.at;
+}
+
+const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
+{
+	epochs_list_all(epochs, ret_n);
 	epochs_leave_out_covered(epochs);
 	epochs_join_index(epochs);
 	*ret_n = epochs->all.n;
@@ -403,23 +423,4 @@ int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag
 	if (!error)
 		unlink(open);
 	return error;
-}
-
-void epochs_recover(struct epochs *epochs)
-{
-	size_t n;
-	const struct epoch *all = epochs_list(epochs, &n);
-	VEC(char *) open = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		if (all[i].is_open)
-			vec_push(&open, epochs_path(epochs, "epochs", all[i].name));
-	for (size_t i = 0; i < open.n; i++) {
-		CLEANUP(profile_freep) struct profile *profile = NULL;
-		struct diag diag = { 0 };
-		if (profile_read(open.at[i], &profile, &diag) == 0 && epochs_put(epochs, profile, &diag) == 0)
-			unlink(open.at[i]);
-		free(open.at[i]);
-	}
-	vec_done(&open);
 }

@@ -60,8 +60,13 @@ uint64_t epochs_bytes(struct epochs *epochs); /* the size of the whole database 
 char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns);
 /* Stores a finished epoch and removes the open one with the same start. */
 int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag);
-/* Finishes the epochs that a killed daemon has left open. */
-void epochs_recover(struct epochs *epochs);
+/* Finishes the epochs that a killed daemon has left open, and deletes those that are damaged and what it has
+ * not finished writing. Only before anything else is written. */
+struct epochs_recovered {
+	size_t n_finished, n_damaged; /* epochs */
+	size_t n_unfinished;          /* temporary files */
+};
+struct epochs_recovered epochs_recover(struct epochs *epochs);
 /* Stores the symbols of a resolved profile, whose epoch was stored before. May be called by a child process.
  */
 int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag);

@@ -89,6 +89,24 @@ run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
 named honest_compute 2 && named innocent_other 3 && named honest_compute 3 ||
 	fail "the real library and the modified copy are not kept apart in one report"
 
+# A false debug file of another user beside a library of root: a recording reads it, but the database does not.
+if command -v objcopy >/dev/null; then
+	mkdir split
+	objcopy --only-keep-debug poisoned/libwork.so split/libwork.debug
+	objcopy --strip-debug --strip-unneeded --add-gnu-debuglink=split/libwork.debug real/libwork.so split/libwork.so
+	chown 65534 split/libwork.debug
+	# shellcheck disable=SC2046
+	run 0 "$CPPROF" record --raw split.raw -o split.data -- $(as_nobody split)
+	run 0 "$CPPROF" report split.data --view flat --no-pager
+	named honest_compute 3 || fail "the debug file is not read by a recording: the test is void"
+	run 0 "$CPPROF" daemon -q --file split.raw --database split.db
+	run 0 "$CPPROF" report --database split.db --since 30000d --view flat --no-pager
+	says "honest_compute"
+	! named honest_compute 3 || fail "the database has the symbols of another user's debug file"
+else
+	echo "skipped: a false debug file: objcopy is not installed"
+fi
+
 # Files that only root can write are cached: a second run adds no entries for them. It may add one for a file that had no
 # samples before (env, the loader).
 sampled() { # FILE

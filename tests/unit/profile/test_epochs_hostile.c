@@ -49,6 +49,18 @@ static void make_file(const char *name)
 	fclose(file);
 }
 
+static size_t count_lines(const char *name)
+{
+	FILE *file = fopen(file_path(name), "r");
+	size_t n = 0;
+
+	CHECK(file != NULL);
+	for (int c; (c = fgetc(file)) != EOF;)
+		n += c == '\n';
+	fclose(file);
+	return n;
+}
+
 static bool is_there(const char *name)
 {
 	struct stat st;
@@ -196,10 +208,13 @@ TEST(an_epoch_that_is_written_again_is_in_the_index_once)
 
 	put_at(epochs, 0);
 	put_at(epochs, 600);
-	put_at(epochs, 0);
+	size_t n_lines = count_lines("index");
 	put_at(epochs, 600);
+	put_at(epochs, 0);
 	const struct epoch *list = epochs_list(epochs, &n);
 	CHECK_EQ(n, 2);
 	CHECK(list[0].samples == 100 && list[1].samples == 100);
+	CHECK(n_lines > 2);
+	CHECK_EQ(count_lines("index"), n_lines);
 	database_done(epochs);
 }

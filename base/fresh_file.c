@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fresh_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
 #define MAX_TRIES 1000
+#define UNFINISHED ".new"
 
 static char *fresh_file_folder(const char *path)
 {
@@ -99,7 +101,8 @@ int fresh_file_overwrite(const char *path, int flags, struct diag *diag)
 static int fresh_file_make(struct fresh_file *file, mode_t mode)
 {
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
-		CLEANUP(freep) char *beside = alloc_printf("%s.%d-%u.new", file->path, (int)getpid(), i);
+		CLEANUP(freep)
+		char *beside = alloc_printf("%s.%d-%u" UNFINISHED, file->path, (int)getpid(), i);
 		file->fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 				mode == FRESH_BY_UMASK ? 0666 : 0600);
 		if (file->fd < 0 && errno == EEXIST)
@@ -110,6 +113,25 @@ static int fresh_file_make(struct fresh_file *file, mode_t mode)
 		return 0;
 	}
 	return -EEXIST;
+}
+
+bool fresh_file_is_unfinished(const char *name)
+{
+	size_t len = strlen(name), end = strlen(UNFINISHED);
+	const char *at = name + len - end;
+
+	if (len < end || strcmp(at, UNFINISHED) != 0)
+		return false;
+	const char *number = at;
+	while (number > name && isdigit((unsigned char)number[-1]))
+		number--;
+	const char *pid = number - 1;
+	if (number == at || pid <= name || *pid != '-')
+		return false;
+	at = pid;
+	while (pid > name && isdigit((unsigned char)pid[-1]))
+		pid--;
+	return pid < at && pid > name + 1 && pid[-1] == '.';
 }
 
 /* Through the descriptor: the name may belong to somebody else's file by now. */

@@ -44,5 +44,7 @@ int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode);
 FILE *fresh_file_stream(struct fresh_file *file);
 /* Renames the complete file to its final name. 0 or -errno. */
 int fresh_file_keep(struct fresh_file *file);
+/* Is this the name of a temporary file, which a killed process has left unless somebody is writing it? */
+bool fresh_file_is_unfinished(const char *name);
 /* Removes the temporary file unless it was kept. Always called at the end. */
 void fresh_file_done(struct fresh_file *file);

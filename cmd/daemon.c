@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/own_folder.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/daemon_metrics.h"
@@ -61,7 +62,8 @@ static uint64_t daemon_now_ms(void)
 static void daemon_show(struct daemon *daemon)
 {
 	CLEANUP(text_done) struct text functions = { 0 };
-	FILE *file = fopen(daemon->functions, "re");
+	int fd = own_folder_open_file(daemon->functions);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char piece[4096];
 	size_t n;
 
@@ -343,6 +345,15 @@ static int daemon_record(struct daemon *daemon, const char *command_line)
 	return code;
 }
 
+static void daemon_recover(const struct daemon *daemon)
+{
+	struct epochs_recovered recovered = epochs_recover(daemon->epochs);
+
+	if (recovered.n_damaged)
+		fprintf(stderr, "cpprof: damaged epochs, left open by an earlier daemon, were deleted: %zu\n",
+			recovered.n_damaged);
+}
+
 static int daemon_run(struct daemon_options *options, const char *command_line)
 {
 	struct daemon daemon = { .options = options };
@@ -358,7 +369,7 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	if (epochs_open(options->database, true, &daemon.epochs, &diag) < 0)
 		return cmd_fail(&diag);
 	epochs_limit(daemon.epochs, options->epoch_size);
-	epochs_recover(daemon.epochs);
+	daemon_recover(&daemon);
 	sigemptyset(&daemon.signals);
 	sigaddset(&daemon.signals, SIGINT);
 	sigaddset(&daemon.signals, SIGTERM);
@@ -366,8 +377,8 @@ static int daemon_run(struct daemon_options *options, const char *command_line)
 	signal(SIGPIPE, SIG_IGN);
 	daemon.signal_fd = signalfd(-1, &daemon.signals, SFD_CLOEXEC);
 	daemon.open_path = epochs_open_path(daemon.epochs, 0); /* until its start is known */
-	daemon.outbox = alloc_printf("%s/outbox", options->database);
-	daemon.functions = alloc_printf("%s/functions.openmetrics", options->database);
+	daemon.outbox = alloc_printf("%s/outbox", epochs_directory(daemon.epochs));
+	daemon.functions = alloc_printf("%s/" EPOCHS_FUNCTIONS, epochs_directory(daemon.epochs));
 	int code = daemon_open_servers(&daemon, &diag) < 0 ? cmd_fail(&diag)
 							   : daemon_record(&daemon, command_line);
 	push_close(daemon.push);

@@ -15,6 +15,7 @@
 #include "base/child.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/own_folder.h"
 #include "cmd/http_post.h"
 #include "cmd/push_request.h"
 #include "profile/keep_process.h"
@@ -126,7 +127,8 @@ static void push_keep_bound(struct push *push)
 static bool push_read(const struct push *push, const char *name, struct text *ret)
 {
 	CLEANUP(freep) char *path = push_path(push, name);
-	FILE *file = fopen(path, "re");
+	int fd = own_folder_open_file(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char piece[16384];
 	size_t n;
 
@@ -362,8 +364,10 @@ int push_open(const struct push_options *options, struct push **ret, struct diag
 			  "install it (Debian: libcurl4), or send the output of cpprof export with curl");
 		return -ENOPKG;
 	}
-	if (mkdir(options->folder, 0700) < 0 && errno != EEXIST)
-		return diag_set(diag, -errno, "cannot create the directory '%s'", options->folder);
+	CLEANUP(freep) char *folder = NULL;
+	int error = own_folder_make(options->folder, &folder, diag);
+	if (error)
+		return error;
 	struct push *push = alloc_zero(1, sizeof(*push));
 	push->options = *options;
 	push->shared =

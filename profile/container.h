@@ -11,7 +11,7 @@
 
 #define CONTAINER_MAGIC "cpprof\n" /* eight bytes with its zero */
 #define CONTAINER_MAJOR 1          /* files of any other major version cannot be read */
-#define CONTAINER_MINOR 7          /* a later one only adds */
+#define CONTAINER_MINOR 8          /* a later one only adds */
 
 #define CONTAINER_HEADER 32
 #define CONTAINER_ENTRY 40

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/own_folder.h"
 #include "base/text.h"
 #include "profile/epochs_private.h"
 
@@ -35,18 +36,17 @@ static int epochs_check_version(const struct epochs *epochs, struct diag *diag)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "version", NULL);
 	char text[64] = "";
-	FILE *file = fopen(path, "re");
+	CLEANUP(close_fd) int fd = own_folder_open_file(path);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-	if (!file) {
+	if (len < 0) {
 		int error = -errno;
 		diag_set(diag, error, "cannot read '%s'", path);
 		diag_why(diag, "%s is not a cpprof database", epochs->directory);
 		diag_hint(diag, "cpprof daemon --database DIR creates one");
 		return error;
 	}
-	bool is_read = fgets(text, sizeof(text), file) != NULL;
-	fclose(file);
-	if (is_read && strcmp(text, VERSION_TEXT) == 0)
+	if (strcmp(text, VERSION_TEXT) == 0)
 		return 0;
 	diag_set(diag, -EBADMSG, "cannot use the database '%s'", epochs->directory);
 	if (strncmp(text, VERSION_WORDS, strlen(VERSION_WORDS)) == 0)
@@ -72,17 +72,24 @@ static int epochs_make_file(const char *path, const char *text)
 	return error;
 }
 
-static int epochs_make(const struct epochs *epochs, struct diag *diag)
+/* Nobody else may be able to change the database, or to lead its path elsewhere: as root we write and delete
+ * in it. From then on, directory is its path without links. */
+static int epochs_make(struct epochs *epochs, struct diag *diag)
 {
-	static const char *const folders[] = { "", "epochs", "images" };
-	CLEANUP(freep) char *version = epochs_path(epochs, "version", NULL);
-	int error = 0;
+	static const char *const folders[] = { "epochs", "images" };
+	static const char *const files[] = { "version", "lock", "index", EPOCHS_FUNCTIONS };
+	char *directory = NULL;
+	int error = own_folder_make(epochs->directory, &directory, diag);
 
-	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++) {
-		CLEANUP(freep) char *path = epochs_path(epochs, folders[i], NULL);
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			error = diag_set(diag, -errno, "cannot create the folder '%s'", path);
-	}
+	if (error)
+		return error;
+	free(epochs->directory);
+	epochs->directory = directory;
+	for (size_t i = 0; !error && i < ARRAY_LEN(folders); i++)
+		error = own_folder_make_in(directory, folders[i], diag);
+	for (size_t i = 0; !error && i < ARRAY_LEN(files); i++)
+		error = own_folder_check_file(directory, files[i], diag);
+	CLEANUP(freep) char *version = epochs_path(epochs, "version", NULL);
 	if (!error && access(version, F_OK) < 0 && (error = epochs_make_file(version, VERSION_TEXT)) < 0)
 		diag_set(diag, error, "cannot write '%s'", version);
 	return error;
@@ -94,7 +101,7 @@ static int epochs_lock(struct epochs *epochs, struct diag *diag)
 	CLEANUP(freep) char *path = epochs_path(epochs, "lock", NULL);
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	epochs->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	epochs->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (epochs->lock < 0)
 		return diag_set(diag, -errno, "cannot open '%s'", path);
 	if (fcntl(epochs->lock, F_SETLK, &lock) == 0)
@@ -127,6 +134,11 @@ int epochs_open(const char *directory, bool writes, struct epochs **ret, struct 
 	epochs_index_read(epochs);
 	*ret = TAKE(epochs);
 	return 0;
+}
+
+const char *epochs_directory(const struct epochs *epochs)
+{
+	return epochs->directory;
 }
 
 void epochs_limit(struct epochs *epochs, size_t epoch_bytes)
@@ -198,7 +210,7 @@ static void epochs_add(struct epochs *epochs, const char *name)
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", name);
 	struct stat st;
 
-	if (!epochs_parse_name(name, &epoch) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!epochs_parse_name(name, &epoch) || lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	uint64_t written_ms = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / MS;
 	if (epoch.is_open)
@@ -208,7 +220,8 @@ static void epochs_add(struct epochs *epochs, const char *name)
 	vec_push(&epochs->all, epoch);
 }
 
-/* Epochs that lie within another one have been merged into it. */
+/* Epochs that lie within another one have been merged into it. An open one covers only the same epoch,
+ * finished: nothing is merged into it, and one that was left open may be as long as the database. */
 static void epochs_leave_out_covered(struct epochs *epochs)
 {
 	uint64_t end_ms = 0;
@@ -216,31 +229,43 @@ static void epochs_leave_out_covered(struct epochs *epochs)
 
 	for (size_t i = 0; i < epochs->all.n; i++) {
 		struct epoch epoch = epochs->all.at[i];
-		if (n && epoch.end_ms <= end_ms) {
+		const struct epoch *last = n ? &epochs->all.at[n - 1] : NULL;
+		bool is_same = last && last->is_open && last->start_ms == epoch.start_ms;
+		if (last && (is_same || epoch.end_ms <= end_ms)) {
 			free(epoch.name);
 			continue;
 		}
-		end_ms = epoch.end_ms > end_ms ? epoch.end_ms : end_ms;
+		if (!epoch.is_open && epoch.end_ms > end_ms)
+			end_ms = epoch.end_ms;
 		epochs->all.at[n++] = epoch;
 	}
 	epochs->all.n = n;
 }
 
-static void epochs_join_index(struct epochs *epochs)
+static uint64_t epochs_hash_name(const char *name)
 {
-	for (size_t i = 0; i < epochs->all.n; i++)
-		for (size_t j = 0; j < epochs->index.n; j++) {
-			const struct epoch_process *line = &epochs->index.at[j];
-			struct epoch *epoch = &epochs->all.at[i];
-			if (!line->comm && strcmp(line->epoch, epoch->name) == 0) {
-				epoch->is_indexed = true;
-				epoch->samples = line->samples;
-				epoch->cpu_ns = line->cpu_ns;
-			}
-		}
+	return hash_bytes((struct bytes){ (const uint8_t *)name, strlen(name) });
 }
 
-const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
+static void epochs_join_index(struct epochs *epochs)
+{
+	CLEANUP(map_done) struct map place = { 0 };
+
+	for (uint32_t i = 0; i < epochs->all.n; i++)
+		map_put(&place, epochs_hash_name(epochs->all.at[i].name), i);
+	for (size_t j = 0; j < epochs->index.n; j++) {
+		const struct epoch_process *line = &epochs->index.at[j];
+		uint32_t i = line->comm ? MAP_NONE : map_find(&place, epochs_hash_name(line->epoch));
+		struct epoch *epoch = i == MAP_NONE ? NULL : &epochs->all.at[i];
+		if (!epoch || strcmp(line->epoch, epoch->name) != 0)
+			continue;
+		epoch->is_indexed = true;
+		epoch->samples = line->samples;
+		epoch->cpu_ns = line->cpu_ns;
+	}
+}
+
+const struct epoch *epochs_list_all(struct epochs *epochs, size_t *ret_n)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "epochs", NULL);
 	DIR *dir = opendir(path);
@@ -253,6 +278,13 @@ const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
 		closedir(dir);
 	if (epochs->all.n)
 		qsort(epochs->all.at, epochs->all.n, sizeof(*epochs->all.at), epochs_compare);
+	*ret_n = epochs->all.n;
+	return epochs->all.at;
+}
+
+const struct epoch *epochs_list(struct epochs *epochs, size_t *ret_n)
+{
+	epochs_list_all(epochs, ret_n);
 	epochs_leave_out_covered(epochs);
 	epochs_join_index(epochs);
 	*ret_n = epochs->all.n;
@@ -271,7 +303,7 @@ uint64_t epochs_bytes(struct epochs *epochs)
 		while (dir && (entry = readdir(dir))) {
 			CLEANUP(freep) char *file = epochs_path(epochs, folders[i], entry->d_name);
 			struct stat st;
-			if (entry->d_name[0] != '.' && stat(file, &st) == 0)
+			if (entry->d_name[0] != '.' && lstat(file, &st) == 0)
 				bytes += (uint64_t)st.st_size;
 		}
 		if (dir)
@@ -391,23 +423,4 @@ int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag
 	if (!error)
 		unlink(open);
 	return error;
-}
-
-void epochs_recover(struct epochs *epochs)
-{
-	size_t n;
-	const struct epoch *all = epochs_list(epochs, &n);
-	VEC(char *) open = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		if (all[i].is_open)
-			vec_push(&open, epochs_path(epochs, "epochs", all[i].name));
-	for (size_t i = 0; i < open.n; i++) {
-		CLEANUP(profile_freep) struct profile *profile = NULL;
-		struct diag diag = { 0 };
-		if (profile_read(open.at[i], &profile, &diag) == 0 && epochs_put(epochs, profile, &diag) == 0)
-			unlink(open.at[i]);
-		free(open.at[i]);
-	}
-	vec_done(&open);
 }

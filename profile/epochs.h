@@ -6,7 +6,8 @@
  *     DIR/lock                  locked by the process that writes
  *     DIR/epochs/S-E.epoch      the profile of the time from S to E (ms since 1970), without symbols
  *     DIR/epochs/S-open.epoch   the epoch that is being recorded, as of its last checkpoint
- *     DIR/images/KEY.names      symbols, lines, loops and machine code of one image
+ *     DIR/images/KEY.names      symbols, lines, loops and machine code of one image; KEY: its build-id, and
+ *                               who can write its file (profile_image), so that nobody else is deceived
  *     DIR/index                 which processes are in which epoch, so that a query can skip epochs
  *
  * Files appear whole or not at all. An epoch that lies within the time of another has been merged into it and
@@ -30,8 +31,8 @@ struct epoch {
 
 struct epochs;
 /*
- * A writer creates the folder if necessary. -EBUSY: another process writes to it; -EBADMSG: it is not a
- * database, or one of a later version.
+ * A writer creates the folder if necessary; -EPERM: others could change it (base/own_folder.h). -EBUSY:
+ * another process writes to it; -EBADMSG: it is not a database, or one of a later version.
  */
 int epochs_open(const char *directory, bool writes, struct epochs **ret, struct diag *diag);
 void epochs_close(struct epochs *epochs);
@@ -39,6 +40,11 @@ static inline void epochs_closep(struct epochs **epochs)
 {
 	epochs_close(*epochs);
 }
+
+/* Its path; of a writer, without links. */
+const char *epochs_directory(const struct epochs *epochs);
+/* A file in it, of its user: the last epoch for Prometheus. */
+#define EPOCHS_FUNCTIONS "functions.openmetrics"
 
 /* Epochs that would take more are thinned out; those of an hour may take twice as much, those of a day seven
  * times as much. 0 = no limit. */
@@ -54,8 +60,13 @@ uint64_t epochs_bytes(struct epochs *epochs); /* the size of the whole database 
 char *epochs_open_path(const struct epochs *epochs, uint64_t start_unix_ns);
 /* Stores a finished epoch and removes the open one with the same start. */
 int epochs_put(struct epochs *epochs, const struct profile *profile, struct diag *diag);
-/* Finishes the epochs that a killed daemon has left open. */
-void epochs_recover(struct epochs *epochs);
+/* Finishes the epochs that a killed daemon has left open, and deletes those that are damaged and what it has
+ * not finished writing. Only before anything else is written. */
+struct epochs_recovered {
+	size_t n_finished, n_damaged; /* epochs */
+	size_t n_unfinished;          /* temporary files */
+};
+struct epochs_recovered epochs_recover(struct epochs *epochs);
 /* Stores the symbols of a resolved profile, whose epoch was stored before. May be called by a child process.
  */
 int epochs_put_names(struct epochs *epochs, struct profile *profile, struct diag *diag);

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/own_folder.h"
 #include "profile/epochs_private.h"
 
 #define LINES_MAX 10000000u
@@ -55,7 +56,8 @@ void epochs_index_read(struct epochs *epochs)
 {
 	CLEANUP(freep) char *path = epochs_path(epochs, "index", NULL);
 	CLEANUP(freep) char *line = NULL;
-	FILE *file = fopen(path, "re");
+	int fd = own_folder_open_file(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	size_t size = 0;
 	ssize_t len;
 
@@ -114,15 +116,51 @@ static void index_drop_gone(struct epochs *epochs)
 	epochs->index.n = n;
 }
 
-static struct epoch_process *index_line(struct epochs *epochs, const char *name, const char *comm)
+/* The number of the new line. */
+static size_t index_push(struct epochs *epochs, const char *name, char *comm)
 {
-	for (size_t i = epochs->index.n; i-- > 0 && strcmp(epochs->index.at[i].epoch, name) == 0;)
-		if (comm ? epochs->index.at[i].comm && strcmp(epochs->index.at[i].comm, comm) == 0
-			 : !epochs->index.at[i].comm)
-			return &epochs->index.at[i];
-	vec_push(&epochs->index, ((struct epoch_process){ .epoch = alloc_text(name),
-							  .comm = comm ? alloc_text(comm) : NULL }));
-	return &epochs->index.at[epochs->index.n - 1];
+	vec_push(&epochs->index, ((struct epoch_process){ .epoch = alloc_text(name), .comm = comm }));
+	return epochs->index.n - 1;
+}
+
+static void index_count(struct epochs *epochs, size_t line, uint64_t samples, uint64_t cpu_ns)
+{
+	epochs->index.at[line].samples += samples;
+	epochs->index.at[line].cpu_ns += cpu_ns;
+}
+
+/* Processes choose their names, and there may be as many as processes: no search among lines. */
+static void index_add_lines(struct epochs *epochs, const char *name, const struct profile *profile,
+			    const uint64_t *samples, const uint64_t *cpu)
+{
+	CLEANUP(freep) size_t *line_of = alloc_zero(profile->strings.strings.n + 1, sizeof(*line_of));
+	size_t whole = index_push(epochs, name, NULL);
+
+	for (size_t i = 0; i < profile->threads.n; i++) {
+		uint32_t comm = profile->processes.at[profile->threads.at[i].process].comm;
+		if (!line_of[comm]) /* the first line is that of the whole epoch, so never number 0 */
+			line_of[comm] =
+				index_push(epochs, name, index_plain(intern_text(&profile->strings, comm)));
+		index_count(epochs, line_of[comm], samples[i], cpu[i]);
+		index_count(epochs, whole, samples[i], cpu[i]);
+	}
+}
+
+/* An epoch may be written again. */
+static void index_drop_epoch(struct epochs *epochs, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < epochs->index.n; i++) {
+		struct epoch_process it = epochs->index.at[i];
+		if (strcmp(it.epoch, name) != 0) {
+			epochs->index.at[n++] = it;
+			continue;
+		}
+		free(it.epoch);
+		free(it.comm);
+	}
+	epochs->index.n = n;
 }
 
 void epochs_index_add(struct epochs *epochs, const char *name, const struct profile *profile)
@@ -139,18 +177,8 @@ void epochs_index_add(struct epochs *epochs, const char *name, const struct prof
 	}
 	vec_done(&rows);
 	index_drop_gone(epochs);
-	index_line(epochs, name, NULL);
-	for (size_t i = 0; i < profile->threads.n; i++) {
-		const struct profile_process *process =
-			&profile->processes.at[profile->threads.at[i].process];
-		CLEANUP(freep) char *comm = index_plain(intern_text(&profile->strings, process->comm));
-		struct epoch_process *line = index_line(epochs, name, comm);
-		line->samples += samples[i];
-		line->cpu_ns += cpu[i];
-		line = index_line(epochs, name, NULL);
-		line->samples += samples[i];
-		line->cpu_ns += cpu[i];
-	}
+	index_drop_epoch(epochs, name);
+	index_add_lines(epochs, name, profile, samples, cpu);
 	if (epochs->writes)
 		index_write(epochs);
 }

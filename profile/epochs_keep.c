@@ -91,9 +91,10 @@ bool epochs_drop_oldest(struct epochs *epochs)
 	size_t n;
 	const struct epoch *all = epochs_list(epochs, &n);
 
-	if (n == 0 || all[0].is_open)
-		return false;
-	return keep_unlink(epochs, "epochs", all[0].name);
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].is_open)
+			return keep_unlink(epochs, "epochs", all[i].name);
+	return false;
 }
 
 static size_t keep_drop_old(struct epochs *epochs, uint64_t before_ms)
@@ -101,8 +102,9 @@ static size_t keep_drop_old(struct epochs *epochs, uint64_t before_ms)
 	size_t n, n_dropped = 0;
 	const struct epoch *all = epochs_list(epochs, &n);
 
-	for (size_t i = 0; i < n && !all[i].is_open && all[i].end_ms < before_ms; i++)
-		n_dropped += keep_unlink(epochs, "epochs", all[i].name);
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].is_open && all[i].end_ms < before_ms)
+			n_dropped += keep_unlink(epochs, "epochs", all[i].name);
 	return n_dropped;
 }
 

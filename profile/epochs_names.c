@@ -18,6 +18,8 @@
 
 #define DAY_S 86400
 
+/* A build-id is only a claim. Names from a file that other users can write are kept apart by user: so a user
+ * can give wrong names only to files of their own. */
 bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128])
 {
 	size_t len = 0;
@@ -31,6 +33,10 @@ bool epochs_image_key(const struct profile *profile, const struct profile_image 
 		uint64_t hash = hash_bytes((struct bytes){ (const uint8_t *)path, strlen(path) });
 		len = (size_t)snprintf(ret, 128, "path-%016" PRIx64, hash);
 	}
+	if (image->writer == IMAGE_WRITERS)
+		len += (size_t)snprintf(ret + len, 128 - len, "-others");
+	else if (image->writer)
+		len += (size_t)snprintf(ret + len, 128 - len, "-user%" PRIu32, image->writer - 1);
 	snprintf(ret + len, 128 - len, ".names");
 	return true;
 }

@@ -26,6 +26,8 @@ struct epochs {
 
 /* DIR/folder/name, allocated. */
 char *epochs_path(const struct epochs *epochs, const char *folder, const char *name);
+/* As epochs_list, with those that were merged, and without what the index says. */
+const struct epoch *epochs_list_all(struct epochs *epochs, size_t *ret_n);
 /* The name of an image's symbol file; false if the image cannot be recognised later. */
 bool epochs_image_key(const struct profile *profile, const struct profile_image *image, char ret[128]);
 /* The file name of a finished epoch, allocated; and the profile that is written to it. */

@@ -79,7 +79,8 @@ static void merge_events(struct merger *m)
 
 static bool merge_same_image(const struct profile_image *a, const struct profile_image *b)
 {
-	if (a->kind != b->kind || a->kind == IMAGE_JIT || a->elf_machine != b->elf_machine)
+	if (a->kind != b->kind || a->kind == IMAGE_JIT || a->elf_machine != b->elf_machine ||
+	    a->writer != b->writer)
 		return false;
 	if (a->build_id.len || b->build_id.len)
 		return build_id_equal(&a->build_id, &b->build_id);
@@ -88,7 +89,8 @@ static bool merge_same_image(const struct profile_image *a, const struct profile
 
 static uint64_t merge_hash_image(const struct profile_image *image)
 {
-	uint64_t hash = hash_u64((uint64_t)image->kind << 32 | image->elf_machine);
+	uint64_t hash = hash_u64((uint64_t)image->kind << 32 | image->elf_machine) ^
+			(image->writer ? hash_u64(image->writer) : 0);
 
 	if (image->build_id.len)
 		return hash ^ hash_bytes((struct bytes){ image->build_id.bytes, image->build_id.len });

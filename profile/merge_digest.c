@@ -23,6 +23,8 @@ static uint64_t digest_image(const struct profile *all, const struct profile_ima
 
 	if (image->kind == IMAGE_JIT)
 		hash = merge_mix(hash, (uint32_t)image->pid);
+	if (image->writer)
+		hash = merge_mix(hash, image->writer);
 	if (image->build_id.len == 0)
 		return merge_mix(hash, digest_text(all, image->path));
 	return merge_mix(hash, hash_bytes((struct bytes){ image->build_id.bytes, image->build_id.len }));

@@ -236,6 +236,7 @@ static int order_compare_images(const void *a, const void *b, void *context)
 	ORDER_BY(x->elf_machine, y->elf_machine);
 	ORDER_BY(x->debug, y->debug);
 	ORDER_BY(x->pid, y->pid);
+	ORDER_BY(x->writer, y->writer);
 	return order_numbers(order->m->digests.image.at[i], order->m->digests.image.at[j]);
 }
 

@@ -67,6 +67,7 @@ int path_images_compare(const void *a, const void *b)
 	order = order ? order : (int)x->about.build_id.len - (int)y->about.build_id.len;
 	order = order ? order
 		      : memcmp(x->about.build_id.bytes, y->about.build_id.bytes, x->about.build_id.len);
+	order = order ? order : (x->about.writer > y->about.writer) - (x->about.writer < y->about.writer);
 	return order ? order : (x->id > y->id) - (x->id < y->id);
 }
 

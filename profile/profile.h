@@ -56,6 +56,9 @@ struct profile_image {
 	struct build_id build_id;
 	uint32_t debug; /* how names were found, as text; 0 = not resolved */
 	int32_t pid;    /* of IMAGE_JIT: the process whose code it is, 0 = not known */
+	/* In epochs: who can write the file, as in struct image. An image is not the same as one with another
+	 * writer, even if it claims the same build-id. */
+	uint32_t writer;
 };
 
 struct profile_process {

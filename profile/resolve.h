@@ -29,6 +29,9 @@ struct resolve_options {
 	/* For resolve_apart: large files are read one at a time, so that the memory of one is free before the
 	 * next. */
 	bool is_frugal;
+	/* For resolve_apart: the results are kept for all files with the same build-id and writer, so debug
+	 * files that others can write are not read. */
+	bool is_for_all;
 	/* Returns the functions of an image, if the caller has them and does not use them meanwhile; NULL:
 	 * they are searched. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

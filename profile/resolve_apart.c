@@ -180,6 +180,30 @@ static void apart_note_foreign(struct apart *apart, int fd)
 		apart->realm = foreign;
 }
 
+/* May whoever can write this file decide what is shown for the image? */
+static bool apart_may_read(const struct apart *apart, int fd)
+{
+	uint32_t wanted = apart->asked.part == RESOLVE_IMAGE
+				  ? images_get(apart->images, apart->asked.image)->writer
+				  : 0;
+	struct stat st;
+
+	if (!apart->options->is_for_all || wanted == IMAGE_WRITERS)
+		return true;
+	uint32_t writer = fstat(fd, &st) == 0 ? image_file_writer(&st) : IMAGE_WRITERS;
+	return writer == 0 || writer == wanted;
+}
+
+static int apart_open(struct apart *apart, struct bytes message, const struct user *user)
+{
+	CLEANUP(close_fd) int fd = file_open_serve(message, user);
+
+	if (fd >= 0 && !apart_may_read(apart, fd))
+		return -EACCES;
+	apart_note_foreign(apart, fd);
+	return TAKE_FD(fd);
+}
+
 /* One of our own files led to one that is not: the child gets no more, and images are looked up one by one.
  */
 static bool apart_is_lost(const struct apart *apart)
@@ -193,10 +217,8 @@ static void apart_serve(struct apart *apart, int kind, struct bytes message, con
 
 	if (kind == CHANNEL_OPEN || kind == CHANNEL_GET) {
 		CLEANUP(close_fd)
-		int fd = kind == CHANNEL_OPEN ? file_open_serve(message, user)
+		int fd = kind == CHANNEL_OPEN ? apart_open(apart, message, user)
 					      : store_serve_get(store, apart->realm, message);
-		if (kind == CHANNEL_OPEN)
-			apart_note_foreign(apart, fd);
 		if (!apart_is_lost(apart))
 			channel_answer(apart->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 	} else if (kind == CHANNEL_PUT && message.len <= apart->put_left) {

@@ -51,6 +51,7 @@ static const struct column images_columns[] = {
 	COLUMN(struct profile_image, build_id, CODE_BUILD_ID),
 	COLUMN(struct profile_image, debug, CODE_PLAIN, TO(STRING)),
 	COLUMN(struct profile_image, pid, CODE_SIGNED),
+	COLUMN(struct profile_image, writer, CODE_PLAIN),
 };
 static const struct table images_table = TABLE(struct profile_image, images_columns);
 

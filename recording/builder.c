@@ -26,6 +26,7 @@ struct builder {
 	const struct source_info *info; /* borrowed */
 	struct unwinder_stats before;   /* of the profiles before this one */
 	uint64_t cpu_before_ns;
+	bool notes_writers; /* of images */
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -113,6 +114,11 @@ void builder_free(struct builder *builder)
 	map_done(&builder->holder_of);
 	profile_free(builder->profile);
 	free(builder);
+}
+
+void builder_note_writers(struct builder *builder)
+{
+	builder->notes_writers = true;
 }
 
 void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held)
@@ -347,7 +353,7 @@ void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread
 }
 
 /* Images are only ever added, so the ones we have come first. */
-static void builder_update_images(struct profile *profile, const struct images *images)
+static void builder_update_images(struct profile *profile, const struct images *images, bool notes_writers)
 {
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
 		const struct image *image = images_peek(images, (image_id)i);
@@ -357,7 +363,8 @@ static void builder_update_images(struct profile *profile, const struct images *
 				 .kind = image->kind,
 				 .elf_machine = image->elf_machine,
 				 .build_id = image->build_id,
-				 .pid = image->pid });
+				 .pid = image->pid,
+				 .writer = notes_writers ? image->writer : 0 });
 	}
 }
 
@@ -381,7 +388,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 {
 	struct profile *profile = builder->profile;
 
-	builder_update_images(profile, builder->images);
+	builder_update_images(profile, builder->images, builder->notes_writers);
 	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;

@@ -19,6 +19,8 @@ struct builder;
  * none. */
 struct builder *builder_new(struct images *images, const struct source_info *info, size_t max_bytes);
 void builder_free(struct builder *builder);
+/* The profile says who can write the files of images (profile/profile.h). */
+void builder_note_writers(struct builder *builder);
 
 /* Samples are allocations by these functions; held: builder_hold will say which were not freed. */
 void builder_allocators(struct builder *builder, const struct chosen *allocators, bool held);

@@ -110,6 +110,7 @@ static int epoch_name(void *context, int result)
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;
 	int error = epoch_name_jit(job, &quiet); /* first: its processes may end at any time */
+	quiet.is_for_all = true;
 	resolve_in_pieces(job->profile, r->images, &quiet, &pieces);
 	listener->epoch_named(listener->context, job->profile);
 	store_close(quiet.symbolize.store); /* trims it to its size limit */

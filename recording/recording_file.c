@@ -11,6 +11,7 @@ int recording_file_open(struct recording *r, struct diag *diag)
 	const struct recording_options *o = &r->options;
 	struct workers_options options = { .n_workers = o->n_workers,
 					   .max_memory = recording_max_memory(o),
+					   .notes_writers = o->epoch_ns > 0,
 					   .unwinding = { .mode = o->unwind,
 							  .patience = recording_patience(o),
 							  .store = o->names.symbolize.store } };

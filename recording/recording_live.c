@@ -104,6 +104,7 @@ static void recording_start_workers(struct recording *r)
 		.n_workers = r->options.target.is_traced ? 1 : r->options.n_workers,
 		/* And its nodes must keep their numbers. */
 		.max_memory = r->options.target.is_traced ? 0 : recording_max_memory(&r->options),
+		.notes_writers = r->options.epoch_ns > 0,
 		.unwinding = { .mode = r->options.unwind,
 			       .store = r->names.symbolize.store,
 			       .patience = recording_patience(&r->options) },

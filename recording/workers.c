@@ -46,6 +46,8 @@ struct workers *workers_new(struct images *images, const struct source_info *inf
 	workers->images = images;
 	workers->options = *options;
 	workers->builder = builder_new(images, info, options->max_memory);
+	if (options->notes_writers)
+		builder_note_writers(workers->builder);
 	workers->off_cpu = source_info_find(info, SOURCE_OFF_CPU);
 	workers->has_near_waits = info->has_near_waits;
 	workers->has_timed_waits = info->has_timed_waits;

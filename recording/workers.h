@@ -34,6 +34,7 @@ struct workers_options {
 	/* Limit on the memory of all calling context trees together; when it is reached, cold subtrees are
 	 * folded (unwinder/cct_fold.h). 0 = none. */
 	uint64_t max_memory;
+	bool notes_writers; /* builder_note_writers */
 };
 
 struct workers;

@@ -253,6 +253,7 @@ int image_open_file(int fd, const struct stat *st, const char *path, size_t read
 	image->dev = st->st_dev;
 	image->inode = st->st_ino;
 	image->foreign = image_file_foreign(st);
+	image->writer = image_file_writer(st);
 	image->owner = st->st_uid;
 	image->group = st->st_gid;
 	image_allow(image, (uint64_t)st->st_blocks * 512); /* holes are not counted */

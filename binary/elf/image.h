@@ -61,6 +61,7 @@ struct image {
 	 * for this run only: results from such a file must not be mistaken for those of the file that it
 	 * claims to be. */
 	uint64_t foreign;
+	uint32_t writer;       /* who can write the file, see image_file_writer */
 	uint32_t owner, group; /* of the file */
 	pid_t pid;             /* IMAGE_JIT: the process whose code it is, 0 = not known */
 	const struct segment *segments;
@@ -74,6 +75,10 @@ struct image {
 struct stat;
 /* The value of image->foreign for a file. */
 uint64_t image_file_foreign(const struct stat *st);
+/* Who can write a file: 0 = only root and the user, like image->foreign; 1 + the only other user; or
+ * IMAGE_WRITERS. Unlike image->foreign, it is the same in every run. */
+#define IMAGE_WRITERS UINT32_MAX /* several others */
+uint32_t image_file_writer(const struct stat *st);
 /* Are files of this user trusted like our own: those of root, of our user, and of the user who ran sudo? */
 bool image_owner_is_ours(uid_t uid);
 

@@ -40,19 +40,25 @@ bool image_owner_is_ours(uid_t uid)
 }
 
 /* A group with the same number as its user contains only that user, by convention of all distributions. */
-static bool owner_has_only_us(const struct stat *st)
+static bool owner_is_only_writer(const struct stat *st)
 {
 	bool is_private_group = st->st_gid == 0 || st->st_gid == st->st_uid;
 
-	return image_owner_is_ours(st->st_uid) && !(st->st_mode & S_IWOTH) &&
-	       (!(st->st_mode & S_IWGRP) || is_private_group);
+	return !(st->st_mode & S_IWOTH) && (!(st->st_mode & S_IWGRP) || is_private_group);
+}
+
+uint32_t image_file_writer(const struct stat *st)
+{
+	if (!owner_is_only_writer(st) || st->st_uid == (uid_t)-1)
+		return IMAGE_WRITERS;
+	return image_owner_is_ours(st->st_uid) ? 0 : st->st_uid + 1;
 }
 
 uint64_t image_file_foreign(const struct stat *st)
 {
 	uint64_t hash = hash_u64(owner_get_secret() ^ (uint64_t)st->st_dev);
 
-	if (owner_has_only_us(st))
+	if (!image_file_writer(st))
 		return 0;
 	hash = hash_u64(hash ^ (uint64_t)st->st_ino);
 	hash = hash_u64(hash ^ (uint64_t)st->st_size);

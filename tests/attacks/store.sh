@@ -70,6 +70,43 @@ run 0 "$CPPROF" report both.data --view flat --no-pager
 named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy"
 named honest_compute 3 || named innocent_other 2 || fail "the copy does not have its swapped symbols: the test is void"
 
+# The daemon's database: the copy in one epoch, the real library in the next. Both are kept apart in one report, too.
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -q --no-resolve --raw first.raw -o raw.data -- $(as_nobody poisoned)
+# shellcheck disable=SC2046
+run 0 "$CPPROF" record -q --no-resolve --raw second.raw -o raw.data -- $(as_nobody real)
+run 0 "$CPPROF" daemon -q --file first.raw --database db
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 3 || fail "the copy does not have its swapped symbols: the test is void"
+between=$(ls db/epochs | sed 's/.*-//; s/[.].*//')
+run 0 "$CPPROF" daemon -q --file second.raw --database db
+rm "$(ls -d db/epochs/*-"$between".epoch)"
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 2 && named innocent_other 3 || fail "the real library has the symbols of the modified copy in the database"
+! named honest_compute 3 || fail "the real library also has the symbols of the modified copy"
+run 0 "$CPPROF" daemon -q --file first.raw --database db
+run 0 "$CPPROF" report --database db --since 30000d --view flat --no-pager
+named honest_compute 2 && named innocent_other 3 && named honest_compute 3 ||
+	fail "the real library and the modified copy are not kept apart in one report"
+
+# A false debug file of another user beside a library of root: a recording reads it, but the database does not.
+if command -v objcopy >/dev/null; then
+	mkdir split
+	objcopy --only-keep-debug poisoned/libwork.so split/libwork.debug
+	objcopy --strip-debug --strip-unneeded --add-gnu-debuglink=split/libwork.debug real/libwork.so split/libwork.so
+	chown 65534 split/libwork.debug
+	# shellcheck disable=SC2046
+	run 0 "$CPPROF" record --raw split.raw -o split.data -- $(as_nobody split)
+	run 0 "$CPPROF" report split.data --view flat --no-pager
+	named honest_compute 3 || fail "the debug file is not read by a recording: the test is void"
+	run 0 "$CPPROF" daemon -q --file split.raw --database split.db
+	run 0 "$CPPROF" report --database split.db --since 30000d --view flat --no-pager
+	says "honest_compute"
+	! named honest_compute 3 || fail "the database has the symbols of another user's debug file"
+else
+	echo "skipped: a false debug file: objcopy is not installed"
+fi
+
 # Files that only root can write are cached: a second run adds no entries for them. It may add one for a file that had no
 # samples before (env, the loader).
 sampled() { # FILE

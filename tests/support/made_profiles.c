@@ -154,6 +154,7 @@ struct profile *hostile_profile(void)
 					  62,
 					  { 20, { 0xde, 0xad } },
 					  text(p, "dwarf5"),
+					  0,
 					  0 }));
 	vec_push(&p->processes, ((struct profile_process){ 4711, 1, names[3], names[1], 0, 0, 0, 0, 0, 0 }));
 	for (uint32_t i = 0; i < n; i++) {
@@ -215,10 +216,13 @@ struct profile *large_profile(size_t n)
 	uint32_t path[MAX_DEPTH] = { CCT_ROOT }, depth = 0, seed = 7;
 
 	add_run(p, "./made");
-	vec_push(
-		&p->images,
-		((struct profile_image){
-			text(p, "/opt/made"), IMAGE_ELF, 62, { 20, { 0xde, 0xad } }, text(p, "dwarf5"), 0 }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/made"),
+						      IMAGE_ELF,
+						      62,
+						      { 20, { 0xde, 0xad } },
+						      text(p, "dwarf5"),
+						      0,
+						      0 }));
 	vec_push(&p->processes,
 		 ((struct profile_process){ 4711, 1, text(p, "made"), text(p, "./made"), 0, 0, 0, 0, 0, 0 }));
 	for (int i = 0; i < N_THREADS; i++)
@@ -249,11 +253,15 @@ static struct profile *edge_start(void)
 	struct profile *p = profile_new();
 
 	add_run(p, "./edge");
-	vec_push(
-		&p->images,
-		((struct profile_image){
-			text(p, "/opt/edge"), IMAGE_ELF, 62, { 20, { 0xde, 0xad } }, text(p, "dwarf5"), 0 }));
-	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 62, { 0 }, 0, 0 }));
+	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/edge"),
+						      IMAGE_ELF,
+						      62,
+						      { 20, { 0xde, 0xad } },
+						      text(p, "dwarf5"),
+						      0,
+						      0 }));
+	vec_push(&p->images,
+		 ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 62, { 0 }, 0, 0, 0 }));
 	add_function(p, 0, 0x1000, text(p, "work"), text(p, "/src/edge.c"), text(p, "step"));
 	add_function(p, 1, 0xffffffff80001000, text(p, "do_syscall_64"), 0, text(p, "rep_nop"));
 	return p;

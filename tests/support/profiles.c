@@ -50,11 +50,12 @@ static void add_images(struct profile *p)
 {
 	struct build_id id = { 20, { 0xde, 0xad, 0xbe, 0xef } };
 
+	vec_push(&p->images, ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id,
+						      text(p, "dwarf5"), 0, 0 }));
 	vec_push(&p->images,
-		 ((struct profile_image){ text(p, "/opt/solve"), IMAGE_ELF, 62, id, text(p, "dwarf5"), 0 }));
+		 ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0, 0, 0 }));
 	vec_push(&p->images,
-		 ((struct profile_image){ text(p, "/lib/libm.so.6"), IMAGE_ELF, 62, { 0 }, 0, 0 }));
-	vec_push(&p->images, ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0, 0 }));
+		 ((struct profile_image){ text(p, "[kernel]"), IMAGE_KERNEL, 0, { 0 }, 0, 0, 0 }));
 }
 
 static void add_functions(struct profile *p)

@@ -359,7 +359,7 @@ TEST(a_later_major_version_is_refused_with_the_versions)
 	profile_pack(before, &file);
 	file.at[8] = 2;
 	CHECK_EQ(profile_parse(writer_bytes(&file), "x", &after, &diag), -EPROTONOSUPPORT);
-	CHECK_STR(diag.why, "its format is version 2.7 and this cpprof reads 1.x");
+	CHECK_STR(diag.why, "its format is version 2.8 and this cpprof reads 1.x");
 }
 
 TEST(unknown_sections_are_skipped_unless_they_are_needed)

@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "collector/process/target.h"
+#include "collector/record/perf_record.h"
 #include "collector/record/perf_regs.h"
 
 #define RING_BYTES (16u << 20) /* a second of 16 KiB snapshots at 997 Hz */
@@ -92,7 +93,7 @@ static uint64_t events_lost_format(void)
 	return PERF_COUNTS_LOST;
 }
 
-/* The same for all events: records need one layout, because they share the rings. */
+/* The same for all events: they share the rings, and what is no sample does not say what layout it has. */
 static void events_add_sampling(struct perf_event_attr *attr, const struct perf_want *want)
 {
 	attr->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
@@ -124,6 +125,14 @@ bool perf_event_is_member(const struct perf_event_attr *attr)
 	return !attr->freq && attr->sample_period == 0;
 }
 
+/* Not by a counter of the processor, and not a clock. Of such an event, if it is to say its period in each
+ * sample, the kernel samples every occurrence, whatever the period is. */
+static bool events_is_counted_by_kernel(const struct event_spec *spec)
+{
+	return !spec->is_clock && (spec->type == PERF_TYPE_SOFTWARE || spec->type == PERF_TYPE_TRACEPOINT ||
+				   spec->type == PERF_TYPE_BREAKPOINT);
+}
+
 static void events_add_rate(struct perf_event_attr *attr, const struct event_spec *spec,
 			    const struct perf_want *want)
 {
@@ -138,6 +147,8 @@ static void events_add_rate(struct perf_event_attr *attr, const struct event_spe
 		attr->sample_period = period;
 	else
 		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
+	if (period > 1 && events_is_counted_by_kernel(spec))
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 
 /* Only one event reports names, mappings, forks and exits; otherwise each record would come many times. */
@@ -324,6 +335,25 @@ static int events_make_rings(struct perf_events *events, uint64_t budget, struct
 
 /* ---- a session ------------------------------------------------------------------------------ */
 
+static void events_make_layouts(struct perf_events *events, const struct isa *isa)
+{
+	for (size_t i = 0; i < events->attrs.n; i++) {
+		vec_push(&events->layouts, perf_layout_of(&events->attrs.at[i], isa, 0));
+		events->have_layouts |=
+			events->layouts.at[i].sample_type != events->layouts.at[0].sample_type;
+	}
+}
+
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes sample)
+{
+	uint64_t id;
+	uint32_t attr = events->have_layouts && perf_record_id(sample, &events->layouts.at[0], &id)
+				? map_find(&events->by_id, id)
+				: MAP_NONE;
+
+	return &events->layouts.at[attr < events->layouts.n ? attr : 0]; /* others never sample */
+}
+
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag)
 {
@@ -340,8 +370,8 @@ int perf_events_init(struct perf_events *events, const struct event_spec *specs,
 	if (n && !want->is_machine && !want->is_probed)
 		perf_holds_init(&events->holds, &events->attrs.at[0]);
 
-	struct perf_layout layout = perf_layout_of(&events->attrs.at[0], want->isa, 0);
-	drain_set_layout(drain, &layout);
+	events_make_layouts(events, want->isa);
+	drain_set_layout(drain, &events->layouts.at[0]);
 	perf_events_list_cpus(events);
 
 	int error = events_make_rings(events, want->ring_bytes, diag);
@@ -365,6 +395,7 @@ void perf_events_done(struct perf_events *events)
 	events_close_anchors(events);
 	map_done(&events->by_id);
 	vec_done(&events->attrs);
+	vec_done(&events->layouts);
 	vec_done(&events->cpus);
 	vec_done(&events->anchors);
 	vec_done(&events->is_gone);
@@ -466,31 +497,4 @@ int perf_events_add(struct perf_events *events, pid_t tid)
 		close(events->fds.at[events->fds.n].fd);
 	}
 	return error;
-}
-
-static bool events_is_sampling(const struct perf_events *events, const struct perf_fd *fd)
-{
-	return fd->attr < events->n_sampling;
-}
-
-void perf_events_enable(struct perf_events *events, size_t first)
-{
-	for (size_t i = first; i < events->fds.n; i++)
-		if (!events->starts_later || !events_is_sampling(events, &events->fds.at[i]))
-			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-void perf_events_enable_samples(struct perf_events *events)
-{
-	perf_waits_turn(&events->waits, true);
-	for (size_t i = 0; i < events->fds.n; i++)
-		if (events_is_sampling(events, &events->fds.at[i]))
-			ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
-void perf_events_disable(struct perf_events *events)
-{
-	perf_waits_turn(&events->waits, false);
-	for (size_t i = 0; i < events->fds.n; i++)
-		ioctl(events->fds.at[i].fd, PERF_EVENT_IOC_DISABLE, 0);
 }

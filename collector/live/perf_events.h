@@ -60,6 +60,8 @@ struct perf_fd {
 
 struct perf_events {
 	VEC(struct perf_event_attr) attrs; /* as opened; with starts_later, the last one only tracks */
+	VEC(struct perf_layout) layouts;   /* of their samples; they differ in the period only */
+	bool have_layouts;                 /* not all are the same */
 	size_t n_sampling;                 /* attrs that sample */
 	struct map by_id;                  /* event id -> attr */
 	VEC(int) cpus;
@@ -108,6 +110,8 @@ __attribute__((format(printf, 3, 4))) int perf_events_refused(struct diag *diag,
 int perf_events_init(struct perf_events *events, const struct event_spec *specs, size_t n,
 		     const struct perf_want *want, struct drain *drain, struct diag *diag);
 void perf_events_done(struct perf_events *events);
+/* Of a sample of one of the attrs. */
+const struct perf_layout *perf_events_layout(const struct perf_events *events, struct bytes sample);
 /* Bytes of stack that a busy CPU copies into its ring in a second; UINT64_MAX if the rate is unknown. */
 uint64_t perf_events_bytes_a_second(const struct perf_events *events);
 /*

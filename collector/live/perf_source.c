@@ -108,8 +108,12 @@ static void live_forget_needs(struct perf_live *live, pid_t tid)
 /* False: a record with no information, or nothing new. */
 static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
+	bool is_own = !from->is_wait && !from->is_deep && perf_record_is_sample(from->bytes);
+	const struct perf_layout *layout =
+		is_own ? perf_events_layout(&live->events, from->bytes) : from->layout;
+
 	live->is_foreign = false;
-	if (perf_record_parse(from->bytes, from->layout, &live->scratch, &live->record) < 0) {
+	if (perf_record_parse(from->bytes, layout, &live->scratch, &live->record) < 0) {
 		live->n_damaged++;
 		return false;
 	}
@@ -173,7 +177,8 @@ static void live_write_raw(struct perf_live *live, const struct drain_record *re
 			   const struct event *event)
 {
 	if (event && event->kind == EVENT_SAMPLE)
-		perf_writer_sample(live->raw, record->bytes, event->sample.weight);
+		perf_writer_sample(live->raw, perf_events_layout(&live->events, record->bytes), record->bytes,
+				   event->sample.weight);
 	else
 		perf_writer_record(live->raw, record->bytes);
 }

@@ -151,11 +151,12 @@ void perf_writer_record(struct perf_writer *writer, struct bytes record)
 	perf_writer_flush_if_full(writer);
 }
 
-void perf_writer_sample(struct perf_writer *writer, struct bytes record, uint64_t weight)
+void perf_writer_sample(struct perf_writer *writer, const struct perf_layout *layout, struct bytes record,
+			uint64_t weight)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 				PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;
-	uint64_t type = writer->layout.sample_type;
+	uint64_t type = layout->sample_type;
 	size_t at = sizeof(struct perf_event_header) + 8 * (size_t)__builtin_popcountll(type & before);
 	struct writer *w = &writer->buffer;
 	size_t start = w->len;

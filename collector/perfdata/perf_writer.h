@@ -19,6 +19,7 @@
 #include "collector/event.h"
 
 struct perf_event_attr;
+struct perf_layout;
 
 struct perf_writer_event {
 	const struct perf_event_attr *attr; /* read only during open, like the name */
@@ -37,8 +38,9 @@ int perf_writer_open(int fd, const char *name, const struct perf_writer_event *e
 void perf_writer_add_id(struct perf_writer *writer, size_t event, uint64_t id);
 /* A record from a ring, with its header; in time order, or nearly so. */
 void perf_writer_record(struct perf_writer *writer, struct bytes record);
-/* The record of a sample, with a different weight. */
-void perf_writer_sample(struct perf_writer *writer, struct bytes record, uint64_t weight);
+/* The record of a sample, with a different weight, if its layout has room for one. */
+void perf_writer_sample(struct perf_writer *writer, const struct perf_layout *layout, struct bytes record,
+			uint64_t weight);
 /* The record that the kernel would have written for a name, fork, mapping or code. Others are ignored. */
 void perf_writer_event(struct perf_writer *writer, const struct images *images, const struct event *event);
 /* The same for one from before the recording. */

@@ -127,7 +127,7 @@ bool perf_event_is_member(const struct perf_event_attr *attr)
 
 /* Not by a counter of the processor, and not a clock. Of such an event, if it is to say its period in each
  * sample, the kernel samples every occurrence, whatever the period is. */
-static bool events_is_counted_by_kernel(const struct event_spec *spec)
+bool perf_event_is_counted_by_kernel(const struct event_spec *spec)
 {
 	return !spec->is_clock && (spec->type == PERF_TYPE_SOFTWARE || spec->type == PERF_TYPE_TRACEPOINT ||
 				   spec->type == PERF_TYPE_BREAKPOINT);
@@ -147,7 +147,7 @@ static void events_add_rate(struct perf_event_attr *attr, const struct event_spe
 		attr->sample_period = period;
 	else
 		attr->sample_freq = spec->frequency ? spec->frequency : want->frequency;
-	if (period > 1 && events_is_counted_by_kernel(spec))
+	if (period > 1 && perf_event_is_counted_by_kernel(spec))
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 }
 

@@ -177,6 +177,8 @@ int perf_events_add_on(struct perf_events *events, size_t cpu, pid_t tid);
 double perf_events_running(const struct perf_events *events, size_t attr);
 /* It is read when the first of its group samples. */
 bool perf_event_is_member(const struct perf_event_attr *attr);
+/* Is it counted by the kernel, not by the processor, and not a clock? */
+bool perf_event_is_counted_by_kernel(const struct event_spec *spec);
 
 /* Descriptors needed for one thread. */
 size_t perf_events_per_thread(const struct perf_events *events);

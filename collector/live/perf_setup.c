@@ -83,6 +83,23 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	}
 }
 
+/* The kernel adjusts the period of such an event to each thread, with a delay; a thread begins with the
+ * period that its creator has come to. A sample may then represent a thousand times what there was. */
+static void setup_explain_rates(struct perf_live *live, const struct event_choice *events,
+				const struct perf_want *want)
+{
+	for (size_t i = 0; !want->period && i < events->n; i++) {
+		const struct event_spec *spec = &events->specs[i];
+		if (!spec->period && !spec->is_wait && !spec->is_member &&
+		    perf_event_is_counted_by_kernel(spec))
+			source_info_note(
+				&live->source.info,
+				"the number of %s is a rough estimate, especially with many threads; "
+				"it is exact with -c 1, and -c N samples every Nth",
+				spec->name);
+	}
+}
+
 /* ---- what is recorded --------------------------------------------------------------------- */
 
 static char *setup_join_words(char *const *argv)
@@ -318,6 +335,7 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		return error;
 	setup_choose_modes(live, options, &setup);
 	setup_choose_rate(live, options, &setup.want);
+	setup_explain_rates(live, &setup.events, &setup.want);
 	setup.want.isa = live->source.info.isa;
 	setup.want.has_switches = info->has_near_waits;
 	/* The two fields would add a tenth to the cost of a record, and each switch writes two. */

@@ -275,7 +275,7 @@ int report_show(const char *path, struct profile *profile, const struct report_r
 	fusing.activations = columns_want_calls(&columns);
 	struct ranks ranks;
 	ranks_extend(profile, &ranks);
-	options.ranks = ranks.n_ranks ? &ranks : NULL;
+	options.ranks = ranks.n ? &ranks : NULL;
 	profile_take_tree(profile, &fusing, &data.tree);
 	if (report_filter_apply(&request->filter, profile, &data.tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);

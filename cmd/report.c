@@ -13,6 +13,7 @@
 #include "cmd/confine.h"
 #include "cmd/export.h"
 #include "cmd/pager.h"
+#include "cmd/remedy.h"
 #include "cmd/report_show.h"
 #include "report/cycles/count_loops.h"
 #include "report/merge_threads.h"
@@ -124,8 +125,9 @@ static void report_cmd_confine(const char *file, const struct report_request *re
 		browser_prepare(request->html, request->program);
 	else if (!request->html && request->pager)
 		pager_prepare(request->program);
-	confine(&(struct confine_options){ .inputs = (const char *const[]){ file, request->counts },
-					   .n_inputs = request->counts ? 2 : 1,
+	const char *const inputs[] = { file, REMEDY_PACKAGES, request->counts };
+	confine(&(struct confine_options){ .inputs = inputs,
+					   .n_inputs = request->counts ? 3 : 2,
 					   .reads_all = request->html || report_reads_sources(request),
 					   .output = request->html });
 }

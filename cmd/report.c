@@ -132,14 +132,24 @@ static void report_cmd_confine(const char *file, const struct report_request *re
 					   .output = request->html });
 }
 
-static int check_and_run(const struct command_line *line, const struct report_request *request)
+/* --group-by implies the flat view, also if it names the default. */
+static void report_cmd_choose_view(struct report_request *request)
+{
+	if (request->group == REPORT_NO_GROUP)
+		request->group = GROUP_FUNCTION;
+	else if (request->view == REPORT_NO_VIEW)
+		request->view = TEXT_FLAT;
+}
+
+static int check_and_run(const struct command_line *line, struct report_request *request)
 {
 	const char *file = line->n_operands ? line->operands[0]
 			   : request->input ? request->input
 					    : PROFILE_DEFAULT;
 	CLEANUP(freep) char *stretch = NULL;
-	int code = check_request(line, request);
 
+	report_cmd_choose_view(request);
+	int code = check_request(line, request);
 	if (code < 0)
 		code = database_choose(&request->database, "report", line->n_operands || request->input,
 				       &file, &stretch);
@@ -217,6 +227,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 int cmd_report(int argc, char **argv)
 {
 	struct report_request request = { .view = REPORT_NO_VIEW,
+					  .group = REPORT_NO_GROUP,
 					  .percent_limit = -1,
 					  .max_depth = REPORT_NO_DEPTH,
 					  .inlines = true,

@@ -46,6 +46,8 @@ def check_views():
     for view in ([], ["--view", "tree"], ["--group-by", "module"], ["--group-by", "loop"], ["--group-by", "line"], ["--call-sites", "--view", "tree"]):
         check_sums(*view, "a.data", "b.data")
         check_sums(*view, "--limit", "3", "a.data", "b.data", "--", "b.data", "a.data")
+    flat = [run("diff", *view, "a.data", "b.data").stdout for view in (["--view", "flat"], ["--group-by", "function"])]
+    check("--group-by function implies the flat view", flat[0] == flat[1], flat[1])
     text = run("diff", "a.data", "b.data").stdout
     check("one run per side is noted", "sample counts alone" in text, text)
     check("several runs are noted", "variation between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)

@@ -45,6 +45,7 @@ same tree --view tree - <cpprof.data
 same tree-parent --view tree --percent-base parent
 same callers --view callers
 same flat --view flat --percent-limit 6
+same flat --group-by function --percent-limit 6
 same flat-module --view flat --group-by module --sort total
 same flat-line --view flat --group-by line
 same hot --view hot

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json_tree.h"
@@ -198,6 +199,10 @@ static int diff_options_take_files(struct diff_request *request, const struct co
 		return cmd_usage("diff", "give files, or a list of them with --files-from, not both");
 	if (request->files_from)
 		return diff_options_take_list(request);
+	for (int i = 0; i < n_after; i++)
+		if (after[i][0] == '-' && after[i][1] && access(after[i], F_OK) != 0)
+			return cmd_usage("diff", "there is no file '%s'; options must come before --",
+					 after[i]);
 	for (int i = 0; i < line->n_operands; i++)
 		vec_push(&names, line->operands[i]);
 	if (n_after)

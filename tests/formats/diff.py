@@ -60,6 +60,10 @@ def check_views():
     check("new and gone", {row["state"] for row in check_sums("sample.data", "other.data")["rows"]} >= {"new", "gone"})
 
 
+def check_messages():
+    says("options after --", "options must come before --", "diff", "a.data", "--", "b.data", "--view", "flat", code=2)
+
+
 def check_rules():
     run("diff", "--fail-on", "total>1%", "small.data", "large.data", code=7)
     run("diff", "--fail-on", "total>1%", "large.data", "small.data")
@@ -228,6 +232,7 @@ for made, kind in (("a", ["2000", "a.data"]), ("b", ["2500", "b.data"]), ("sampl
                    ("large", ["3000", "large.data"]), ("one", ["one", "one.data"])):
     subprocess.run([MAKE, *kind], check=True)
 check_views()
+check_messages()
 check_rules()
 check_bad_input()
 check_damage()

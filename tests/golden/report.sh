@@ -37,6 +37,9 @@ make() {
 }
 
 ends 1 "try: cpprof record" "$CPPROF" report
+ends 1 "to record it: cpprof record -o none.data" "$CPPROF" report none.data
+ends 1 "to record one: sudo cpprof daemon --database none" "$CPPROF" report --database none --since 3h
+"$CPPROF" attach --help | grep -q -e '--repeat' && fail "attach --help lists options that need a command"
 make sample cpprof.data
 same summary
 same tree --view tree

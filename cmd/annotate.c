@@ -35,10 +35,19 @@ struct annotate_request {
 	const char *input; /* the profile, given by -i as in perf */
 };
 
-/* " f(int) [app], 12.3%": the other functions that match a name. */
-static void list(const struct profile *profile, const annotate_choices *choices, size_t from)
+static uint64_t annotate_cmd_sum(const struct profile *profile, uint32_t metric)
 {
-	uint64_t all = profile->quality.samples;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		sum += profile->cct.values.at[i].metric == metric ? profile->cct.values.at[i].value : 0;
+	return sum;
+}
+
+/* " f(int) [app], 12.3%": the other functions that match a name, with their cost as in the report. */
+static void list(const struct profile *profile, uint32_t metric, const annotate_choices *choices, size_t from)
+{
+	uint64_t all = annotate_cmd_sum(profile, metric);
 	struct style style = terminal_style(COLOR_NEVER);
 	struct names *names = names_new(profile);
 
@@ -48,7 +57,7 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 		names_shorten(names, intern_text(&profile->strings, choice->name), SHORTEN_COLUMNS, &shown);
 		style_safe(&line, &style, shown.at ? shown.at : "");
 		fprintf(stderr, "        %s%s, %.1f%%\n", line.at, choice->map ? "" : " (inlined)",
-			all ? 100.0 * (double)choice->samples / (double)all : 0);
+			all ? 100.0 * (double)choice->cost / (double)all : 0);
 		text_done(&line);
 		text_done(&shown);
 	}
@@ -57,13 +66,13 @@ static void list(const struct profile *profile, const annotate_choices *choices,
 		fprintf(stderr, "        and %zu more\n", choices->n - from - MOST_TOLD);
 }
 
-static int complain(const struct profile *profile, const char *path, const char *name,
+static int complain(const struct profile *profile, const char *path, const char *name, uint32_t metric,
 		    const annotate_choices *close)
 {
 	fprintf(stderr, "cpprof: '%s' has no samples in a function named '%s'\n", path, name);
 	if (close->n)
 		fprintf(stderr, "        did you mean:\n");
-	list(profile, close, 0);
+	list(profile, metric, close, 0);
 	if (access(name, F_OK) == 0)
 		fprintf(stderr, "        there is a file of that name; try: cpprof annotate %s FUNCTION\n",
 			name);
@@ -131,12 +140,13 @@ static int annotate_cmd_show(const struct profile *profile, const struct annotat
 	struct annotation annotation;
 	int code = EXIT_OK;
 	annotate_choices choices;
-	enum annotate_fit fit = annotate_find(profile, name, &choices);
+	uint32_t metric = request->options.metrics[0];
+	enum annotate_fit fit = annotate_find(profile, name, metric, &choices);
 
 	if (request->inlined)
 		keep_inlined(&choices);
 	if (fit <= FIT_CLOSE || !choices.n) {
-		code = complain(profile, path, name, &choices);
+		code = complain(profile, path, name, metric, &choices);
 		vec_done(&choices);
 		return code;
 	}
@@ -144,7 +154,7 @@ static int annotate_cmd_show(const struct profile *profile, const struct annotat
 		fprintf(stderr,
 			"cpprof: %zu functions match '%s'; this is the most expensive one, the others are:\n",
 			choices.n, name);
-		list(profile, &choices, 1);
+		list(profile, metric, &choices, 1);
 	}
 	if (choices.at[0].map)
 		annotate(profile, choices.at[0].map, &annotation);

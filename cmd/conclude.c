@@ -43,8 +43,10 @@ void conclude_say_output(const struct output *output, const struct profile *prof
 		conclude_say_export(output->path, exporter);
 		return;
 	}
-	if (!profile->quality.samples || stat(output->path, &st) < 0 || !S_ISREG(st.st_mode)) {
-		fprintf(stderr, "cpprof: wrote %s\n", output->path);
+	bool is_file = stat(output->path, &st) == 0 && S_ISREG(st.st_mode);
+	if (!profile->quality.samples || !is_file) {
+		fprintf(stderr, "cpprof: wrote %s%s\n", output->path,
+			profile->quality.samples ? "" : ", without samples");
 		return;
 	}
 	fprintf(stderr, "cpprof: wrote %s; look at it with: cpprof report%s%s\n", output->path,

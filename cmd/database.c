@@ -78,6 +78,20 @@ bool database_parse_time(const char *text, uint64_t now_ms, uint64_t *ret)
 
 /* ---- names -------------------------------------------------------------------------------------- */
 
+/* Otherwise the range would be taken for the name of a profile. */
+static int database_check_folder(const char *directory)
+{
+	struct diag diag = { 0 };
+	struct stat st;
+	int error = stat(directory, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+
+	if (!error)
+		return GO_ON;
+	diag_set(&diag, error, "there is no database '%s'", directory);
+	diag_hint(&diag, "to record one: sudo cpprof daemon --database %s", directory);
+	return cmd_fail(&diag);
+}
+
 int database_choose(const struct database_choice *choice, const char *command, bool has_file,
 		    const char **file, char **ret)
 {
@@ -99,6 +113,9 @@ int database_choose(const struct database_choice *choice, const char *command, b
 				 until);
 	if (from >= to)
 		return cmd_usage(command, "--since %s is not before --until %s", since, until);
+	int code = database_check_folder(choice->directory);
+	if (code >= 0)
+		return code;
 	*file = *ret = alloc_printf("%s@%s..%s%s%s", choice->directory, since, until,
 				    choice->process ? "#" : "", choice->process ? choice->process : "");
 	return GO_ON;

@@ -118,9 +118,7 @@ static int diff_cmd_write_html(const struct diff_request *request, struct diff_r
 static struct diff_report diff_cmd_report(const struct diff_request *request, const struct run_set *set,
 					  const struct diff *diff, const rule_verdicts *verdicts)
 {
-	int view = request->view != DIFF_NO_VIEW ? request->view
-		   : request->group              ? DIFF_VIEW_FLAT
-						 : DIFF_VIEW_SUMMARY;
+	int view = request->view != DIFF_NO_VIEW ? request->view : DIFF_VIEW_SUMMARY;
 	bool is_for_people = request->format == DIFF_TEXT || request->format == DIFF_MARKDOWN;
 	static const enum group_by groups[] = { GROUP_FUNCTION, GROUP_MODULE, GROUP_FILE, GROUP_LOOP,
 						GROUP_LINE };

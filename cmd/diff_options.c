@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/json_tree.h"
@@ -31,9 +32,12 @@ static const char examples[] =
 	"  cpprof diff --html diff.html A.data B.data             a differential flame graph\n"
 	"  cpprof diff --database /var/lib/cpprof --a 25h..24h --b 1h..now   today compared with yesterday\n";
 
-static const struct diff_request defaults = {
-	.view = DIFF_NO_VIEW, .percent_limit = -1, .inlines = true, .loops = true, .pager = true
-};
+static const struct diff_request defaults = { .view = DIFF_NO_VIEW,
+					      .group = DIFF_NO_GROUP,
+					      .percent_limit = -1,
+					      .inlines = true,
+					      .loops = true,
+					      .pager = true };
 
 /* ---- rules and normalization ------------------------------------------------------------------------ */
 
@@ -92,16 +96,26 @@ static int diff_options_check(const struct diff_request *request)
 		return cmd_usage("diff", "--open needs --html OUT.html");
 	if (request->html && (request->format || request->view != DIFF_NO_VIEW))
 		return cmd_usage("diff", "--html contains all views; -f and --view apply to text");
-	if (request->group && request->view != DIFF_NO_VIEW && request->view != DIFF_VIEW_FLAT &&
+	if (request->group > 0 && request->view != DIFF_NO_VIEW && request->view != DIFF_VIEW_FLAT &&
 	    request->view != DIFF_VIEW_SUMMARY)
 		return cmd_usage("diff", "--group-by applies to --view flat only");
 	return GO_ON;
+}
+
+/* --group-by implies the flat view, also if it names the default. */
+static void diff_options_choose_view(struct diff_request *request)
+{
+	if (request->group == DIFF_NO_GROUP)
+		request->group = 0;
+	else if (request->view == DIFF_NO_VIEW)
+		request->view = DIFF_VIEW_FLAT;
 }
 
 static int diff_options_complete(struct diff_request *request)
 {
 	int code = diff_options_check(request);
 
+	diff_options_choose_view(request);
 	if (code < 0)
 		code = diff_options_read_normalize(request);
 	if (code < 0)
@@ -185,6 +199,10 @@ static int diff_options_take_files(struct diff_request *request, const struct co
 		return cmd_usage("diff", "give files, or a list of them with --files-from, not both");
 	if (request->files_from)
 		return diff_options_take_list(request);
+	for (int i = 0; i < n_after; i++)
+		if (after[i][0] == '-' && after[i][1] && access(after[i], F_OK) != 0)
+			return cmd_usage("diff", "there is no file '%s'; options must come before --",
+					 after[i]);
 	for (int i = 0; i < line->n_operands; i++)
 		vec_push(&names, line->operands[i]);
 	if (n_after)

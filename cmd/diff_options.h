@@ -16,6 +16,7 @@
 #include "report/quality.h"
 
 #define DIFF_NO_VIEW (-1)
+#define DIFF_NO_GROUP (-1)
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON, DIFF_CSV };
 

@@ -347,12 +347,12 @@ static int paths_parse(struct paths_command *c, int argc, char **argv)
 			 "exactly, with probes\n"
 			 "on their branches. A path starts at the function's entry or at a loop header, and "
 			 "ends at the\n"
-			 "next loop iteration or where the function returns.",
-		.examples = "  cpprof paths -f parse_line -- ./program input    all paths, exactly\n"
+			 "next loop iteration or where the function returns. -f needs root.",
+		.examples = "  sudo cpprof paths -f parse_line -- ./program input    all paths, exactly\n"
 			    "  sudo cpprof paths -f 'libz.so.1:inflate_fast' -p 4711 -d 10\n"
 			    "  sudo cpprof paths -f inflate_fast -p 4711 --dry-run     what would it cost?\n"
 			    "  sudo cpprof paths --bursts -p 4711 -d 60            all functions, estimated\n"
-			    "  cpprof paths -f compare --by context -- ./program  by caller\n",
+			    "  sudo cpprof paths -f compare --by context -- ./program  by caller\n",
 		.specs = specs,
 		.stops_at_operand = true,
 	};

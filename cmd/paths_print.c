@@ -240,15 +240,15 @@ void paths_print_text(FILE *to, const struct paths_print *print)
 			"windows, shares have 95%% confidence intervals\n",
 			(double)print->paths->in_ns / 1e9, print->paths->seconds, print->paths->n_stretches);
 	if (stats->partial)
-		fprintf(to, "%llu paths had already begun when counting started%s: not counted\n",
-			(unsigned long long)stats->partial,
+		fprintf(to, "%llu path%s had already begun when counting started%s: not counted\n",
+			(unsigned long long)stats->partial, stats->partial == 1 ? "" : "s",
 			print->paths->n_stretches > 1 ? ", over all windows" : "");
 	if (stats->dropped)
-		fprintf(to, "%llu paths were left by longjmp or an exception: not counted\n",
-			(unsigned long long)stats->dropped);
+		fprintf(to, "%llu path%s left by longjmp or an exception: not counted\n",
+			(unsigned long long)stats->dropped, stats->dropped == 1 ? " was" : "s were");
 	if (stats->full)
-		fprintf(to, "%llu paths were not counted: the table of distinct paths was full\n",
-			(unsigned long long)stats->full);
+		fprintf(to, "%llu path%s not counted: the table of distinct paths was full\n",
+			(unsigned long long)stats->full, stats->full == 1 ? " was" : "s were");
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------- */

@@ -250,9 +250,7 @@ static int record_check_names(struct record_options *options, const struct comma
 	{ 0, "repeat", OPTION_POSITIVE, &(options)->n_repeats, "N",                                        \
 	  "run the command N times and write a profile of each run\n(cpprof-%n.data, or -o with %n); stops "  \
 	  "after a run that fails" }
-/* clang-format on */
 
-/* clang-format off */
 /* Exports during the recording. */
 #define RECORD_LIVE_SPECS(options)                                                                          \
 	{ 0, "stream", OPTION_DURATION, &(options)->stream, "SEC",                                          \
@@ -263,30 +261,19 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "openmetrics, with -o or --watch: label to add to every series; repeatable" },                         \
 	{ 0, "interval", OPTION_DURATION, &(options)->interval, "SEC",                                      \
 	  "seconds between two writes of --watch (10)" }
-/* clang-format on */
 
 /* Waits; and, not listed in --help, the former name of --deep-stack, and an option that shows why random
  * periods are used. */
-#define RECORD_WAIT_SPECS(options)                                                              \
-	{ 0,           "wall",                                                                  \
-	  OPTION_FLAG, &(options)->wall,                                                        \
-	  NULL,        "also record where threads wait, and how long; needs root" },            \
-		{ 0,           "off-cpu",                                                       \
-		  OPTION_FLAG, &(options)->off_cpu,                                             \
-		  NULL,        "record only where threads wait; needs root" },                  \
-		{ 0,                                                                            \
-		  "max-switches",                                                               \
-		  OPTION_POSITIVE,                                                              \
-		  &(options)->max_switches,                                                     \
-		  "N",                                                                          \
-		  "stacks of waits to record per second and CPU (1000); all waits are timed" }, \
-		{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },   \
-		{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },       \
-	{                                                                                       \
-		0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL       \
-	}
+#define RECORD_WAIT_SPECS(options)                                                                         \
+	{ 0, "wall", OPTION_FLAG, &(options)->wall, NULL,                                                  \
+	  "also record where threads wait, and how long; needs root" },                                    \
+	{ 0, "off-cpu", OPTION_FLAG, &(options)->off_cpu, NULL, "record only where threads wait; needs root" }, \
+	{ 0, "max-switches", OPTION_POSITIVE, &(options)->max_switches, "N",                               \
+	  "stacks of waits to record per second and CPU (1000); all waits are timed" },                    \
+	{ 0, "switch-records", OPTION_FLAG, &(options)->switch_records, NULL, NULL },                      \
+	{ 0, "outer-stack", OPTION_SIZE, &(options)->deep_bytes, "BYTES", NULL },                          \
+	{ 0, "fixed-period", OPTION_FLAG, &(options)->has_fixed_periods, NULL, NULL }
 
-/* clang-format off */
 /* The whole machine; and a command as part of it. */
 #define RECORD_MACHINE_SPECS(options)                                                                      \
 	{ 'a', "all-cpus", OPTION_FLAG, &(options)->is_machine, NULL,                                      \
@@ -303,9 +290,20 @@ static int record_check_names(struct record_options *options, const struct comma
 	  "which also samples very short-lived processes; auto: cpu where it is permitted (thread)" }
 /* clang-format on */
 
+/* attach has no command. */
+static void record_hide(struct option_spec *specs)
+{
+	static const char *const names[] = { "repeat", "all-cpus",      "cgroup", "allow",
+					     "deny",   "command-lines", "clock" };
+
+	for (; specs->name || specs->letter; specs++)
+		for (size_t i = 0; specs->name && i < ARRAY_LEN(names); i++)
+			specs->help = strcmp(specs->name, names[i]) == 0 ? NULL : specs->help;
+}
+
 static int record_parse(struct record_options *options, struct command_line *line, int argc, char **argv)
 {
-	const struct option_spec specs[] = {
+	struct option_spec specs[] = {
 		RECORD_MACHINE_SPECS(options),
 		{ 'p', "pid", OPTION_LIST, &options->pid_texts, "PID", "attach to these processes" },
 		{ 't', "tid", OPTION_LIST, &options->tid_texts, "TID", "attach to these threads" },
@@ -358,6 +356,8 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 0 },
 	};
 
+	if (strcmp(line->command, "attach") == 0)
+		record_hide(specs);
 	line->specs = specs;
 	return options_parse(line, argc, argv);
 }

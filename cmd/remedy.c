@@ -14,7 +14,6 @@
 
 #define MIN_PERCENT 5                            /* of the total: less is not worth a sentence */
 #define SERVER "https://debuginfod.elfutils.org" /* it forwards to the servers of the distributions */
-#define PACKAGES "/var/lib/dpkg/info"
 
 /* ---- code without names -------------------------------------------------------------------------- */
 
@@ -64,7 +63,7 @@ static bool remedy_lists(const char *list, const char *path)
 /* The Debian package that a file belongs to; NULL if it is not known. */
 static char *remedy_package(const char *path)
 {
-	DIR *folder = access(path, F_OK) == 0 ? opendir(PACKAGES) : NULL;
+	DIR *folder = access(path, F_OK) == 0 ? opendir(REMEDY_PACKAGES) : NULL;
 	char *package = NULL;
 	struct dirent *entry;
 
@@ -72,7 +71,7 @@ static char *remedy_package(const char *path)
 		size_t len = strlen(entry->d_name);
 		if (len < 6 || strcmp(entry->d_name + len - 5, ".list") != 0)
 			continue;
-		CLEANUP(freep) char *list = alloc_printf("%s/%s", PACKAGES, entry->d_name);
+		CLEANUP(freep) char *list = alloc_printf("%s/%s", REMEDY_PACKAGES, entry->d_name);
 		if (remedy_lists(list, path))
 			package = alloc_text_n(entry->d_name, strcspn(entry->d_name, ":") < len
 								      ? strcspn(entry->d_name, ":")

@@ -13,6 +13,7 @@
 #include "cmd/confine.h"
 #include "cmd/export.h"
 #include "cmd/pager.h"
+#include "cmd/remedy.h"
 #include "cmd/report_show.h"
 #include "report/cycles/count_loops.h"
 #include "report/merge_threads.h"
@@ -124,20 +125,31 @@ static void report_cmd_confine(const char *file, const struct report_request *re
 		browser_prepare(request->html, request->program);
 	else if (!request->html && request->pager)
 		pager_prepare(request->program);
-	confine(&(struct confine_options){ .inputs = (const char *const[]){ file, request->counts },
-					   .n_inputs = request->counts ? 2 : 1,
+	const char *const inputs[] = { file, REMEDY_PACKAGES, request->counts };
+	confine(&(struct confine_options){ .inputs = inputs,
+					   .n_inputs = request->counts ? 3 : 2,
 					   .reads_all = request->html || report_reads_sources(request),
 					   .output = request->html });
 }
 
-static int check_and_run(const struct command_line *line, const struct report_request *request)
+/* --group-by implies the flat view, also if it names the default. */
+static void report_cmd_choose_view(struct report_request *request)
+{
+	if (request->group == REPORT_NO_GROUP)
+		request->group = GROUP_FUNCTION;
+	else if (request->view == REPORT_NO_VIEW)
+		request->view = TEXT_FLAT;
+}
+
+static int check_and_run(const struct command_line *line, struct report_request *request)
 {
 	const char *file = line->n_operands ? line->operands[0]
 			   : request->input ? request->input
 					    : PROFILE_DEFAULT;
 	CLEANUP(freep) char *stretch = NULL;
-	int code = check_request(line, request);
 
+	report_cmd_choose_view(request);
+	int code = check_request(line, request);
 	if (code < 0)
 		code = database_choose(&request->database, "report", line->n_operands || request->input,
 				       &file, &stretch);
@@ -215,6 +227,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 int cmd_report(int argc, char **argv)
 {
 	struct report_request request = { .view = REPORT_NO_VIEW,
+					  .group = REPORT_NO_GROUP,
 					  .percent_limit = -1,
 					  .max_depth = REPORT_NO_DEPTH,
 					  .inlines = true,

@@ -23,9 +23,7 @@
 
 static enum text_view report_show_view(const struct report_request *request)
 {
-	if (request->view != REPORT_NO_VIEW)
-		return (enum text_view)request->view;
-	return request->group ? TEXT_FLAT : TEXT_SUMMARY;
+	return request->view != REPORT_NO_VIEW ? (enum text_view)request->view : TEXT_SUMMARY;
 }
 
 bool report_has_loops(const struct report_request *request)
@@ -137,8 +135,7 @@ static void report_show_usual_columns(const struct profile *profile, const struc
 	for (size_t i = 0; is_for_people && i < sizeof(shown) / sizeof(shown[0]); i++)
 		columns_add(ret, profile, shown[i], &diag);
 	size_t n = columns_derive_usual(ret, profile);
-	bool is_wanted =
-		n && (request->view != REPORT_NO_VIEW || request->group) && request->group <= GROUP_LINE;
+	bool is_wanted = n && request->view != REPORT_NO_VIEW && request->group <= GROUP_LINE;
 	if (!request->derived.values.n && (!is_wanted || !is_for_people))
 		vec_clear(&ret->of);
 }
@@ -275,7 +272,7 @@ int report_show(const char *path, struct profile *profile, const struct report_r
 	fusing.activations = columns_want_calls(&columns);
 	struct ranks ranks;
 	ranks_extend(profile, &ranks);
-	options.ranks = ranks.n_ranks ? &ranks : NULL;
+	options.ranks = ranks.n ? &ranks : NULL;
 	profile_take_tree(profile, &fusing, &data.tree);
 	if (report_filter_apply(&request->filter, profile, &data.tree, &diag) < 0)
 		return cmd_usage("report", "%s: %s", diag.what, diag.why);

@@ -13,7 +13,8 @@
 #include "report/quality.h"
 #include "report/tree/loop_counts.h"
 
-#define REPORT_NO_VIEW (-1) /* not given: the flat view if its rows were chosen, otherwise the summary */
+#define REPORT_NO_VIEW (-1)  /* not given: the summary, or the flat view if its rows were chosen */
+#define REPORT_NO_GROUP (-1) /* not given: functions */
 #define REPORT_NO_DEPTH UINT64_MAX
 
 enum report_format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_JSON, FORMAT_CSV };

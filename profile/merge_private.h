@@ -66,6 +66,11 @@ struct merger {
 	uint32_t *string, *image, *metric, *node, *thread;
 };
 
+/* The number of a file in the list would depend on their order, and on the steps of the merge. */
+#define MERGE_NOTE_NO_RANK                                                                                   \
+	"profiles without an MPI rank were reduced: the imbalance is not known for them; cpprof stats --by " \
+	"rank FILE... compares them"
+
 static inline uint64_t merge_mix(uint64_t a, uint64_t b)
 {
 	return hash_u64(a * 0x9e3779b97f4a7c15u + b);

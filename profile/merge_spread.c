@@ -166,6 +166,8 @@ void merge_spread(struct merger *m)
 		merge_reduced(m);
 		return;
 	}
+	if (unit.rank == RANK_NONE)
+		merger_note(m, MERGE_NOTE_NO_RANK);
 	if (m->n_dense_of < n_nodes) {
 		m->dense_of = alloc_resize(m->dense_of, n_nodes * 2, sizeof(*m->dense_of));
 		for (; m->n_dense_of < n_nodes * 2; m->n_dense_of++)

@@ -292,6 +292,8 @@ static int read_until(const char *path, uint32_t last, struct profile **ret, str
 		diag_set(diag, error, "cannot open profile '%s'", name);
 		if (error == -ENOENT && strcmp(path, PROFILE_DEFAULT) == 0)
 			diag_hint(diag, "try: cpprof record -- COMMAND");
+		else if (error == -ENOENT)
+			diag_hint(diag, "to record it: cpprof record -o %s -- COMMAND", name);
 		return error;
 	}
 	error = container_read_all(fd, &file);

@@ -126,7 +126,7 @@ int export_file(const struct exporter *exporter, struct profile *profile, const 
 
 	if (exporter->needs_ranks)
 		ranks_extend(profile, &ranks);
-	chosen.options.ranks = ranks.n_ranks ? &ranks : NULL;
+	chosen.options.ranks = ranks.n ? &ranks : NULL;
 	profile_take_tree(profile, &fuse_options, &tree);
 	if (exporter->needs_spread)
 		frame_spread_set(&tree);

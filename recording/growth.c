@@ -330,6 +330,12 @@ static uint32_t growth_waker_node(const struct growth *growth, const struct even
 	return waker == MAP_NONE || node == CCT_INCOMPLETE ? node : waker;
 }
 
+/* After that, what the thread waits for is a CPU, whoever woke it. */
+static uint64_t growth_until_woken(const struct event *event)
+{
+	return event->sw.waited_ns > event->sw.runnable_ns ? event->sw.waited_ns - event->sw.runnable_ns : 0;
+}
+
 /* Where a thread waits, or has last waited in this sort of way, if none of the waits was sampled. */
 static uint32_t growth_wait_node(struct growth *growth, const struct event *event, uint32_t thread)
 {
@@ -359,7 +365,7 @@ static void growth_add_measured(struct growth *growth, const struct event *event
 		cct_add_value(growth->cct, node, thread, event->sw.held_metric, event->sw.held_ns);
 	if (event->sw.woken_metric)
 		cct_add_value(growth->cct, growth_waker_node(growth, event, node), thread,
-			      event->sw.woken_metric, event->sw.waited_ns);
+			      event->sw.woken_metric, growth_until_woken(event));
 	if (events->wall)
 		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
 }

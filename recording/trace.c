@@ -97,13 +97,14 @@ void trace_note_calls(struct trace *trace, struct source *source)
 		unseen += count.strange;
 	}
 	if (unended)
-		vec_push(&trace->notes, alloc_printf("%llu calls did not return: they were left by an "
-						     "exception or longjmp, or were still running at the end",
-						     (unsigned long long)unended));
+		vec_push(&trace->notes, alloc_printf("%llu call%s did not return: left by an exception or "
+						     "longjmp, or still running at the end",
+						     (unsigned long long)unended, unended == 1 ? "" : "s"));
 	if (unseen)
 		vec_push(&trace->notes,
-			 alloc_printf("%llu calls that had begun before tracing started are not counted",
-				      (unsigned long long)unseen));
+			 alloc_printf("%llu call%s that had begun before tracing started %s not counted",
+				      (unsigned long long)unseen, unseen == 1 ? "" : "s",
+				      unseen == 1 ? "is" : "are"));
 }
 
 /* Among the images already examined: the first one that knows. */

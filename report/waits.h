@@ -28,7 +28,7 @@ struct wait_row {
 			     */
 	uint64_t longest;   /* of these waits; 0 = not known */
 	uint32_t waker;     /* the metric of the threads that ended most of it; 0 = not known */
-	uint64_t woken_by;  /* the part that they ended, including the time until the thread ran */
+	uint64_t woken_by;  /* the part of off_cpu that they ended */
 	uint32_t woken_in;  /* where they ended most of that; 0 = none of them was sampled then */
 	uint64_t woken_in_ns; /* ... the time that they ended there */
 	uint32_t holder;      /* for a futex: the metric of the threads that held it longest; 0 = not known */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -37,6 +38,9 @@ int bpf_load_end(struct bpf_load *load, int error, struct text *ret_log, struct 
 		diag_set(diag, error, "cannot load a BPF program");
 		if (error != -EPERM)
 			bpf_load_explain(diag, load->log);
+		else if (geteuid() != 0)
+			diag_hint(diag, "that needs root, or the capabilities CAP_BPF and CAP_PERFMON; "
+					"try: sudo cpprof ...");
 		if (ret_log)
 			text_printf(ret_log, "%s", load->log);
 	}

@@ -16,8 +16,10 @@
 
 static int machine_refused(const struct perf_source_options *options, int error, struct diag *diag)
 {
-	error = perf_events_refused(diag, error, "cannot profile %s",
-				    options->cgroup ? options->cgroup : "the whole machine");
+	error = perf_events_refused(diag, error, "cannot %s %s", options->is_tree ? "sample" : "profile",
+				    options->is_tree  ? "each CPU (--clock cpu)"
+				    : options->cgroup ? options->cgroup
+						      : "the whole machine");
 	if (options->cgroup && error == -EBADF) {
 		diag_why(diag, "it is not a cgroup that perf events support");
 		diag_hint(diag,
@@ -29,9 +31,10 @@ static int machine_refused(const struct perf_source_options *options, int error,
 				">.../cgroup.subtree_control");
 	}
 	if (error == -EACCES && geteuid() != 0)
-		diag_hint(diag,
-			  "that needs root, or the capabilities CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE and "
-			  "CAP_DAC_READ_SEARCH;\n        try: sudo cpprof ...");
+		diag_hint(diag, "that needs root, or the %s;\n        try: sudo cpprof ...",
+			  options->is_tree ? "capability CAP_PERFMON"
+					   : "capabilities CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE and "
+					     "CAP_DAC_READ_SEARCH");
 	return error;
 }
 

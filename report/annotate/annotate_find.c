@@ -10,6 +10,7 @@
 struct finder {
 	const struct profile *profile;
 	const char *wanted;
+	uint32_t metric;
 	annotate_choices all;
 	struct map inlined; /* name -> index in all */
 };
@@ -53,7 +54,7 @@ static void annotate_find_judge(const struct finder *f, struct annotate_choice *
 	else if (strstr(shown, f->wanted))
 		choice->fit = FIT_PART;
 	else if ((distance = distance_to(f->wanted, shown)) < near)
-		*choice = (struct annotate_choice){ choice->map, choice->name, choice->samples, FIT_CLOSE,
+		*choice = (struct annotate_choice){ choice->map, choice->name, choice->cost, FIT_CLOSE,
 						    (unsigned)distance };
 }
 
@@ -88,22 +89,22 @@ static void annotate_find_add_inlined(struct finder *f)
 	}
 }
 
-/* Samples at an address count for the function there and for everything inlined there. */
-static void annotate_find_add_samples(struct finder *f, const struct cct_value *value)
+/* The cost at an address counts for the function there and for everything inlined there. */
+static void annotate_find_add_cost(struct finder *f, const struct cct_value *value)
 {
 	const struct cct_node *node = &f->profile->cct.nodes.at[value->node];
 	uint64_t vaddr = node->vaddr - (node->flags & CCT_IS_RETURN ? 1 : 0);
 	const struct function_map *map = profile_function(f->profile, node->image, vaddr);
 	struct location chain[LOCATION_MAX_DEPTH];
 
-	if (!map || value->metric != 0)
+	if (!map || value->metric != f->metric)
 		return;
-	f->all.at[map - f->profile->functions.at].samples += value->value;
+	f->all.at[map - f->profile->functions.at].cost += value->value;
 	size_t n = function_map_locate(map, (uint32_t)(vaddr - map->vaddr), chain, LOCATION_MAX_DEPTH);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t index = chain[i].is_inlined ? map_find(&f->inlined, chain[i].function) : MAP_NONE;
 		if (index != MAP_NONE)
-			f->all.at[index].samples += value->value;
+			f->all.at[index].cost += value->value;
 	}
 }
 
@@ -113,22 +114,23 @@ static int by_fit(const void *left, const void *right)
 
 	if (a->fit != b->fit)
 		return a->fit > b->fit ? -1 : 1;
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
 	if (a->distance != b->distance)
 		return a->distance < b->distance ? -1 : 1;
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-enum annotate_fit annotate_find(const struct profile *profile, const char *name, annotate_choices *ret)
+enum annotate_fit annotate_find(const struct profile *profile, const char *name, uint32_t metric,
+				annotate_choices *ret)
 {
-	struct finder f = { .profile = profile, .wanted = name };
+	struct finder f = { .profile = profile, .wanted = name, .metric = metric };
 	unsigned best = FIT_NONE;
 
 	add_functions(&f);
 	annotate_find_add_inlined(&f);
 	for (size_t i = 0; i < profile->cct.values.n; i++)
-		annotate_find_add_samples(&f, &profile->cct.values.at[i]);
+		annotate_find_add_cost(&f, &profile->cct.values.at[i]);
 	if (f.all.n) {
 		qsort(f.all.at, f.all.n, sizeof(*f.all.at), by_fit);
 		best = f.all.at[0].fit;

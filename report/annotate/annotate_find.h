@@ -14,7 +14,7 @@ enum annotate_fit { FIT_NONE, FIT_CLOSE, FIT_PART, FIT_PLAIN, FIT_WHOLE };
 struct annotate_choice {
 	const struct function_map *map; /* NULL = its inlined copies, all together */
 	uint32_t name;                  /* string id */
-	uint64_t samples;               /* in its own code */
+	uint64_t cost;                  /* of its own code, in the given metric */
 	unsigned fit, distance;         /* distance: edit distance, for FIT_CLOSE */
 };
 
@@ -25,4 +25,5 @@ typedef VEC(struct annotate_choice) annotate_choices;
  * first or, for FIT_CLOSE, the closest. Linkage names match as well. Fills ret; vec_done it. Returns how well
  * they match.
  */
-enum annotate_fit annotate_find(const struct profile *profile, const char *name, annotate_choices *ret);
+enum annotate_fit annotate_find(const struct profile *profile, const char *name, uint32_t metric,
+				annotate_choices *ret);

@@ -50,7 +50,7 @@ struct export_options {
 	const struct loop_counts *counts; /* html: iteration counts of loops; NULL = not known */
 	char *const *derived;             /* formulas, in addition to the usual ones: for CARRIES_FORMULAS */
 	size_t n_derived;
-	const struct ranks *ranks; /* html: the metrics of the slowest ranks; NULL = not a reduced profile */
+	const struct ranks *ranks; /* html: the metrics of the slowest ranks; NULL = none are known */
 };
 
 /* The tree may have taken the profile's CCT: exporters find contexts and values in the tree, never in

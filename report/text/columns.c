@@ -288,6 +288,8 @@ static struct cell column_thread_cell(const struct text_report *report, const st
 						 report->profile->metrics.at[report->metric].unit)
 				   : "count";
 
+	if (!spreads && (!report->options->ranks || column->kind != COLUMN_IMBALANCE))
+		return (struct cell){ .type = CELL_REAL, .real = NAN }; /* empty; null in JSON */
 	if (!spreads)
 		return (struct cell){ .type = CELL_PERCENT,
 				      .percent = facts->imbalance < 0 ? 0 : facts->imbalance };

@@ -53,8 +53,8 @@ struct text_options {
 	bool percent_of_parent;        /* in trees: shares of the parent row, not of the whole */
 	const struct columns *columns; /* the columns, report/text/columns.h; NULL = the usual ones */
 	const struct thread_spreads *spreads; /* for columns that need it; NULL = not known */
-	const struct ranks *ranks;            /* of a reduced profile; NULL = not reduced */
-	const struct text_source *source;     /* of the lines of loops; NULL = none is shown */
+	const struct ranks *ranks; /* of a reduced profile; NULL = not reduced, or they have no numbers */
+	const struct text_source *source; /* of the lines of loops; NULL = none is shown */
 	struct style style;
 };
 

@@ -204,7 +204,7 @@ static enum group_by text_rows_group(const struct text_report *report)
 
 /* What a row of a flat view is, depending on the grouping. */
 static void text_rows_put_group(const struct text_report *report, struct line *line,
-				const struct scope *scope)
+				const struct view_row *row, const struct scope *scope)
 {
 	const struct profile *profile = report->profile;
 
@@ -219,7 +219,10 @@ static void text_rows_put_group(const struct text_report *report, struct line *l
 	case GROUP_LINE:
 		text_rows_put_label(report, line, scope);
 		line_printf(line, TINT_DIM, "  in ");
-		put_name(report, line, TINT_DIM, intern_text(&profile->strings, scope->name));
+		if (row->n_functions > 1)
+			line_printf(line, TINT_DIM, "%u functions", row->n_functions);
+		else
+			put_name(report, line, TINT_DIM, intern_text(&profile->strings, scope->name));
 		return;
 	case GROUP_LOOP:
 		text_rows_put_label(report, line, scope);
@@ -287,7 +290,7 @@ void text_table(const struct text_report *report, const struct view *view, const
 		put_numbers(report, &line, view, row, report->total);
 		if (has_modules)
 			put_module(report, &line, scope.image, columns);
-		text_rows_put_group(report, &line, &scope);
+		text_rows_put_group(report, &line, &view->rows.at[row], &scope);
 		if (text_rows_group(report) == GROUP_LOOP) {
 			text_loop_tags(report, &line, view->rows.at[row].scope, false);
 			text_loop_remarks(report, &line, view->rows.at[row].scope);
@@ -440,7 +443,7 @@ static void put_tree_row(const struct text_report *report, const struct view *vi
 	put_branches(&line, lines, row);
 	size_t column = line.used;
 	if (report->options->view == TEXT_LOOPS)
-		text_rows_put_group(report, &line, &scope);
+		text_rows_put_group(report, &line, &view->rows.at[row], &scope);
 	else
 		text_rows_put_label(report, &line, &scope);
 	text_loop_tags(report, &line, view->rows.at[row].scope, is_told);

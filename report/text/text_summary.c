@@ -76,9 +76,21 @@ static void count_tasks(const struct text_report *report, size_t *ret_threads, s
 
 static const char *what_it_did(const struct text_report *report, const char *target)
 {
-	if (strcmp(text_summary_string(report, report->profile->run.mode), "record") == 0)
+	bool is_group = strcmp(target, "the whole machine") == 0 || strncmp(target, "the cgroup ", 11) == 0;
+
+	if (strcmp(text_summary_string(report, report->profile->run.mode), "record") == 0 && !is_group)
 		return "ran";
 	return isdigit((unsigned char)*target) ? "were watched" : "was watched"; /* "10 processes" */
+}
+
+/* "90 calls" is also what the metric "calls" says. */
+static bool text_summary_counts_units(const struct text_report *report, const struct profile_metric *metric)
+{
+	const char *unit = quality_unit(report->profile), *name = text_summary_string(report, metric->name);
+	size_t len = strlen(unit);
+
+	return report->total == report->samples && strncmp(name, unit, len) == 0 &&
+	       strcmp(name + len, "s") == 0;
 }
 
 static void add_what_ran(const struct text_report *report, struct text *ret)
@@ -102,7 +114,7 @@ static void add_what_ran(const struct text_report *report, struct text *ret)
 		text_printf(ret, " of %s", number_count(report->profile->quality.samples, count));
 	text_printf(ret, " %s%s", quality_unit(report->profile),
 		    report->profile->quality.samples == 1 ? "" : "s");
-	if (report->metric != 0) {
+	if (report->metric != 0 && !text_summary_counts_units(report, metric)) {
 		text_printf(ret, ", %s of ",
 			    number_value(report->total, text_summary_string(report, metric->unit), value));
 		text_summary_add_name(report, text_summary_string(report, metric->name), ret);

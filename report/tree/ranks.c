@@ -195,7 +195,7 @@ double ranks_imbalance(const struct ranks *ranks, const uint64_t *values, uint32
 	double mean = ranks->n_ranks ? (double)values[metric] / (double)ranks->n_ranks : 0, max = mean;
 
 	*ret_rank = RANK_NONE;
-	if (mean <= 0 || metric >= ranks->n_metrics)
+	if (mean <= 0 || metric >= ranks->n_metrics || !ranks->n)
 		return -1;
 	for (uint32_t i = 0; i < ranks->n; i++) {
 		double value = (double)values[ranks->first_metric + metric * ranks->n + i];

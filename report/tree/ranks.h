@@ -26,6 +26,6 @@ struct ranks {
 void ranks_extend(struct profile *profile, struct ranks *ret);
 
 /* Largest / average - 1, in percent. values: of the row, by metric. *ret_rank: the slowest rank; RANK_NONE =
- * none of the estimated ones. Negative: there is no cost. */
+ * none of the estimated ones. Negative: there is no cost, or no rank is known. */
 double ranks_imbalance(const struct ranks *ranks, const uint64_t *values, uint32_t metric,
 		       uint32_t *ret_rank);

@@ -2,6 +2,7 @@
 #include "report/tree/view.h"
 
 #include "base/cleanup.h"
+#include "report/tree/numbering.h"
 #include "report/tree/outermost.h"
 
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope)
@@ -77,12 +78,41 @@ void view_groups(const struct scope_tree *tree, const struct costs *costs, const
 	outermost_visit(&outermost, tree, tree->scopes.n);
 }
 
+static bool view_has_cost(const struct costs *costs, uint32_t scope)
+{
+	for (uint32_t metric = 0; metric < costs->n_metrics; metric++)
+		if (costs_inclusive(costs, scope, metric))
+			return true;
+	return false;
+}
+
+/* A line belongs to several functions if it is part of a template or a macro. The row is represented by the
+ * first that has cost. */
+static void view_count_functions(const struct scope_tree *tree, const struct costs *costs,
+				 const struct groups *groups, struct view *view)
+{
+	CLEANUP(numbering_done) struct numbering numbering;
+
+	numbering_init(&numbering, 2 * sizeof(uint32_t));
+	for (uint32_t i = 0; i < tree->scopes.n; i++) {
+		const struct scope_frame *frame = scope_frame(tree, i);
+		uint32_t key[] = { groups->of[i], frame->name };
+		if (frame->kind != SCOPE_LINE || groups->of[i] == GROUP_NONE || !view_has_cost(costs, i))
+			continue;
+		size_t n = numbering.n;
+		if (numbering_add(&numbering, key) == n && view->rows.at[groups->of[i]].n_functions++ == 0)
+			view->rows.at[groups->of[i]].scope = i;
+	}
+}
+
 void view_flat(const struct scope_tree *tree, const struct costs *costs, enum group_by by, struct view *ret)
 {
 	CLEANUP(groups_done) struct groups groups;
 
 	groups_init(&groups, tree, by);
 	view_groups(tree, costs, &groups, ret);
+	if (by == GROUP_LINE)
+		view_count_functions(tree, costs, &groups, ret);
 }
 
 void view_loops(const struct scope_tree *tree, const struct costs *costs, struct view *ret)
@@ -193,6 +223,7 @@ static void copy_row(const struct view *from, uint32_t row, uint32_t parent, str
 
 	to->rows.at[copy].n_loops = from->rows.at[row].n_loops;
 	to->rows.at[copy].has_schedule = from->rows.at[row].has_schedule;
+	to->rows.at[copy].n_functions = from->rows.at[row].n_functions;
 	for (size_t metric = 0; metric < from->n_metrics; metric++) {
 		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
 		to->inclusive.at[copy * from->n_metrics + metric] =

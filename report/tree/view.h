@@ -13,10 +13,11 @@
 #define VIEW_NONE UINT32_MAX
 
 struct view_row {
-	uint32_t parent;   /* VIEW_NONE at the top */
-	uint32_t scope;    /* represents the row: its name, kind and position */
-	uint32_t n_loops;  /* for a loop: how many were folded into it, */
-	bool has_schedule; /* and another one that distributes its iterations */
+	uint32_t parent;      /* VIEW_NONE at the top */
+	uint32_t scope;       /* represents the row: its name, kind and position */
+	uint32_t n_loops;     /* for a loop: how many were folded into it, */
+	bool has_schedule;    /* and another one that distributes its iterations */
+	uint32_t n_functions; /* for a row of lines: how many functions have cost there */
 };
 
 struct view {

@@ -117,6 +117,15 @@ if command -v strip >/dev/null; then
 	! grep -q DEBUGINFOD run.log || fail "the report recommends debuginfod although symbols are there"
 fi
 
+# ... from the package of the file, if it has one; the same in every view.
+run 0 "$CPPROF" record -o shell.data -- sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
+run 0 "$CPPROF" report --view tree shell.data
+packaged=$(tr '\n' ' ' <run.log | grep -o 'install [^ ]*-dbgsym')
+if [ -n "$packaged" ]; then
+	run 0 "$CPPROF" report shell.data
+	tr '\n' ' ' <run.log | grep -qF "$packaged" || fail "only the tree says: $packaged"
+fi
+
 # If one of several targets does not exist, the others are still profiled; a run without samples does not overwrite the
 # previous profile.
 start "$SPIN" 300

@@ -259,7 +259,7 @@ int main(int argc, char **argv) { for (int i = atoi(argv[1]); i < 100; i++) work
     for start, n in ((0, 20), (21, 9), (31, 9)):
         for exits in ("code", "return"):
             ran = trace("--exits", exits, "-f", "work", "--", "./dies", str(start))
-            check(f"death in call {n}, exits {exits}", count("t.data", "work") == n and "1 calls did not return" in ran.stderr, (rows("t.data"), ran.stderr))
+            check(f"death in call {n}, exits {exits}", count("t.data", "work") == n and "1 call did not return" in ran.stderr, (rows("t.data"), ran.stderr))
 
 
 def check_jit():

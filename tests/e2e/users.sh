@@ -56,6 +56,11 @@ run 3 as_nobody ./cpprof attach -p "$pid" -d 0.3 -o c.data
 says "permission denied"
 says "it belongs to another user; try: sudo cpprof attach -p $pid"
 kill -0 "$pid" || fail "the target did not survive"
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+	run 3 as_nobody ./cpprof record --clock cpu -o c.data -- true
+	says "cannot sample each CPU (--clock cpu): permission denied"
+	says "try: sudo cpprof"
+fi
 
 # A set-user-ID or unreadable program cannot be profiled, and a message says so.
 cp "$SPIN" nobody/other

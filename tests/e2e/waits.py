@@ -57,5 +57,7 @@ if any("woken_by" in row for row in kinds):
         check(f"{name}: the helper ended {by_helper:.1f} of {off_cpu[name] / 1e6:.1f} ms", by_helper >= 0.7 * off_cpu[name] / 1e6)
         in_path = sum(row.get("woken_in_ns", 0) for row in rows if "run_helper" in row.get("woken_in", "")) / 1e6
         check(f"{name}: {in_path:.1f} of them in run_helper", in_path >= 0.7 * off_cpu[name] / 1e6)
+    larger = [row for row in kinds if row.get("woken_by_ns", 0) > row["off_cpu_ns"]]
+    check(f"no thread ended more of a wait than there is of it: {larger[:3]}", not larger)
     rows = [row for row in kinds if "sleep_here" in row["path"] and row["kind"] == "sleep"]
     check("sleeps are not attributed to a waker", all(row.get("woken_by_ns", 0) < 0.2 * row["off_cpu_ns"] for row in rows))

@@ -46,6 +46,8 @@ def check_views():
     for view in ([], ["--view", "tree"], ["--group-by", "module"], ["--group-by", "loop"], ["--group-by", "line"], ["--call-sites", "--view", "tree"]):
         check_sums(*view, "a.data", "b.data")
         check_sums(*view, "--limit", "3", "a.data", "b.data", "--", "b.data", "a.data")
+    flat = [run("diff", *view, "a.data", "b.data").stdout for view in (["--view", "flat"], ["--group-by", "function"])]
+    check("--group-by function implies the flat view", flat[0] == flat[1], flat[1])
     text = run("diff", "a.data", "b.data").stdout
     check("one run per side is noted", "sample counts alone" in text, text)
     check("several runs are noted", "variation between runs" in run("diff", "a.data", "a.data", "--", "b.data", "b.data").stdout)
@@ -56,6 +58,10 @@ def check_views():
     same = check_sums("a.data", "a.data")
     check("a profile does not differ from itself", all(row["self"]["change"] == 0 and not row["significant"] for row in same["rows"]))
     check("new and gone", {row["state"] for row in check_sums("sample.data", "other.data")["rows"]} >= {"new", "gone"})
+
+
+def check_messages():
+    says("options after --", "options must come before --", "diff", "a.data", "--", "b.data", "--view", "flat", code=2)
 
 
 def check_rules():
@@ -226,6 +232,7 @@ for made, kind in (("a", ["2000", "a.data"]), ("b", ["2500", "b.data"]), ("sampl
                    ("large", ["3000", "large.data"]), ("one", ["one", "one.data"])):
     subprocess.run([MAKE, *kind], check=True)
 check_views()
+check_messages()
 check_rules()
 check_bad_input()
 check_damage()

@@ -37,6 +37,9 @@ make() {
 }
 
 ends 1 "try: cpprof record" "$CPPROF" report
+ends 1 "to record it: cpprof record -o none.data" "$CPPROF" report none.data
+ends 1 "to record one: sudo cpprof daemon --database none" "$CPPROF" report --database none --since 3h
+"$CPPROF" attach --help | grep -q -e '--repeat' && fail "attach --help lists options that need a command"
 make sample cpprof.data
 same summary
 same tree --view tree
@@ -45,6 +48,7 @@ same tree --view tree - <cpprof.data
 same tree-parent --view tree --percent-base parent
 same callers --view callers
 same flat --view flat --percent-limit 6
+same flat --group-by function --percent-limit 6
 same flat-module --view flat --group-by module --sort total
 same flat-line --view flat --group-by line
 same hot --view hot

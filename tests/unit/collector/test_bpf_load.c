@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/test.h"
 
@@ -42,6 +43,20 @@ TEST(bpf_load_without_a_log_says_what_the_system_says)
 		CHECK_STR(diag.what, "cannot load a BPF program");
 		CHECK_STR(diag.why, strerror(-errors[i]));
 	}
+}
+
+TEST(bpf_load_without_privileges_says_how_to_get_them)
+{
+	struct bpf_load load;
+	struct diag diag = { 0 };
+
+	if (geteuid() == 0)
+		CHECK_EQ(seteuid(65534), 0);
+	bpf_load_begin(&load);
+	CHECK_EQ(bpf_load_end(&load, -EPERM, NULL, &diag), -EPERM);
+	CHECK(strstr(diag.hint, "try: sudo cpprof") != NULL);
+	if (getuid() == 0)
+		CHECK_EQ(seteuid(0), 0);
 }
 
 TEST(bpf_load_that_succeeds_says_nothing)

@@ -127,7 +127,7 @@ TEST(annotate_counts_recursive_calls_once)
 static struct annotate_choice only(const struct profile *p, const char *name, enum annotate_fit fit)
 {
 	annotate_choices choices;
-	enum annotate_fit got = annotate_find(p, name, &choices);
+	enum annotate_fit got = annotate_find(p, name, 0, &choices);
 	struct annotate_choice one =
 		choices.n == 1 && got == fit ? choices.at[0] : (struct annotate_choice){ 0 };
 
@@ -143,7 +143,7 @@ TEST(annotate_find_takes_a_name_without_its_parameters)
 	CHECK(only(p, "f(int)", FIT_WHOLE).map == &p->functions.at[0]);
 	CHECK(only(p, "(in", FIT_PART).map == &p->functions.at[0]);
 	CHECK(only(p, "h", FIT_WHOLE).map == &p->functions.at[1]);
-	CHECK_EQ(only(p, "h", FIT_WHOLE).samples, 4);
+	CHECK_EQ(only(p, "h", FIT_WHOLE).cost, 4);
 	profile_free(p);
 }
 
@@ -154,7 +154,7 @@ TEST(annotate_find_knows_inlined_functions)
 
 	CHECK(g.map == NULL);
 	CHECK_STR(intern_text(&p->strings, g.name), "g");
-	CHECK_EQ(g.samples, 7);
+	CHECK_EQ(g.cost, 7);
 	profile_free(p);
 }
 
@@ -166,7 +166,7 @@ TEST(annotate_find_proposes_similar_names)
 	p->functions.at[1].name = intern_add(&p->strings, "space::relaxation(int, char const*)");
 	CHECK(only(p, "relaxtaion", FIT_CLOSE).map == &p->functions.at[1]);
 	CHECK(only(p, "space::relaxatoin", FIT_CLOSE).map == &p->functions.at[1]);
-	CHECK_EQ(annotate_find(p, "nothing", &choices), FIT_NONE);
+	CHECK_EQ(annotate_find(p, "nothing", 0, &choices), FIT_NONE);
 	CHECK_EQ(choices.n, 0);
 	vec_done(&choices);
 	profile_free(p);
@@ -179,10 +179,10 @@ TEST(annotate_find_ranks_similar_names_by_cost)
 
 	p->functions.at[0].name = intern_add(&p->strings, "relaxing"); /* 5 and 7 samples */
 	p->functions.at[1].name = intern_add(&p->strings, "relaxed");  /* 4, but closer by one letter */
-	CHECK_EQ(annotate_find(p, "relaxec", &choices), FIT_CLOSE);
+	CHECK_EQ(annotate_find(p, "relaxec", 0, &choices), FIT_CLOSE);
 	CHECK_EQ(choices.n, 1);
 	vec_done(&choices);
-	CHECK_EQ(annotate_find(p, "relaxied", &choices), FIT_CLOSE);
+	CHECK_EQ(annotate_find(p, "relaxied", 0, &choices), FIT_CLOSE);
 	CHECK_EQ(choices.n, 2);
 	CHECK(choices.at[0].map == &p->functions.at[0]);
 	vec_done(&choices);
@@ -195,9 +195,32 @@ TEST(annotate_find_puts_the_costliest_first)
 	annotate_choices choices;
 
 	p->functions.at[1].name = intern_add(&p->strings, "f(char)");
-	CHECK_EQ(annotate_find(p, "f", &choices), FIT_PLAIN);
+	CHECK_EQ(annotate_find(p, "f", 0, &choices), FIT_PLAIN);
 	CHECK_EQ(choices.n, 2);
 	CHECK(choices.at[0].map == &p->functions.at[0]);
+	vec_done(&choices);
+	profile_free(p);
+}
+
+TEST(annotate_find_ranks_by_the_cost_that_is_shown)
+{
+	struct profile *p = make();
+	size_t n = p->cct.values.n;
+	annotate_choices choices;
+
+	p->functions.at[1].name = intern_add(&p->strings, "f(char)");
+	for (size_t i = 0; i < n; i++) { /* of an event that occurs only there */
+		struct cct_value value = p->cct.values.at[i];
+		const struct cct_node *node = &p->cct.nodes.at[value.node];
+		value.metric = 1;
+		if (profile_function(p, node->image, node->vaddr) == &p->functions.at[1])
+			vec_push(&p->cct.values, value);
+	}
+	CHECK_EQ(annotate_find(p, "f", 1, &choices), FIT_PLAIN);
+	CHECK_EQ(choices.n, 2);
+	CHECK(choices.at[0].map == &p->functions.at[1]);
+	CHECK_EQ(choices.at[0].cost, 4);
+	CHECK_EQ(choices.at[1].cost, 0);
 	vec_done(&choices);
 	profile_free(p);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/tree/ranks.h"
 
+#include <string.h>
+
 #include "profile/merge.h"
 #include "report/tree/view.h"
 #include "tests/support/profiles.h"
@@ -124,6 +126,33 @@ TEST(a_rank_that_is_slow_in_one_function_is_the_slowest_there_and_in_its_callers
 		CHECK_EQ(rank, 2);
 	}
 	CHECK_EQ(n_found, 1);
+	ranks_unsee(&seen);
+}
+
+TEST(without_numbers_of_ranks_the_imbalance_is_not_known)
+{
+	struct merger *merger = merger_new(&(struct merge_options){ .reduces = true });
+	struct diag diag = { 0 };
+	struct ranks_seen seen;
+	uint32_t rank;
+
+	for (uint32_t i = 0; i < N; i++) {
+		OWNED struct profile *p = sample_profile();
+		if (i == 1)
+			triple(p);
+		CHECK_EQ(merger_add(merger, p, "file", &diag), 0);
+	}
+	OWNED struct profile *all = merger_finish(merger);
+	profile_unpack(all);
+	size_t n_told = 0;
+	for (size_t i = 0; i < all->notes.n; i++)
+		n_told += strstr(intern_text(&all->strings, all->notes.at[i]), "without an MPI rank") != NULL;
+	CHECK_EQ(n_told, 1);
+	ranks_see(all, true, &seen);
+	CHECK_EQ(seen.ranks.n_ranks, N);
+	CHECK_EQ(seen.ranks.n, 0);
+	for (uint32_t row = 0; row < seen.view.rows.n; row++)
+		CHECK(ranks_of_row(&seen, row, &rank) < 0);
 	ranks_unsee(&seen);
 }
 

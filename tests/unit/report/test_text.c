@@ -206,6 +206,26 @@ TEST(one_thread_reads_as_its_golden_file)
 	check_golden("thread.txt", text.at);
 }
 
+TEST(the_summary_says_what_was_watched_and_each_number_once)
+{
+	OWNED struct profile *profile = sample_profile();
+	CLEANUP(text_done) struct text text = { 0 };
+
+	profile->run.mode = intern_add(&profile->strings, "record");
+	profile->run.target = intern_add(&profile->strings, "the whole machine");
+	render(profile, (struct text_options){ .view = TEXT_SUMMARY, .metric = 1 }, NULL, NULL, &text);
+	CHECK(strncmp(text.at, "the whole machine was watched for ", 34) == 0);
+	CHECK(strstr(text.at, ": 100 samples, 100 ms of cpu-clock, ") != NULL);
+	text_clear(&text);
+	/* A metric that counts what is already given. */
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		profile->cct.values.at[i].value /= profile->cct.values.at[i].metric == 1 ? 1000000 : 1;
+	profile->metrics.at[1].name = intern_add(&profile->strings, "samples");
+	profile->metrics.at[1].unit = intern_add(&profile->strings, "count");
+	render(profile, (struct text_options){ .view = TEXT_SUMMARY, .metric = 1 }, NULL, NULL, &text);
+	CHECK(strstr(text.at, ": 100 samples, in 3 threads") != NULL);
+}
+
 TEST(no_samples_leave_only_the_quality_line)
 {
 	OWNED struct profile *profile = profile_new();

@@ -141,6 +141,29 @@ TEST(flat_view_by_loop_counts_inlined_code_as_the_loops_own)
 	check_view(&w, &(struct view_cut){ 0 }, "<20 55/99><21 34/34>");
 }
 
+TEST(flat_view_by_line_counts_the_functions_that_share_it)
+{
+	static const struct plan plan[] = { { 0, 1, 0, 0 },
+					    { 2, 1, 0, SCOPE_LINE },
+					    { 0, 2, 0, 0 },
+					    { 4, 2, 5, SCOPE_LINE },
+					    { 0, 3, 0, 0 },
+					    { 6, 3, 2, SCOPE_LINE },
+					    { 6, 2, 0, SCOPE_INLINE },
+					    { 8, 2, 1, SCOPE_LINE } };
+	struct view_cut cut = { .sort = VIEW_BY_SELF, .prune = VIEW_BY_SELF, .min = 1 };
+
+	for (size_t n = 4; n <= ARRAY_LEN(plan); n += 2) {
+		WORLD w;
+		world_init(&w, plan, n);
+		view_flat(&w.tree, &w.costs, GROUP_LINE, &w.view);
+		view_arrange(&w.view, &cut);
+		CHECK_EQ(w.view.rows.n, 1);
+		CHECK_EQ(w.view.rows.at[0].n_functions, n == 4 ? 1 : 2);
+		CHECK_EQ(scope_frame(&w.tree, w.view.rows.at[0].scope)->name, 2); /* the first with cost */
+	}
+}
+
 TEST(callers_view_splits_a_function_by_who_called_it)
 {
 	WORLD w;

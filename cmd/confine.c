@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/confine.h"
 
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -54,11 +57,41 @@ static void confine_files(const struct confine_options *options)
 	vec_done(&reads);
 }
 
+/* What root still needs: to read files of others, as their users, and to write in their folders. A child as
+ * another user is also killed. */
+static uint32_t confine_capabilities(const struct confine_options *options)
+{
+	uint32_t kept = CAP_TO_MASK(CAP_DAC_READ_SEARCH);
+
+	if (options->output || options->store)
+		kept |= CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_FOWNER);
+	if (options->output || options->reads_all || options->has_children)
+		kept |= CAP_TO_MASK(CAP_SETUID) | CAP_TO_MASK(CAP_SETGID);
+	if (options->has_children)
+		kept |= CAP_TO_MASK(CAP_KILL);
+	return kept;
+}
+
+static void confine_drop_capabilities(uint32_t kept)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, sets) != 0)
+		return;
+	kept &= sets[0].permitted;
+	memset(sets, 0, sizeof(sets));
+	sets[0].permitted = sets[0].effective = kept;
+	syscall(SYS_capset, &header, sets);
+}
+
 void confine(const struct confine_options *options)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return;
 	if (!options->runs_programs) /* which need files of their own */
 		confine_files(options);
-	fence_refuse(options->runs_programs);
+	confine_drop_capabilities(confine_capabilities(options));
+	fence_refuse(&(struct fence_needs){ .children = options->has_children,
+					    .programs = options->runs_programs });
 }

@@ -16,6 +16,7 @@ struct confine_options {
 	bool reads_all;     /* source files, binaries: they can be anywhere */
 	const char *output; /* NULL or "-": standard output */
 	const char *store;  /* NULL: none is used */
+	bool has_children;  /* fenced ones, which read debug information */
 	bool runs_programs; /* debuginfod's */
 };
 

@@ -59,6 +59,7 @@ static void import_confine(const struct import *import)
 	confine(&(struct confine_options){ .reads_all = true,
 					   .output = output ? output : PROFILE_DEFAULT,
 					   .store = folder,
+					   .has_children = true,
 					   .runs_programs = urls && *urls });
 }
 

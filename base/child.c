@@ -106,7 +106,7 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(options))
 		return CHILD_REFUSED;
 	if (options->is_fenced)
-		fence_close(true);
+		fence_close(options->forks);
 	return options->run(options->context, result);
 }
 

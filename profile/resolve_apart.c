@@ -273,6 +273,8 @@ static int apart_ask(struct apart *apart)
 					 .prepare = apart_prepare,
 					 .context = apart,
 					 .is_fenced = true,
+					 .forks = true, /* witness/ */
+					 .leads_group = true,
 					 .user = target,
 					 .max_memory = apart_memory_limit(),
 					 .max_cpu_s = MAX_CPU_S,

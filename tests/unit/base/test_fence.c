@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/channel.h"
@@ -105,6 +109,66 @@ TEST(a_fenced_child_opens_and_runs_nothing)
 	if (!fence_holds())
 		SKIP("the kernel, or what emulates it, knows no filters of system calls");
 	CHECK_EQ(fenced_run(&fenced, child_tries_the_fence, NULL), 0);
+}
+
+/* ---- children ----------------------------------------------------------------------------------- */
+
+static int child_tries_to_fork(void *context, int result)
+{
+	(void)context;
+	(void)result;
+	return fork() < 0 && errno == EPERM ? 0 : 1;
+}
+
+TEST(a_fenced_child_has_no_children)
+{
+	struct fenced fenced = { 0 };
+
+	if (!fence_holds())
+		SKIP("the kernel, or what emulates it, knows no filters of system calls");
+	CHECK_EQ(fenced_run(&fenced, child_tries_to_fork, NULL), 0);
+}
+
+/* Its child would wait forever. */
+static int child_leaves_a_child(void *context, int result)
+{
+	(void)context;
+	(void)result;
+	if (setsid() >= 0 || errno != EPERM || setpgid(0, getppid()) == 0)
+		return 1;
+	if (unshare(CLONE_NEWUSER) == 0 || syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0) >= 0)
+		return 2;
+	pid_t pid = fork();
+	while (pid == 0) {
+		if (setsid() >= 0 || setpgid(0, 0) == 0)
+			_exit(1);
+		poll(NULL, 0, -1);
+	}
+	return pid < 0 ? 3 : 0;
+}
+
+TEST(children_of_a_fenced_child_end_with_it)
+{
+	struct fenced fenced = { 0 };
+	struct child child = { 0 };
+	struct child_options options = { .run = child_leaves_a_child,
+					 .context = &fenced,
+					 .is_fenced = true,
+					 .forks = true,
+					 .leads_group = true };
+	char byte;
+
+	if (!fence_holds())
+		SKIP("the kernel, or what emulates it, knows no filters of system calls");
+	CHECK_EQ(channel_pair(fenced.ends), 0);
+	setsockopt(fenced.ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = 20 },
+		   sizeof(struct timeval));
+	CHECK_EQ(child_start(&child, &options), 0);
+	close(fenced.ends[1]);
+	CHECK_EQ(child_wait(&child), 0);
+	CHECK_EQ(recv(fenced.ends[0], &byte, 1, 0), 0); /* nobody has the other end any more */
+	close(fenced.ends[0]);
+	child_done(&child);
 }
 
 /* ---- files -------------------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ struct resolve_options {
 	/* For resolve_apart: large files are read one at a time, so that the memory of one is free before the
 	 * next. */
 	bool is_frugal;
+	uint64_t max_ns; /* for resolve_apart: for each child; 0 = an hour */
 	/* Returns the functions of an image, if the caller has them and does not use them meanwhile; NULL:
 	 * they are searched. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

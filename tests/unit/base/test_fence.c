@@ -17,6 +17,7 @@
 #include "base/channel.h"
 #include "base/child.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file_open.h"
 #include "base/store.h"
 #include "tests/test.h"
@@ -42,7 +43,8 @@ static int fenced_run(struct fenced *fenced, int (*run)(void *context, int resul
 	channel_init(&fenced->channel, fenced->ends[1]);
 	CHECK_EQ(child_start(&child, &options), 0);
 	close(fenced->ends[1]);
-	while ((kind = channel_receive(fenced->ends[0], &message)) > 0)
+	const struct channel_end end = { .socket = fenced->ends[0] };
+	while ((kind = channel_receive(&end, &message)) > 0)
 		if (serve)
 			serve(fenced, kind, writer_bytes(&message));
 	writer_done(&message);
@@ -192,7 +194,8 @@ static void serve_files(struct fenced *fenced, int kind, struct bytes message)
 {
 	CHECK_EQ(kind, CHANNEL_OPEN);
 	CLEANUP(close_fd) int fd = file_open_serve(message, NULL);
-	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+	const struct channel_end end = { .socket = fenced->ends[0] };
+	channel_answer(&end, fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
 TEST(a_fenced_child_gets_files_from_its_parent)
@@ -259,7 +262,8 @@ static void serve_store(struct fenced *fenced, int kind, struct bytes message)
 		return;
 	}
 	CLEANUP(close_fd) int fd = store_serve_get(served, fenced->realm, message);
-	channel_answer(fenced->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+	const struct channel_end end = { .socket = fenced->ends[0] };
+	channel_answer(&end, fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
 
 TEST(a_fenced_child_uses_the_store_through_its_parent)
@@ -334,10 +338,59 @@ TEST(an_invalid_message_is_refused)
 
 	CHECK_EQ(channel_pair(fenced.ends), 0);
 	CHECK_EQ(child_start(&child, &options), 0);
-	CHECK_EQ(channel_receive(fenced.ends[0], &message), -EPROTO);
+	CHECK_EQ(channel_receive(&(struct channel_end){ .socket = fenced.ends[0] }, &message), -EPROTO);
 	CHECK_EQ(child_wait(&child), 0);
 	close(fenced.ends[0]);
 	close(fenced.ends[1]);
 	child_done(&child);
 	writer_done(&message);
+}
+
+/* A byte now and then: each of them arrives in time. */
+static int child_sends_slowly(void *context, int result)
+{
+	struct fenced *fenced = context;
+	const uint64_t header[2] = { CHANNEL_RESULT, 1 << 20 };
+
+	(void)result;
+	close(fenced->ends[0]); /* the parent's: otherwise it does not notice that this was closed */
+	if (write(fenced->ends[1], header, sizeof(header)) != sizeof(header))
+		return 1;
+	for (;;) {
+		if (send(fenced->ends[1], "x", 1, MSG_NOSIGNAL) != 1)
+			return 0;
+		nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
+	}
+}
+
+TEST(a_message_must_be_complete_in_time)
+{
+	struct fenced fenced = { 0 };
+	struct writer message = { 0 };
+	struct child child = { 0 };
+	struct child_options options = { .run = child_sends_slowly, .context = &fenced };
+
+	CHECK_EQ(channel_pair(fenced.ends), 0);
+	CHECK_EQ(child_start(&child, &options), 0);
+	close(fenced.ends[1]);
+	const struct channel_end end = { fenced.ends[0], clock_now_ns() + 200 * CLOCK_NS_PER_MS };
+	CHECK_EQ(channel_receive(&end, &message), 0);
+	close(fenced.ends[0]);
+	CHECK_EQ(child_wait(&child), 0);
+	child_done(&child);
+	writer_done(&message);
+}
+
+TEST(answers_that_are_not_read_are_given_up)
+{
+	int ends[2];
+	unsigned n = 0;
+
+	CHECK_EQ(channel_pair(ends), 0);
+	const struct channel_end end = { ends[0], clock_now_ns() + 200 * CLOCK_NS_PER_MS };
+	while (channel_answer(&end, 0, STDERR_FILENO, (struct bytes){ 0 }))
+		n++;
+	CHECK(n > 0); /* as many as fit */
+	close(ends[0]);
+	close(ends[1]);
 }

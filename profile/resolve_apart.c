@@ -92,7 +92,6 @@ static int apart_run(void *context, int unused)
 	struct diag diag = { 0 };
 
 	(void)unused;
-	close(apart->ends[0]);
 	channel_init(&channel, apart->ends[1]);
 	file_open_through(&channel);
 	if (symbolize->store)
@@ -286,10 +285,12 @@ static int apart_ask(struct apart *apart)
 	struct user user;
 	const struct user *target =
 		real_user_find(&user) || profile_user(apart->profile, &user) ? &user : NULL;
+	int error = channel_pair(apart->ends);
 	struct child_options options = { .run = apart_run,
 					 .prepare = apart_prepare,
 					 .context = apart,
 					 .is_fenced = true,
+					 .channel = apart->ends[1],
 					 .forks = true, /* witness/ */
 					 .leads_group = true,
 					 .user = target,
@@ -297,7 +298,6 @@ static int apart_ask(struct apart *apart)
 					 .max_cpu_s = MAX_CPU_S,
 					 .max_ns = apart->max_ns };
 	struct child child = { 0 };
-	int error = channel_pair(apart->ends);
 
 	if (error)
 		return error;

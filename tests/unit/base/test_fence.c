@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@
 #include "base/file_open.h"
 #include "base/store.h"
 #include "tests/test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_STDERR true
+#else
+#define KEEPS_STDERR false
+#endif
 
 /* What a sandboxed child of the tests can use. */
 struct fenced {
@@ -41,6 +48,7 @@ static int fenced_run(struct fenced *fenced, int (*run)(void *context, int resul
 
 	CHECK_EQ(channel_pair(fenced->ends), 0);
 	channel_init(&fenced->channel, fenced->ends[1]);
+	options.channel = fenced->ends[1];
 	CHECK_EQ(child_start(&child, &options), 0);
 	close(fenced->ends[1]);
 	const struct channel_end end = { .socket = fenced->ends[0] };
@@ -113,6 +121,49 @@ TEST(a_fenced_child_opens_and_runs_nothing)
 	CHECK_EQ(fenced_run(&fenced, child_tries_the_fence, NULL), 0);
 }
 
+/* ---- descriptors -------------------------------------------------------------------------------- */
+
+static int child_counts_descriptors(void *context, int result)
+{
+	struct fenced *fenced = context;
+	struct stat st;
+	int n = 0;
+
+	for (int fd = 0; fd <= 512; fd++) {
+		if (fstat(fd, &st) < 0 || (fd == STDERR_FILENO && KEEPS_STDERR))
+			continue;
+		bool is_nothing = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+		if (fd <= STDERR_FILENO ? is_nothing : fd == fenced->ends[1] || fd == result)
+			n++;
+		else
+			return 100 + fd % 100;
+	}
+	return write(result, "x", 1) == 1 ? n : 99;
+}
+
+TEST(a_fenced_child_keeps_only_its_way_to_us)
+{
+	struct fenced fenced = { 0 };
+	struct child child = { 0 };
+	int high = fcntl(STDOUT_FILENO, F_DUPFD, 500), low = dup(STDOUT_FILENO);
+
+	CHECK_EQ(channel_pair(fenced.ends), 0);
+	CHECK(high >= 500 && low >= 0);
+	struct child_options options = { .run = child_counts_descriptors,
+					 .context = &fenced,
+					 .is_fenced = true,
+					 .channel = fenced.ends[1],
+					 .has_result = true };
+	CHECK_EQ(child_start(&child, &options), 0);
+	CHECK_EQ(child_wait(&child), KEEPS_STDERR ? 4 : 5);
+	CHECK_EQ(child_result(&child).len, 1);
+	child_done(&child);
+	close(high);
+	close(low);
+	close(fenced.ends[0]);
+	close(fenced.ends[1]);
+}
+
 /* ---- children ----------------------------------------------------------------------------------- */
 
 static int child_tries_to_fork(void *context, int result)
@@ -165,6 +216,7 @@ TEST(children_of_a_fenced_child_end_with_it)
 	CHECK_EQ(channel_pair(fenced.ends), 0);
 	setsockopt(fenced.ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = 20 },
 		   sizeof(struct timeval));
+	options.channel = fenced.ends[1];
 	CHECK_EQ(child_start(&child, &options), 0);
 	close(fenced.ends[1]);
 	CHECK_EQ(child_wait(&child), 0);

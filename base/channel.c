@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 
+#define PIECE (1u << 20)
+
 struct channel_header {
 	int32_t kind; /* in an answer: 0 or a negative errno */
 	uint32_t unused;
@@ -115,11 +117,30 @@ static bool channel_read(const struct channel_end *end, void *to, size_t len)
 	return true;
 }
 
+/* Every descriptor that came with a message; only one is expected, and the first one is kept. */
+static void channel_take_files(struct msghdr *message, int *ret_fd)
+{
+	for (struct cmsghdr *at = CMSG_FIRSTHDR(message); at; at = CMSG_NXTHDR(message, at)) {
+		if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(int)) <= at->cmsg_len; i++) {
+			int fd;
+			memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof(fd));
+			if (*ret_fd < 0)
+				*ret_fd = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+/* *ret_fd is set even if it fails. */
 static bool channel_read_header(const struct channel_end *end, struct channel_header *ret, int *ret_fd)
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(
+			sizeof(int))]; /* if there are more, the kernel closes what does not fit */
 	} control = { 0 };
 	struct iovec part = { ret, sizeof(*ret) };
 	struct msghdr message = { .msg_iov = &part,
@@ -136,23 +157,21 @@ static bool channel_read_header(const struct channel_end *end, struct channel_he
 	while (n < 0 && channel_may_repeat(end));
 	if (n <= 0)
 		return false;
-	const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-	if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
-	    first->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_fd, CMSG_DATA(first), sizeof(*ret_fd));
+	channel_take_files(&message, ret_fd);
 	return channel_read(end, (char *)ret + n, sizeof(*ret) - (size_t)n);
 }
 
+/* Memory is used as bytes arrive: the length is only a claim. */
 static bool channel_read_rest(const struct channel_end *end, uint64_t len, struct writer *ret)
 {
 	writer_clear(ret);
-	if (len == 0)
-		return true;
-	size_t before = ret->len;
-	void *at = write_space(ret, (size_t)len);
-	if (!channel_read(end, at, (size_t)len))
-		return false;
-	ret->len = before + (size_t)len;
+	while (len > 0) {
+		size_t before = ret->len, piece = len < PIECE ? (size_t)len : PIECE;
+		if (!channel_read(end, write_space(ret, piece), piece))
+			return false;
+		ret->len = before + piece;
+		len -= piece;
+	}
 	return true;
 }
 
@@ -200,11 +219,12 @@ int channel_receive(const struct channel_end *end, struct writer *ret)
 {
 	struct channel_header header;
 	int fd;
+	bool is_there = channel_read_header(end, &header, &fd);
 
-	if (!channel_read_header(end, &header, &fd))
-		return 0;
 	if (fd >= 0)
 		close(fd); /* none was asked for */
+	if (!is_there)
+		return 0;
 	if (header.kind <= 0 || header.kind > CHANNEL_RESULT || header.len > CHANNEL_MAX)
 		return -EPROTO;
 	return channel_read_rest(end, header.len, ret) ? header.kind : 0;

@@ -116,6 +116,17 @@ static void apart_prepare(void *context)
 
 /* ---- in the parent: messages ------------------------------------------------------------------------ */
 
+/* One line: it must not look like several messages of ours. */
+static void apart_note(const struct debug_search *search, bool is_warning, const char *text)
+{
+	CLEANUP(freep) char *line = alloc_text(text);
+
+	for (char *at = line; *at; at++)
+		if (*at == '\n' || *at == '\r')
+			*at = ' ';
+	search->note(search->context, is_warning, line);
+}
+
 static void apart_hear(const struct apart *apart, struct bytes message)
 {
 	const struct symbolizer_options *symbolize = &apart->options->symbolize;
@@ -130,7 +141,7 @@ static void apart_hear(const struct apart *apart, struct bytes message)
 		bool is_warning = read_u8(&r) != 0;
 		const char *text = read_cstr(&r);
 		if (!r.failed && symbolize->search.note)
-			symbolize->search.note(symbolize->search.context, is_warning, text);
+			apart_note(&symbolize->search, is_warning, text);
 	}
 }
 

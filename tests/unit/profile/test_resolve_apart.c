@@ -243,7 +243,7 @@ static const struct store_key key_of_libc = { "maps", 1, { 17, 18 } };
 
 struct lie {
 	const struct apart_case *c;
-	enum { LIE_IN_STORE, LIE_IN_RESULT, TALK_FOREVER, ASK_FOREVER, WAIT_AFTER_RESULT } kind;
+	enum { LIE_IN_STORE, LIE_IN_RESULT, TALK_FOREVER, ASK_FOREVER, WAIT_AFTER_RESULT, NOTE } kind;
 };
 
 /* The child's end of the channel: a fenced process has no other socket. */
@@ -300,6 +300,8 @@ static void keep_busy(struct channel *channel, bool asks)
 			nanosleep(&(struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
 }
 
+static const uint8_t lines[] = "n\1one\ncpprof: two\rthree";
+
 /* Called only in the child, while it reads the world-writable file. */
 static struct functions *functions_or_lie(void *context, image_id image)
 {
@@ -311,6 +313,8 @@ static struct functions *functions_or_lie(void *context, image_id image)
 	channel_init(&channel, find_channel());
 	if (lie->kind == TALK_FOREVER || lie->kind == ASK_FOREVER)
 		keep_busy(&channel, lie->kind == ASK_FOREVER);
+	else if (lie->kind == NOTE)
+		channel_tell(&channel, CHANNEL_TELL, (struct bytes){ lines, sizeof(lines) });
 	else if (lie->kind == LIE_IN_RESULT || lie->kind == WAIT_AFTER_RESULT)
 		lie_in_result(lie->c, &channel);
 	else
@@ -383,4 +387,27 @@ TEST(a_compromised_child_cannot_keep_its_parent_waiting)
 	apart_try_to_hang(TALK_FOREVER, 500 * CLOCK_NS_PER_MS, "");
 	apart_try_to_hang(ASK_FOREVER, 500 * CLOCK_NS_PER_MS, "");
 	apart_try_to_hang(WAIT_AFTER_RESULT, 0, "a_lie");
+}
+
+static void hear_note(void *context, bool is_warning, const char *text)
+{
+	if (is_warning && strncmp(text, "one", 3) == 0)
+		snprintf(context, 64, "%s", text);
+}
+
+TEST(a_note_of_a_compromised_child_is_one_line)
+{
+	struct apart_case c;
+	struct diag diag = { 0 };
+	char heard[64] = "";
+
+	if (!apart_begin_as(&c, true))
+		SKIP("no C library of its own to look at");
+	struct lie lie = { &c, NOTE };
+	struct resolve_options options = { .functions = functions_or_lie, .context = &lie };
+	options.symbolize.search.note = hear_note;
+	options.symbolize.search.context = heard;
+	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
+	CHECK_STR(heard, "one cpprof: two three");
+	apart_end(&c);
 }

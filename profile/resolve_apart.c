@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "base/vec.h"
 #include "profile/merge_private.h"
 #include "profile/resolve_take.h"
 #include "symbolize/files/debuginfod.h"
@@ -39,6 +40,7 @@ struct apart {
 	bool *is_used;             /* by image, whether there is anything to ask about it */
 	bool *foreign;             /* by image, whether others than us made its file, or its code */
 	uint64_t max_ns;           /* for the next child */
+	VEC(char *) fetched;       /* files that debuginfod found; they are in our cache */
 	bool has_result, is_stuck; /* it does not read what it asked for */
 };
 
@@ -192,6 +194,8 @@ static void apart_fetch(struct apart *apart, struct bytes request)
 					      &path);
 	apart_answer(apart, error, -1,
 		     error < 0 ? (struct bytes){ 0 } : (struct bytes){ (const uint8_t *)path, strlen(path) });
+	if (error >= 0)
+		vec_push(&apart->fetched, TAKE(path));
 }
 
 /* From then on its results are only as trustworthy as whoever can write the file. */
@@ -211,13 +215,41 @@ static bool apart_is_lost(const struct apart *apart)
 	return apart->asked.part == RESOLVE_OURS && apart->realm;
 }
 
+/* Whoever chose this folder chose what is in it. */
+static bool apart_is_beneath(const char *path, const char *folder)
+{
+	size_t len = folder ? strlen(folder) : 0;
+
+	return len > 0 && strncmp(path, folder, len) == 0 && (path[len] == '/' || folder[len - 1] == '/') &&
+	       !strstr(path, "/../");
+}
+
+/* Images that were mapped, debug files that we fetched, and files in folders from the command line. */
+static bool apart_is_known(const void *context, const char *path, const struct stat *st)
+{
+	const struct apart *apart = context;
+	const struct debug_search *search = &apart->asked.symbolize.search;
+	bool is_known = apart_is_beneath(path, search->symfs);
+
+	for (size_t i = 0; !is_known && i < apart->fetched.n; i++)
+		is_known = strcmp(path, apart->fetched.at[i]) == 0;
+	for (size_t i = 0; !is_known && i < search->n_directories; i++)
+		is_known = apart_is_beneath(path, search->directories[i]);
+	for (size_t i = 0; !is_known && i < images_count(apart->images); i++) {
+		const struct image *image = images_peek(apart->images, (image_id)i);
+		is_known = image->inode && image->inode == st->st_ino && image->dev == st->st_dev;
+	}
+	return is_known;
+}
+
 static void apart_serve(struct apart *apart, int kind, struct bytes message, const struct user *user)
 {
 	struct store *store = apart->asked.symbolize.store;
+	const struct file_open_rules rules = { user, apart_is_known, apart };
 
 	if (kind == CHANNEL_OPEN || kind == CHANNEL_GET) {
 		CLEANUP(close_fd)
-		int fd = kind == CHANNEL_OPEN ? file_open_serve(message, user)
+		int fd = kind == CHANNEL_OPEN ? file_open_serve(message, &rules)
 					      : store_serve_get(store, apart->realm, message);
 		if (kind == CHANNEL_OPEN)
 			apart_note_foreign(apart, fd);
@@ -455,6 +487,9 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	apart_ask_files(&apart);
 	free(apart.is_used);
 	free(apart.foreign);
+	for (size_t i = 0; i < apart.fetched.n; i++)
+		free(apart.fetched.at[i]);
+	vec_done(&apart.fetched);
 	resolve_finish(profile, images);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -245,7 +246,7 @@ static int child_asks_for_files(void *context, int result)
 static void serve_files(struct fenced *fenced, int kind, struct bytes message)
 {
 	CHECK_EQ(kind, CHANNEL_OPEN);
-	CLEANUP(close_fd) int fd = file_open_serve(message, NULL);
+	CLEANUP(close_fd) int fd = file_open_serve(message, &(struct file_open_rules){ 0 });
 	const struct channel_end end = { .socket = fenced->ends[0] };
 	channel_answer(&end, fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
 }
@@ -261,27 +262,72 @@ TEST(a_fenced_child_gets_files_from_its_parent)
 	unlink(fenced.path);
 }
 
+static int serve_path(const char *path, const struct file_open_rules *rules)
+{
+	struct writer request = { 0 };
+
+	write_u32(&request, 0);
+	write_bytes(&request, (struct bytes){ (const uint8_t *)path, strlen(path) + 1 });
+	int fd = file_open_serve(writer_bytes(&request), rules);
+	writer_done(&request);
+	return fd;
+}
+
+static bool is_that_file(const void *context, const char *path, const struct stat *st)
+{
+	return *(const ino_t *)context == st->st_ino && strstr(path, "cpprof-secret");
+}
+
 TEST(requested_files_are_opened_with_the_permissions_of_the_user)
 {
 	const struct user nobody = { 65534, 65534 };
-	struct writer request = { 0 };
+	struct file_open_rules rules = { .user = &nobody };
 	char path[] = "/tmp/cpprof-secret-XXXXXX";
+	struct stat st;
 
 	if (geteuid() != 0)
 		SKIP("needs root, to be somebody else");
 	int fd = mkstemp(path);
-	CHECK(fd >= 0 && write(fd, "secret", 6) == 6);
-	write_u32(&request, 0);
-	write_bytes(&request, (struct bytes){ (const uint8_t *)path, sizeof(path) });
-	CHECK_EQ(file_open_serve(writer_bytes(&request), &nobody), -EACCES);
-	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4); /* an ELF file is opened with our permissions */
-	int elf = file_open_serve(writer_bytes(&request), &nobody);
+	CHECK(fd >= 0 && write(fd, "secret", 6) == 6 && fstat(fd, &st) == 0);
+	CHECK_EQ(serve_path(path, &rules), -EACCES);
+	CHECK(pwrite(fd, "\177ELF", 4, 0) == 4);
+	CHECK_EQ(serve_path(path, &rules), -EACCES); /* also if it is an ELF file */
+	ino_t other = st.st_ino + 1;
+	rules.is_known = is_that_file;
+	rules.context = &other;
+	CHECK_EQ(serve_path(path, &rules), -EACCES);
+	rules.context = &st.st_ino; /* unless it is known */
+	int elf = serve_path(path, &rules);
 	CHECK(elf >= 0);
 	close(elf);
+	CHECK(pwrite(fd, "text", 4, 0) == 4);
+	CHECK_EQ(serve_path(path, &rules), -EACCES);
 	close(fd);
 	unlink(path);
-	writer_done(&request);
-	CHECK_EQ(file_open_serve((struct bytes){ 0 }, NULL), -EINVAL);
+	CHECK_EQ(file_open_serve((struct bytes){ 0 }, &rules), -EINVAL);
+}
+
+TEST(memory_of_processes_is_not_opened)
+{
+	const struct file_open_rules rules = { 0 };
+	char path[] = "/tmp/cpprof-core-XXXXXX";
+	ElfW(Ehdr) header = { .e_ident = ELFMAG, .e_type = ET_DYN };
+	int file = mkstemp(path);
+
+	CHECK(file >= 0 && write(file, &header, sizeof(header)) == sizeof(header));
+	int fd = serve_path(path, &rules);
+	CHECK(fd >= 0);
+	close(fd);
+	header.e_type = ET_CORE;
+	CHECK_EQ(pwrite(file, &header, sizeof(header), 0), sizeof(header));
+	CHECK_EQ(serve_path(path, &rules), -EACCES);
+	CHECK_EQ(serve_path("/proc/self/maps", &rules), -EACCES);
+	CHECK_EQ(serve_path("/proc/version", &rules), -EACCES);
+	fd = serve_path("/proc/1/status", &rules);
+	CHECK(fd >= 0);
+	close(fd);
+	close(file);
+	unlink(path);
 }
 
 /* ---- the store ---------------------------------------------------------------------------------- */

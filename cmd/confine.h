@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confine: report, export, check and import read files that others wrote. Once input and output are known,
- * the command drops all access that it does not need: other files, programs, connections, other processes. So
- * a malicious file that compromises it gains little. This is a second line of defence: if the kernel does not
- * support it, the command continues without.
+ * confine: report, export, import, diff and others read files that others wrote. Once input and output are
+ * known, the command drops all access that it does not need: other files, programs, connections, other
+ * processes. So a malicious file that compromises it gains little. This is a second line of defence: if the
+ * kernel does not support it, the command continues without.
  */
 #pragma once
 
@@ -22,3 +22,8 @@ struct confine_options {
 
 /* Must be called before any thread is started; pager and browser must be prepared before that. */
 void confine(const struct confine_options *options);
+
+struct store;
+/* For a command that reads binaries and debug information: they are searched in many places, and debuginfod
+ * runs programs. */
+void confine_to_code(struct store *store, const char *output);

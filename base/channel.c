@@ -2,9 +2,15 @@
 #include "base/channel.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+
+#define PIECE (1u << 20)
 
 struct channel_header {
 	int32_t kind; /* in an answer: 0 or a negative errno */
@@ -25,11 +31,43 @@ void channel_init(struct channel *channel, int socket)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-static bool channel_send(int socket, struct bytes bytes)
+/* Until something can be read or sent; false if that takes too long. The call that follows does not wait
+ * then.
+ */
+static bool channel_await(const struct channel_end *end, short events)
+{
+	struct pollfd ready = { .fd = end->socket, .events = events };
+	int n = 0;
+
+	while (end->deadline_ns && n <= 0) {
+		uint64_t now = clock_now_ns();
+		if (now >= end->deadline_ns)
+			return false;
+		n = poll(&ready, 1, (int)((end->deadline_ns - now) / CLOCK_NS_PER_MS % INT_MAX) + 1);
+		if (n < 0 && errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a call that failed is to be repeated. */
+static bool channel_may_repeat(const struct channel_end *end)
+{
+	return errno == EINTR || (end->deadline_ns && errno == EAGAIN);
+}
+
+static int channel_flags(const struct channel_end *end)
+{
+	return end->deadline_ns ? MSG_DONTWAIT : 0;
+}
+
+static bool channel_send(const struct channel_end *end, struct bytes bytes)
 {
 	while (bytes.len > 0) {
-		ssize_t n = send(socket, bytes.at, bytes.len, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
+		if (!channel_await(end, POLLOUT))
+			return false;
+		ssize_t n = send(end->socket, bytes.at, bytes.len, MSG_NOSIGNAL | channel_flags(end));
+		if (n < 0 && channel_may_repeat(end))
 			continue;
 		if (n <= 0)
 			return false;
@@ -39,7 +77,7 @@ static bool channel_send(int socket, struct bytes bytes)
 }
 
 /* The header carries the descriptor: it is small enough to be sent in one piece. */
-static bool channel_send_header(int socket, const struct channel_header *header, int fd)
+static bool channel_send_header(const struct channel_end *end, const struct channel_header *header, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -58,16 +96,18 @@ static bool channel_send_header(int socket, const struct channel_header *header,
 	}
 	ssize_t n;
 	do
-		n = sendmsg(socket, &message, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
+		n = channel_await(end, POLLOUT)
+			    ? sendmsg(end->socket, &message, MSG_NOSIGNAL | channel_flags(end))
+			    : 0;
+	while (n < 0 && channel_may_repeat(end));
 	return n == sizeof(*header);
 }
 
-static bool channel_read(int socket, void *to, size_t len)
+static bool channel_read(const struct channel_end *end, void *to, size_t len)
 {
 	for (char *at = to; len > 0;) {
-		ssize_t n = recv(socket, at, len, 0);
-		if (n < 0 && errno == EINTR)
+		ssize_t n = channel_await(end, POLLIN) ? recv(end->socket, at, len, channel_flags(end)) : 0;
+		if (n < 0 && channel_may_repeat(end))
 			continue;
 		if (n <= 0)
 			return false;
@@ -77,11 +117,30 @@ static bool channel_read(int socket, void *to, size_t len)
 	return true;
 }
 
-static bool channel_read_header(int socket, struct channel_header *ret, int *ret_fd)
+/* Every descriptor that came with a message; only one is expected, and the first one is kept. */
+static void channel_take_files(struct msghdr *message, int *ret_fd)
+{
+	for (struct cmsghdr *at = CMSG_FIRSTHDR(message); at; at = CMSG_NXTHDR(message, at)) {
+		if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t i = 0; CMSG_LEN((i + 1) * sizeof(int)) <= at->cmsg_len; i++) {
+			int fd;
+			memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof(fd));
+			if (*ret_fd < 0)
+				*ret_fd = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+/* *ret_fd is set even if it fails. */
+static bool channel_read_header(const struct channel_end *end, struct channel_header *ret, int *ret_fd)
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(
+			sizeof(int))]; /* if there are more, the kernel closes what does not fit */
 	} control = { 0 };
 	struct iovec part = { ret, sizeof(*ret) };
 	struct msghdr message = { .msg_iov = &part,
@@ -92,27 +151,27 @@ static bool channel_read_header(int socket, struct channel_header *ret, int *ret
 
 	*ret_fd = -1;
 	do
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+		n = channel_await(end, POLLIN)
+			    ? recvmsg(end->socket, &message, MSG_CMSG_CLOEXEC | channel_flags(end))
+			    : 0;
+	while (n < 0 && channel_may_repeat(end));
 	if (n <= 0)
 		return false;
-	const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
-	if (first && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_RIGHTS &&
-	    first->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(ret_fd, CMSG_DATA(first), sizeof(*ret_fd));
-	return channel_read(socket, (char *)ret + n, sizeof(*ret) - (size_t)n);
+	channel_take_files(&message, ret_fd);
+	return channel_read(end, (char *)ret + n, sizeof(*ret) - (size_t)n);
 }
 
-static bool channel_read_rest(int socket, uint64_t len, struct writer *ret)
+/* Memory is used as bytes arrive: the length is only a claim. */
+static bool channel_read_rest(const struct channel_end *end, uint64_t len, struct writer *ret)
 {
 	writer_clear(ret);
-	if (len == 0)
-		return true;
-	size_t before = ret->len;
-	void *at = write_space(ret, (size_t)len);
-	if (!channel_read(socket, at, (size_t)len))
-		return false;
-	ret->len = before + (size_t)len;
+	while (len > 0) {
+		size_t before = ret->len, piece = len < PIECE ? (size_t)len : PIECE;
+		if (!channel_read(end, write_space(ret, piece), piece))
+			return false;
+		ret->len = before + piece;
+		len -= piece;
+	}
 	return true;
 }
 
@@ -121,8 +180,9 @@ static bool channel_read_rest(int socket, uint64_t len, struct writer *ret)
 static bool channel_write(struct channel *channel, enum channel_kind kind, struct bytes bytes)
 {
 	struct channel_header header = { .kind = (int32_t)kind, .len = bytes.len };
+	const struct channel_end end = { .socket = channel->socket };
 
-	return channel_send_header(channel->socket, &header, -1) && channel_send(channel->socket, bytes);
+	return channel_send_header(&end, &header, -1) && channel_send(&end, bytes);
 }
 
 bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes bytes)
@@ -136,13 +196,14 @@ bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes 
 int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes bytes, struct writer *ret)
 {
 	struct channel_header answer;
+	const struct channel_end end = { .socket = channel->socket };
 	struct writer ignored = { 0 };
 	int fd = -1;
 
 	pthread_mutex_lock(&channel->lock);
-	bool is_answered = channel_write(channel, kind, bytes) &&
-			   channel_read_header(channel->socket, &answer, &fd) && answer.len <= CHANNEL_MAX &&
-			   channel_read_rest(channel->socket, answer.len, ret ? ret : &ignored);
+	bool is_answered = channel_write(channel, kind, bytes) && channel_read_header(&end, &answer, &fd) &&
+			   answer.len <= CHANNEL_MAX &&
+			   channel_read_rest(&end, answer.len, ret ? ret : &ignored);
 	pthread_mutex_unlock(&channel->lock);
 	writer_done(&ignored);
 	if (is_answered && answer.kind == 0)
@@ -154,23 +215,24 @@ int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes by
 
 /* ---- in the parent -------------------------------------------------------------------------- */
 
-int channel_receive(int socket, struct writer *ret)
+int channel_receive(const struct channel_end *end, struct writer *ret)
 {
 	struct channel_header header;
 	int fd;
+	bool is_there = channel_read_header(end, &header, &fd);
 
-	if (!channel_read_header(socket, &header, &fd))
-		return 0;
 	if (fd >= 0)
 		close(fd); /* none was asked for */
+	if (!is_there)
+		return 0;
 	if (header.kind <= 0 || header.kind > CHANNEL_RESULT || header.len > CHANNEL_MAX)
 		return -EPROTO;
-	return channel_read_rest(socket, header.len, ret) ? header.kind : 0;
+	return channel_read_rest(end, header.len, ret) ? header.kind : 0;
 }
 
-bool channel_answer(int socket, int error, int fd, struct bytes bytes)
+bool channel_answer(const struct channel_end *end, int error, int fd, struct bytes bytes)
 {
 	struct channel_header header = { .kind = error, .len = bytes.len };
 
-	return channel_send_header(socket, &header, fd) && channel_send(socket, bytes);
+	return channel_send_header(end, &header, fd) && channel_send(end, bytes);
 }

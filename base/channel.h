@@ -45,8 +45,14 @@ int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes by
 
 /* ---- in the parent -------------------------------------------------------------------------- */
 
+struct channel_end {
+	int socket;
+	uint64_t deadline_ns; /* for a whole message, however its bytes arrive; 0 = none */
+};
+
 /* Receives the next message into *ret, which is cleared first. Returns its kind, 0 if there are no more
- * messages, -errno if it is malformed. */
-int channel_receive(int socket, struct writer *ret);
-/* fd: an open file, which stays open here, or -1. error: 0 or a negative errno. */
-bool channel_answer(int socket, int error, int fd, struct bytes bytes);
+ * messages or the deadline has passed, -errno if it is malformed. */
+int channel_receive(const struct channel_end *end, struct writer *ret);
+/* fd: an open file, which stays open here, or -1. error: 0 or a negative errno. False: the child is gone, or
+ * does not read its answers; it cannot be served any more. */
+bool channel_answer(const struct channel_end *end, int error, int fd, struct bytes bytes);

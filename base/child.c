@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <sched.h>
@@ -22,8 +23,16 @@
 
 #define IOPRIO_OF_PROCESS 1
 #define IOPRIO_IDLE (3 << 13) /* from linux/ioprio.h, which is not installed everywhere */
+#define CLOSE_RANGE 436       /* the same on all architectures; newer than some headers */
+#define CLOSE_MAX (1u << 20)
 #define READ_BYTES 16384
 #define NAP_NS 1000000 /* between two polls of a child whose end cannot be waited for with a deadline */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define KEEPS_STDERR true /* a sanitizer says there what it found */
+#else
+#define KEEPS_STDERR false
+#endif
 
 /* ---- in the child ------------------------------------------------------------------------------- */
 
@@ -91,7 +100,42 @@ static bool child_dies_with(pid_t parent)
 	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
-static int child_run(const struct child_options *options, pid_t parent, int result)
+/* From there on; before Linux 5.9 one by one. */
+static void child_close_range(unsigned first, unsigned last)
+{
+	struct rlimit limit;
+
+	if (first > last || syscall(CLOSE_RANGE, first, last, 0) == 0)
+		return;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > CLOSE_MAX)
+		limit.rlim_cur = CLOSE_MAX;
+	for (unsigned fd = first; fd <= last && fd < limit.rlim_cur; fd++)
+		close((int)fd);
+}
+
+/* Of what we have open (the terminal, rings, maps, the store), a fenced child keeps only its way to us. -1:
+ * there is none. */
+static bool child_close_others(int channel, int end)
+{
+	const int kept[] = { channel < end ? channel : end, channel < end ? end : channel };
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); /* Landlock may not let us write to it */
+	unsigned first = STDERR_FILENO + 1;
+
+	for (int fd = 0; fd < (KEEPS_STDERR ? STDERR_FILENO : STDERR_FILENO + 1); fd++)
+		if (fd != channel && fd != end && (nothing < 0 || dup2(nothing, fd) != fd))
+			return false;
+	for (unsigned i = 0; i < 2; i++) {
+		if (kept[i] < (int)first)
+			continue;
+		child_close_range(first, (unsigned)kept[i] - 1);
+		first = (unsigned)kept[i] + 1;
+	}
+	child_close_range(first, UINT_MAX);
+	return true;
+}
+
+/* end: of the pipe to us, if there is one. */
+static int child_run(const struct child_options *options, pid_t parent, int end)
 {
 	if (options->is_idle && !child_step_aside())
 		return CHILD_REFUSED;
@@ -101,13 +145,15 @@ static int child_run(const struct child_options *options, pid_t parent, int resu
 		return CHILD_REFUSED;
 	if (options->prepare)
 		options->prepare(options->context);
+	if (options->is_fenced && !child_close_others(options->channel > 0 ? options->channel : -1, end))
+		return CHILD_REFUSED;
 	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
 		return CHILD_REFUSED;
 	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(options))
 		return CHILD_REFUSED;
 	if (options->is_fenced)
-		fence_close();
-	return options->run(options->context, result);
+		fence_close(options->forks);
+	return options->run(options->context, options->has_result ? end : -1);
 }
 
 /* ---- beginning ---------------------------------------------------------------------------------- */
@@ -143,7 +189,7 @@ int child_start(struct child *child, const struct child_options *options)
 		setpgid(pid, pid);
 	if (pid == 0) {
 		child_close(ends[0]);
-		_exit(child_run(options, parent, options->has_result ? ends[1] : -1));
+		_exit(child_run(options, parent, ends[1]));
 	}
 	error = pid < 0 ? -errno : 0;
 	child_close(ends[1]);

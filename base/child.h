@@ -56,7 +56,10 @@ struct child_options {
 	 * far as the kernel supports it. */
 	bool is_fenced;
 	const struct user *user; /* NULL: ours */
-	bool outlives_us;        /* for a short task that should be completed even if we die */
+	int channel; /* its end of a channel: apart from the result, all it keeps of our descriptors; 0: none
+		      */
+	bool forks;  /* ... but may have children; needs leads_group, so that they end with it */
+	bool outlives_us; /* for a short task that should be completed even if we die */
 	bool has_result;
 
 	/* Limits; 0 = none. */

@@ -6,9 +6,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/bytes.h"
 
 struct channel;
+struct stat;
 struct user;
 
 /* Opens a regular file for reading; devices and FIFOs are not opened. Links below /proc/PID/root are resolved
@@ -17,9 +20,16 @@ int file_open(const char *path, int flags);
 
 /* In a fenced child: from now on, files are opened through this channel. */
 void file_open_through(struct channel *channel);
+struct file_open_rules {
+	const struct user *user; /* the target's; NULL: ourselves */
+	/* Whether an ELF file that this user cannot read is nevertheless one that the child was to read. May
+	 * be NULL: none is. */
+	bool (*is_known)(const void *context, const char *path, const struct stat *st);
+	const void *context;
+};
 /*
- * The parent's part: returns an open file or a negative errno. Files that are not ELF files are opened with
- * the permissions of the target's user (NULL: our own), so that a compromised child cannot read more than
- * this user could.
+ * The parent's part: returns an open file or a negative errno. Files are opened with the permissions of the
+ * target's user, so that a compromised child cannot read more than this user could. Core files and files of
+ * procfs, except for the status of a process, are refused.
  */
-int file_open_serve(struct bytes request, const struct user *user);
+int file_open_serve(struct bytes request, const struct file_open_rules *rules);

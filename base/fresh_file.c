@@ -97,14 +97,27 @@ int fresh_file_overwrite(const char *path, int flags, struct diag *diag)
 	return fd < 0 ? diag_set(diag, -errno, "cannot write '%s'", path) : fd;
 }
 
+/* Created with its final mode: a confined command (cmd/confine.h) can no longer change it. */
+static int fresh_file_create(const char *path, mode_t mode)
+{
+	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+	if (mode == FRESH_BY_UMASK)
+		return open(path, flags, 0666);
+	mode_t own = umask(0);
+	int fd = open(path, flags, mode == FRESH_PRIVATE ? 0600 : mode), error = errno;
+	umask(own);
+	errno = error;
+	return fd;
+}
+
 /* A name that did not exist before. */
 static int fresh_file_make(struct fresh_file *file, mode_t mode)
 {
 	for (unsigned i = 0; i < MAX_TRIES; i++) {
 		CLEANUP(freep)
 		char *beside = alloc_printf("%s.%d-%u" UNFINISHED, file->path, (int)getpid(), i);
-		file->fd = open(beside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				mode == FRESH_BY_UMASK ? 0666 : 0600);
+		file->fd = fresh_file_create(beside, mode);
 		if (file->fd < 0 && errno == EEXIST)
 			continue;
 		if (file->fd < 0)
@@ -134,16 +147,16 @@ bool fresh_file_is_unfinished(const char *name)
 	return pid < at && pid > name + 1 && pid[-1] == '.';
 }
 
-/* Through the descriptor: the name may belong to somebody else's file by now. */
-static int fresh_file_give(const struct fresh_file *file, mode_t mode)
+/* The same as fresh_file_make, owned by the user who called sudo. */
+static int fresh_file_make_for_user(struct fresh_file *file, mode_t mode)
 {
-	struct user user;
+	struct user user, own;
 
-	if (mode != FRESH_BY_UMASK && mode != FRESH_PRIVATE && fchmod(file->fd, mode) < 0)
-		return -errno;
-	if (real_user_find(&user) && fchown(file->fd, user.uid, user.gid) < 0)
-		return 0; /* a file system that has no owners */
-	return 0;
+	if (!real_user_find(&user) || !real_user_own_files(&user, &own))
+		return fresh_file_make(file, mode);
+	int error = fresh_file_make(file, mode);
+	real_user_own_files(&own, &user);
+	return error;
 }
 
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode)
@@ -157,8 +170,7 @@ int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode)
 		file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		return file->fd < 0 ? -errno : 0;
 	}
-	int error = fresh_file_make(file, mode);
-	return error ? error : fresh_file_give(file, mode);
+	return fresh_file_make_for_user(file, mode);
 }
 
 FILE *fresh_file_stream(struct fresh_file *file)

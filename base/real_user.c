@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
@@ -69,4 +70,31 @@ static int real_user_open_plainly(const char *path, int flags)
 int real_user_open(const struct user *user, const char *path, int flags)
 {
 	return real_user_open_by(user, real_user_open_plainly, path, flags);
+}
+
+/* With another file system user, capabilities that concern files are no longer in effect, but still
+ * permitted.
+ */
+static void real_user_keep_capabilities(void)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, sets) != 0)
+		return;
+	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		sets[i].effective = sets[i].permitted;
+	syscall(SYS_capset, &header, sets);
+}
+
+bool real_user_own_files(const struct user *user, struct user *ret_before)
+{
+	*ret_before = (struct user){ .gid = (gid_t)setfsgid(user->gid), .uid = (uid_t)setfsuid(user->uid) };
+	bool is_done = (uid_t)setfsuid((uid_t)-1) == user->uid && (gid_t)setfsgid((gid_t)-1) == user->gid;
+	if (!is_done) {
+		setfsuid(ret_before->uid);
+		setfsgid(ret_before->gid);
+	}
+	real_user_keep_capabilities();
+	return is_done;
 }

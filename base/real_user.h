@@ -26,3 +26,7 @@ int real_user_open(const struct user *user, const char *path, int flags);
 /* The same with a function that opens the file and returns a descriptor, or -1 and errno. */
 int real_user_open_by(const struct user *user, int (*open_file)(const char *path, int flags),
 		      const char *path, int flags);
+
+/* From now on, new files of the calling thread belong to that user; what it may access does not change.
+ * *ret_before: to whom they belonged. False: nothing was changed. */
+bool real_user_own_files(const struct user *user, struct user *ret_before);

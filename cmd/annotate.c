@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cmd/annotate_cycles.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/database.h"
 #include "cmd/export.h"
 #include "cmd/habits.h"
@@ -284,6 +285,8 @@ int cmd_annotate(int argc, char **argv)
 	int code = options_parse(&line, argc, argv);
 	if (code < 0)
 		code = take_operands(&line, &request);
+	if (code < 0 && !request.cycles.asked) /* which runs llvm-mca */
+		confine(&(struct confine_options){ .reads_all = true });
 	if (code < 0)
 		code = annotate_cmd_read_and_show(&request);
 	option_list_done(&request.directories);

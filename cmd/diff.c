@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "cmd/browser.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/diff_options.h"
 #include "cmd/export.h"
 #include "cmd/pager.h"
@@ -81,8 +82,8 @@ static int diff_cmd_print(const struct diff_request *request, const struct diff_
 		diff_markdown(report, &text);
 	else
 		diff_text(report, &text);
-	if (error == 0 && text.len && request->format == DIFF_TEXT && request->pager)
-		error = pager_print(&text);
+	if (error == 0 && text.len && request->program->input)
+		error = pager_print_later(&text, request->program);
 	else if (error == 0 && text.len && fwrite(text.at, 1, text.len, stdout) != text.len)
 		error = errno ? -errno : -EIO;
 	if (error == 0)
@@ -111,7 +112,7 @@ static int diff_cmd_write_html(const struct diff_request *request, struct diff_r
 	if (strcmp(request->html, "-") != 0)
 		fprintf(stderr, "cpprof: wrote %s; open it in a browser\n", request->html);
 	if (request->opens)
-		browser_open(request->html);
+		browser_open_later(request->html, request->program);
 	return GO_ON;
 }
 
@@ -213,13 +214,31 @@ static int diff_cmd_run(const struct diff_request *request)
 
 /* ---- the command ----------------------------------------------------------------------------------- */
 
+/* Programs that will be needed are started first, and wait. */
+static void diff_cmd_confine(const struct diff_request *request)
+{
+	if (request->html && request->opens)
+		browser_prepare(request->html, request->program);
+	else if (!request->html && request->pager && request->format == DIFF_TEXT)
+		pager_prepare(request->program);
+	confine(&(struct confine_options){ .inputs = (const char *const *)request->files.at,
+					   .n_inputs = request->files.n,
+					   .reads_all = request->html,
+					   .output = request->html });
+}
+
 int cmd_diff(int argc, char **argv)
 {
+	struct later program = { 0 };
 	struct diff_request request;
 	int code = diff_options_parse(&request, argc, argv);
 
-	if (code < 0)
+	request.program = &program;
+	if (code < 0) {
+		diff_cmd_confine(&request);
 		code = diff_cmd_run(&request);
+		later_end(&program);
+	}
 	diff_options_done(&request);
 	return code;
 }

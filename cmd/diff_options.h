@@ -38,6 +38,7 @@ struct diff_request {
 	fail_rules rules;
 	struct diff_normalization normalization;
 	struct renames renamed;
+	struct later *program; /* pager or browser, which waits until it is needed */
 };
 
 /* Negative: continue. Otherwise the exit code; the error has been printed. */

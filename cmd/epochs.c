@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/options.h"
 #include "profile/epochs.h"
 #include "profile/keep_process.h"
@@ -123,5 +124,7 @@ int cmd_epochs(int argc, char **argv)
 		return code;
 	if (line.n_operands > 1)
 		return cmd_usage("epochs", "give only one database");
-	return epochs_cmd_list(&request, line.n_operands ? line.operands[0] : DATABASE_DEFAULT);
+	const char *directory = line.n_operands ? line.operands[0] : DATABASE_DEFAULT;
+	confine(&(struct confine_options){ .inputs = &directory, .n_inputs = 1 });
+	return epochs_cmd_list(&request, directory);
 }

@@ -49,19 +49,6 @@ static int import_finish(const struct import *import, struct recording *recordin
 	return recording_save(recording, diag) < 0 ? cmd_fail(diag) : code;
 }
 
-/* Binaries and debug files are searched in many places, and debuginfod runs programs. */
-static void import_confine(const struct import *import)
-{
-	const char *output = import->recording.output, *urls = getenv("DEBUGINFOD_URLS");
-	struct store *store = import->symbols.store;
-	CLEANUP(freep) char *folder = store ? alloc_printf("/proc/self/fd/%d", store_directory(store)) : NULL;
-
-	confine(&(struct confine_options){ .reads_all = true,
-					   .output = output ? output : PROFILE_DEFAULT,
-					   .store = folder,
-					   .runs_programs = urls && *urls });
-}
-
 static int import_run(struct import *import)
 {
 	struct recording_options *options = &import->recording;
@@ -74,7 +61,7 @@ static int import_run(struct import *import)
 	options->n_workers = (unsigned)import->n_workers;
 	options->max_memory = import->max_memory;
 	options->names.symbolize = symbol_options_open(&import->symbols, import->verbosity);
-	import_confine(import);
+	confine_to_code(import->symbols.store, options->output ? options->output : PROFILE_DEFAULT);
 	options->listener = (struct recording_listener){ .context = import, .note = import_note };
 	int error = recording_open(options, &recording, &diag);
 	if (error == -EBADMSG)

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/file_list.h"
 #include "cmd/options.h"
 #include "cmd/pager.h"
@@ -44,6 +45,7 @@ struct stats_request {
 	uint64_t limit;
 	const char *metric, *html;
 	bool pager;
+	struct later *program; /* the pager, which waits until there is something to show */
 	mode_t mode;
 	char **files;
 	int n_files;
@@ -175,8 +177,8 @@ static int stats_cmd_print(const struct stats_request *request, const struct sta
 		stats_markdown(report, &text);
 	else
 		stats_text(report, &text);
-	if (error == 0 && text.len && request->format == STATS_TEXT && request->pager)
-		error = pager_print(&text);
+	if (error == 0 && text.len && request->program->input)
+		error = pager_print_later(&text, request->program);
 	else if (error == 0 && text.len && fwrite(text.at, 1, text.len, stdout) != text.len)
 		error = errno ? -errno : -EIO;
 	if (error == 0)
@@ -226,7 +228,7 @@ static int stats_cmd_run(const struct stats_request *request)
 
 int cmd_stats(int argc, char **argv)
 {
-	struct stats_request r = { .percent_limit = -1, .pager = true };
+	struct stats_request r = { .percent_limit = -1, .pager = true, .program = &(struct later){ 0 } };
 	CLEANUP(file_names_done) file_names files = { 0 };
 	struct diag diag = { 0 };
 	const char *list = NULL;
@@ -271,5 +273,11 @@ int cmd_stats(int argc, char **argv)
 		return cmd_usage("stats", "--html and -f cannot be used together");
 	r.files = files.at;
 	r.n_files = (int)files.n;
-	return stats_cmd_run(&r);
+	if (r.pager && !r.html && r.format == STATS_TEXT)
+		pager_prepare(r.program);
+	confine(&(struct confine_options){
+		.inputs = (const char *const *)files.at, .n_inputs = files.n, .output = r.html });
+	code = stats_cmd_run(&r);
+	later_end(r.program);
+	return code;
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "binary/functions/function.h"
 #include "cmd/cmd.h"
+#include "cmd/confine.h"
 #include "cmd/struct_print.h"
 #include "cmd/symbol_options.h"
 #include "structure/structurer.h"
@@ -274,6 +275,7 @@ int cmd_struct(int argc, char **argv)
 	if (code < 0) {
 		struct symbolizer_options options = symbol_options_open(&symbols, verbosity);
 		run.symbols = &options;
+		confine_to_code(symbols.store, NULL);
 		code = open_and_run(&run, line.operands[0], format == 1, pieces);
 	}
 	symbol_options_done(&symbols);

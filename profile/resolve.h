@@ -32,6 +32,7 @@ struct resolve_options {
 	/* For resolve_apart: the results are kept for all files with the same build-id and writer, so debug
 	 * files that others can write are not read. */
 	bool is_for_all;
+	uint64_t max_ns; /* for resolve_apart: for each child; 0 = an hour */
 	/* Returns the functions of an image, if the caller has them and does not use them meanwhile; NULL:
 	 * they are searched. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

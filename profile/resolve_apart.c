@@ -5,9 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/channel.h"
@@ -15,6 +13,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "base/vec.h"
+#include "profile/known_files.h"
 #include "profile/merge_private.h"
 #include "profile/resolve_take.h"
 #include "symbolize/files/debuginfod.h"
@@ -40,7 +40,9 @@ struct apart {
 	uint64_t put_left; /* bytes that it may still put there */
 	bool *is_used;     /* by image, whether there is anything to ask about it */
 	bool *foreign;     /* by image, whether others than us made its file, or its code */
-	bool has_result;
+	uint64_t max_ns;   /* for the next child */
+	struct known_files known;
+	bool has_result, is_stuck; /* it does not read what it asked for */
 };
 
 /* ---- in the child ------------------------------------------------------------------------------- */
@@ -93,7 +95,6 @@ static int apart_run(void *context, int unused)
 	struct diag diag = { 0 };
 
 	(void)unused;
-	close(apart->ends[0]);
 	channel_init(&channel, apart->ends[1]);
 	file_open_through(&channel);
 	if (symbolize->store)
@@ -118,6 +119,17 @@ static void apart_prepare(void *context)
 
 /* ---- in the parent: messages ------------------------------------------------------------------------ */
 
+/* One line: it must not look like several messages of ours. */
+static void apart_note(const struct debug_search *search, bool is_warning, const char *text)
+{
+	CLEANUP(freep) char *line = alloc_text(text);
+
+	for (char *at = line; *at; at++)
+		if (*at == '\n' || *at == '\r')
+			*at = ' ';
+	search->note(search->context, is_warning, line);
+}
+
 static void apart_hear(const struct apart *apart, struct bytes message)
 {
 	const struct symbolizer_options *symbolize = &apart->options->symbolize;
@@ -132,7 +144,7 @@ static void apart_hear(const struct apart *apart, struct bytes message)
 		bool is_warning = read_u8(&r) != 0;
 		const char *text = read_cstr(&r);
 		if (!r.failed && symbolize->search.note)
-			symbolize->search.note(symbolize->search.context, is_warning, text);
+			apart_note(&symbolize->search, is_warning, text);
 	}
 }
 
@@ -148,7 +160,23 @@ static void apart_show_fetch(void *context, uint64_t done, uint64_t total)
 	fetch->search->fetching(fetch->search->context, fetch->image, done, total);
 }
 
-static void apart_fetch(const struct apart *apart, struct bytes request)
+/* A message that is to be complete now. */
+static struct channel_end apart_end(const struct apart *apart)
+{
+	uint64_t limit = STALL_S * CLOCK_NS_PER_S;
+
+	return (struct channel_end){ apart->ends[0],
+				     clock_now_ns() + (limit < apart->max_ns ? limit : apart->max_ns) };
+}
+
+static void apart_answer(struct apart *apart, int error, int fd, struct bytes bytes)
+{
+	const struct channel_end end = apart_end(apart);
+
+	apart->is_stuck |= !channel_answer(&end, error < 0 ? error : 0, fd, bytes);
+}
+
+static void apart_fetch(struct apart *apart, struct bytes request)
 {
 	const struct debug_search *search = &apart->options->symbolize.search;
 	struct reader r = reader_of(request);
@@ -165,9 +193,10 @@ static void apart_fetch(const struct apart *apart, struct bytes request)
 			    ? -EINVAL
 			    : debuginfod_find(&build_id, search->fetching ? apart_show_fetch : NULL, &fetch,
 					      &path);
-	channel_answer(apart->ends[0], error < 0 ? error : 0, -1,
-		       error < 0 ? (struct bytes){ 0 }
-				 : (struct bytes){ (const uint8_t *)path, strlen(path) });
+	apart_answer(apart, error, -1,
+		     error < 0 ? (struct bytes){ 0 } : (struct bytes){ (const uint8_t *)path, strlen(path) });
+	if (error >= 0)
+		vec_push(&apart->known.fetched, TAKE(path));
 }
 
 /* From then on its results are only as trustworthy as whoever can write the file. */
@@ -194,21 +223,22 @@ static bool apart_may_read(const struct apart *apart, int fd)
 	return writer == 0 || writer == wanted;
 }
 
-static int apart_open(struct apart *apart, struct bytes message, const struct user *user)
-{
-	CLEANUP(close_fd) int fd = file_open_serve(message, user);
-
-	if (fd >= 0 && !apart_may_read(apart, fd))
-		return -EACCES;
-	apart_note_foreign(apart, fd);
-	return TAKE_FD(fd);
-}
-
 /* One of our own files led to one that is not: the child gets no more, and images are looked up one by one.
  */
 static bool apart_is_lost(const struct apart *apart)
 {
 	return apart->asked.part == RESOLVE_OURS && apart->realm;
+}
+
+static int apart_open(struct apart *apart, struct bytes message, const struct user *user)
+{
+	const struct file_open_rules rules = { user, known_files_has, &apart->known };
+	CLEANUP(close_fd) int fd = file_open_serve(message, &rules);
+
+	if (fd >= 0 && !apart_may_read(apart, fd))
+		return -EACCES;
+	apart_note_foreign(apart, fd);
+	return TAKE_FD(fd);
 }
 
 static void apart_serve(struct apart *apart, int kind, struct bytes message, const struct user *user)
@@ -220,7 +250,7 @@ static void apart_serve(struct apart *apart, int kind, struct bytes message, con
 		int fd = kind == CHANNEL_OPEN ? apart_open(apart, message, user)
 					      : store_serve_get(store, apart->realm, message);
 		if (!apart_is_lost(apart))
-			channel_answer(apart->ends[0], fd < 0 ? fd : 0, fd, (struct bytes){ 0 });
+			apart_answer(apart, fd, fd, (struct bytes){ 0 });
 	} else if (kind == CHANNEL_PUT && message.len <= apart->put_left) {
 		apart->put_left -= message.len;
 		store_serve_put(store, apart->realm, message);
@@ -235,14 +265,15 @@ static void apart_serve(struct apart *apart, int kind, struct bytes message, con
 
 /* ---- in the parent: one child ------------------------------------------------------------------- */
 
-/* Until it has closed its end, or its time is over. */
+/* Until it has sent its result or closed its end, or its time is over. It is not needed after that. */
 static void apart_listen(struct apart *apart, struct child *child, const struct user *user)
 {
 	struct pollfd ready = { .fd = apart->ends[0], .events = POLLIN };
 	struct writer message = { 0 };
 	int kind = 1;
 
-	while (kind > 0 && !apart_is_lost(apart)) {
+	while (kind > 0 && !apart->has_result && !apart->is_stuck && !apart_is_lost(apart) &&
+	       clock_now_ns() < child->deadline_ns) {
 		int n = poll(&ready, 1, LOOK_MS);
 		if (n < 0 && errno != EINTR)
 			break;
@@ -251,13 +282,15 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 				break;
 			continue;
 		}
-		kind = channel_receive(apart->ends[0], &message);
+		struct channel_end end = apart_end(apart);
+		kind = channel_receive(&end, &message);
 		if (kind > 0)
 			apart_serve(apart, kind, writer_bytes(&message), user);
 	}
 	writer_done(&message);
-	if (!apart->has_result)
-		child_kill(child);
+	if (!apart->has_result && clock_now_ns() >= child->deadline_ns)
+		apart->max_ns /= 2; /* so that many such children together do not take forever */
+	child_kill(child);
 }
 
 static uint64_t apart_memory_limit(void)
@@ -291,30 +324,29 @@ static int apart_ask(struct apart *apart)
 	struct user user;
 	const struct user *target =
 		real_user_find(&user) || profile_user(apart->profile, &user) ? &user : NULL;
+	int error = channel_pair(apart->ends);
 	struct child_options options = { .run = apart_run,
 					 .prepare = apart_prepare,
 					 .context = apart,
 					 .is_fenced = true,
+					 .channel = apart->ends[1],
+					 .forks = true, /* witness/ */
+					 .leads_group = true,
 					 .user = target,
 					 .max_memory = apart_memory_limit(),
 					 .max_cpu_s = MAX_CPU_S,
-					 .max_ns = MAX_S * CLOCK_NS_PER_S };
+					 .max_ns = apart->max_ns };
 	struct child child = { 0 };
-	int error = channel_pair(apart->ends);
 
 	if (error)
 		return error;
-	apart->has_result = false;
+	apart->has_result = apart->is_stuck = false;
 	apart->realm = apart_realm(apart);
 	apart->put_left = STORE_LIMIT / 4;
-	setsockopt(apart->ends[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ .tv_sec = STALL_S },
-		   sizeof(struct timeval));
 	error = child_start(&child, &options);
 	close(apart->ends[1]);
-	if (!error) {
+	if (!error)
 		apart_listen(apart, &child, target);
-		child_wait(&child);
-	}
 	child_done(&child);
 	close(apart->ends[0]);
 	return error ? error : apart->has_result ? 0 : -ECHILD;
@@ -436,7 +468,12 @@ static void apart_ask_files(struct apart *apart)
 int resolve_apart(struct profile *profile, struct images *images, const struct resolve_options *options,
 		  struct diag *diag)
 {
-	struct apart apart = { .profile = profile, .images = images, .options = options, .asked = *options };
+	struct apart apart = { .profile = profile,
+			       .images = images,
+			       .options = options,
+			       .asked = *options,
+			       .known = { .images = images, .search = &options->symbolize.search },
+			       .max_ns = options->max_ns ? options->max_ns : MAX_S * CLOCK_NS_PER_S };
 
 	apart.asked.part = RESOLVE_KERNEL;
 	int error = resolve(profile, images, &apart.asked, diag);
@@ -447,6 +484,7 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 	apart_ask_files(&apart);
 	free(apart.is_used);
 	free(apart.foreign);
+	known_files_done(&apart.known);
 	resolve_finish(profile, images);
 	return 0;
 }

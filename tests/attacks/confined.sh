@@ -29,6 +29,13 @@ confined 0 p.data "$CPPROF" report --view loops slow
 confined 0 p.data "$CPPROF" report --html page.html slow
 confined 0 p.data "$CPPROF" export -f json -o out.json slow
 confined 0 p.data "$CPPROF" export -f pprof -o out.pb.gz slow
+confined 0 p.data "$CPPROF" merge -o m.data slow p.data
+confined 0 p.data "$CPPROF" merge -o m.html slow p.data
+confined 0 p.data "$CPPROF" diff slow p.data
+confined 0 p.data "$CPPROF" diff --html d.html slow p.data
+confined 0 p.data "$CPPROF" stats slow p.data
+confined 0 p.data "$CPPROF" stats --html s.html slow p.data
+confined 1 p.data "$CPPROF" annotate slow no_such_function
 confined 1 raw.data "$CPPROF" import -o q.data slow # import needs to seek, so it refuses a pipe
 grep -q "cannot be read from a pipe" err.log || fail "the error is not the one expected for a pipe"
 run 0 "$CPPROF" import -o q.data raw.data

@@ -2,13 +2,15 @@
 #include "profile/resolve_apart.h"
 #include "profile/resolve_pieces.h"
 
+#include <poll.h>
 #include <stdlib.h>
-
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/channel.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/store.h"
 #include "binary/elf/symbols.h"
 #include "tests/support/profiles.h"
@@ -241,7 +243,7 @@ static const struct store_key key_of_libc = { "maps", 1, { 17, 18 } };
 
 struct lie {
 	const struct apart_case *c;
-	enum { LIE_IN_STORE, LIE_IN_RESULT } kind;
+	enum { LIE_IN_STORE, LIE_IN_RESULT, TALK_FOREVER, ASK_FOREVER, WAIT_AFTER_RESULT, NOTE } kind;
 };
 
 /* The child's end of the channel: a fenced process has no other socket. */
@@ -285,6 +287,21 @@ static void lie_in_result(const struct apart_case *c, struct channel *channel)
 	channel_tell(channel, CHANNEL_RESULT, writer_bytes(&names));
 }
 
+/* Messages that mean nothing, faster than the parent checks for a silent child; or requests whose answers are
+ * not read. It ends when the other end is closed. */
+static void keep_busy(struct channel *channel, bool asks)
+{
+	static const uint8_t request[] = "\0\0\0\0/etc/passwd";
+	const struct bytes progress = { (const uint8_t *)"p\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 17 };
+
+	while (channel_tell(channel, asks ? CHANNEL_OPEN : CHANNEL_TELL,
+			    asks ? (struct bytes){ request, sizeof(request) } : progress))
+		if (!asks)
+			nanosleep(&(struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
+}
+
+static const uint8_t lines[] = "n\1one\ncpprof: two\rthree";
+
 /* Called only in the child, while it reads the world-writable file. */
 static struct functions *functions_or_lie(void *context, image_id image)
 {
@@ -294,11 +311,17 @@ static struct functions *functions_or_lie(void *context, image_id image)
 	if (image != lie->c->self)
 		return NULL;
 	channel_init(&channel, find_channel());
-	if (lie->kind == LIE_IN_RESULT)
+	if (lie->kind == TALK_FOREVER || lie->kind == ASK_FOREVER)
+		keep_busy(&channel, lie->kind == ASK_FOREVER);
+	else if (lie->kind == NOTE)
+		channel_tell(&channel, CHANNEL_TELL, (struct bytes){ lines, sizeof(lines) });
+	else if (lie->kind == LIE_IN_RESULT || lie->kind == WAIT_AFTER_RESULT)
 		lie_in_result(lie->c, &channel);
 	else
 		store_put(store_open_channel(&channel, 0), &key_of_libc,
 			  (struct bytes){ (const uint8_t *)"lie", 3 });
+	while (lie->kind == WAIT_AFTER_RESULT)
+		poll(NULL, 0, -1);
 	_exit(0);
 }
 
@@ -342,5 +365,49 @@ TEST(a_compromised_child_can_only_falsify_its_own_file)
 	CHECK_STR(apart_name(&c, c.libc, c.in_libc), "qsort");
 	CHECK_STR(apart_name(&c, c.kernel, 0x1000), "[kernel]");
 	CHECK(strcmp(intern_text(&c.profile->strings, c.profile->images.at[c.libc].debug), "a_lie") != 0);
+	apart_end(&c);
+}
+
+static void apart_try_to_hang(int kind, uint64_t max_ns, const char *name)
+{
+	struct apart_case c;
+	struct diag diag = { 0 };
+
+	if (!apart_begin_as(&c, true))
+		SKIP("no C library of its own to look at");
+	struct lie lie = { &c, kind };
+	struct resolve_options options = { .functions = functions_or_lie, .context = &lie, .max_ns = max_ns };
+	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
+	CHECK_STR(apart_name(&c, c.self, c.in_self), name);
+	apart_end(&c);
+}
+
+TEST(a_compromised_child_cannot_keep_its_parent_waiting)
+{
+	apart_try_to_hang(TALK_FOREVER, 500 * CLOCK_NS_PER_MS, "");
+	apart_try_to_hang(ASK_FOREVER, 500 * CLOCK_NS_PER_MS, "");
+	apart_try_to_hang(WAIT_AFTER_RESULT, 0, "a_lie");
+}
+
+static void hear_note(void *context, bool is_warning, const char *text)
+{
+	if (is_warning && strncmp(text, "one", 3) == 0)
+		snprintf(context, 64, "%s", text);
+}
+
+TEST(a_note_of_a_compromised_child_is_one_line)
+{
+	struct apart_case c;
+	struct diag diag = { 0 };
+	char heard[64] = "";
+
+	if (!apart_begin_as(&c, true))
+		SKIP("no C library of its own to look at");
+	struct lie lie = { &c, NOTE };
+	struct resolve_options options = { .functions = functions_or_lie, .context = &lie };
+	options.symbolize.search.note = hear_note;
+	options.symbolize.search.context = heard;
+	CHECK_EQ(resolve_apart(c.profile, c.images, &options, &diag), 0);
+	CHECK_STR(heard, "one cpprof: two three");
 	apart_end(&c);
 }

@@ -71,6 +71,7 @@ struct sample {
 	const uint64_t *kernel_pc,
 		*user_pc; /* innermost first; user_pc only if unwound by the kernel (frame pointers, LBR) */
 	uint32_t n_kernel_pc, n_user_pc;
+	bool has_frame_chain;  /* user_pc was unwound by frame pointers */
 	struct bytes branches; /* branches taken before it: {u64 from, to, flags} each, newest first; only in
 				  files */
 	const struct hidden_return *hidden; /* innermost first, followed by candidates */

@@ -220,6 +220,7 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 	info->stack_size = setup->want.stack_size;
 	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
 							   : setup_describe_targets(options);
+	setup_explain_rates(live, &setup->events, &setup->want);
 	setup_describe_cpu(info);
 	if (uname(&host) == 0) {
 		info->host = alloc_text(host.nodename);
@@ -335,7 +336,6 @@ static int setup_attach(struct perf_live *live, const struct perf_source_options
 		return error;
 	setup_choose_modes(live, options, &setup);
 	setup_choose_rate(live, options, &setup.want);
-	setup_explain_rates(live, &setup.events, &setup.want);
 	setup.want.isa = live->source.info.isa;
 	setup.want.has_switches = info->has_near_waits;
 	/* The two fields would add a tenth to the cost of a record, and each switch writes two. */

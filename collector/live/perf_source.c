@@ -105,6 +105,23 @@ static void live_forget_needs(struct perf_live *live, pid_t tid)
 		perf_deep_limit(&live->events.deep, thread, NULL);
 }
 
+static void live_follow_fork(struct perf_live *live, const struct event *event)
+{
+	if (live->source.info.has_run_delays)
+		run_delays_add(&live->run_delays, event->pid, event->tid, true);
+	perf_holds_created(&live->events.holds, event->fork.parent_tid);
+	stack_tops_forget(live->tops, event->tid);
+	live_forget_needs(live, event->tid);
+}
+
+static void live_follow_exit(struct perf_live *live, pid_t tid)
+{
+	perf_holds_remove(&live->events.holds, tid);
+	deep_stacks_forget(live->deep, tid);
+	stack_tops_forget(live->tops, tid);
+	live_forget_needs(live, tid);
+}
+
 /* False: a record with no information, or nothing new. */
 static bool live_convert(struct perf_live *live, const struct drain_record *from, struct event *ret)
 {
@@ -143,17 +160,10 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 		stack_tops_forget(live->tops, ret->tid);
 		return !known_covers(live->known, ret);
 	case EVENT_FORK:
-		if (live->source.info.has_run_delays)
-			run_delays_add(&live->run_delays, ret->pid, ret->tid, true);
-		perf_holds_created(&live->events.holds, ret->fork.parent_tid);
-		stack_tops_forget(live->tops, ret->tid);
-		live_forget_needs(live, ret->tid);
+		live_follow_fork(live, ret);
 		return true;
 	case EVENT_EXIT:
-		perf_holds_remove(&live->events.holds, ret->tid);
-		deep_stacks_forget(live->deep, ret->tid);
-		stack_tops_forget(live->tops, ret->tid);
-		live_forget_needs(live, ret->tid);
+		live_follow_exit(live, ret->tid);
 		return true;
 	case EVENT_LOST:
 		known_lost(live->known);

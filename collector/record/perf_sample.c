@@ -220,8 +220,10 @@ static void sample_split_chains(const struct chains *chains, const struct perf_l
 	if (layout->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		n_user = sample_copy_lbr_stack(chains->branches, layout, sample_user_leaf(record, layout),
 					       user);
-	if (n_user == 0)
+	if (n_user == 0) {
 		n_user = sample_copy_context(chains->ips, first, CONTEXT_USER, user);
+		sample->has_frame_chain = n_user > 0;
+	}
 	/* Neither a chain nor registers to make one from: the sampled pc alone is better than nothing. */
 	bool has_pc = layout->isa && regs_known(&sample->regs, layout->isa->pc);
 	if (n_user == 0 && !sample->in_kernel && !has_pc && has_ip)

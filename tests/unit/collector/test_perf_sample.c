@@ -132,6 +132,7 @@ TEST(parse_splits_a_callchain_at_its_context_markers)
 	CHECK_EQ(sample->kernel_pc[0], 0xffff0001);
 	CHECK_EQ(sample->kernel_pc[1], 0xffff0002);
 	CHECK_EQ(sample->n_user_pc, 2);
+	CHECK(sample->has_frame_chain);
 	CHECK_EQ(sample->user_pc[0], 0x10);
 	CHECK_EQ(sample->user_pc[1], 0x20);
 }
@@ -201,6 +202,7 @@ TEST(parse_turns_an_lbr_call_stack_into_callers)
 	put64(&b, 0x1010), put64(&b, 0x2000), put64(&b, 0);
 	CHECK_EQ(parse(&layout), 0);
 	CHECK_EQ(sample->n_user_pc, 3);
+	CHECK(!sample->has_frame_chain);
 	CHECK_EQ(sample->user_pc[0], 0x3010);
 	CHECK_EQ(sample->user_pc[1] - 1, 0x2010);
 	CHECK_EQ(sample->user_pc[2] - 1, 0x1010);

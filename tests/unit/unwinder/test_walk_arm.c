@@ -370,3 +370,64 @@ TEST(walk_continues_at_a_return_probe_with_its_address)
 	CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);
 	scene_done(&s);
 }
+
+/* ---- chains that the kernel unwound by frame pointers ------------------------------------------ */
+
+static void chain(struct scene *s, uint64_t x30, const uint64_t *pcs, uint32_t n)
+{
+	s->event.sample.regs.known = x30 ? 1ull << X30 : 0; /* as recorded by perf */
+	s->event.sample.regs.value[X30] = x30;
+	s->event.sample.user_pc = pcs;
+	s->event.sample.n_user_pc = n;
+	s->event.sample.has_frame_chain = true;
+	unwinder_walk(s->unwinder, &s->event, &s->stack);
+}
+#define CHAIN(s, x30, ...)                               \
+	chain(s, x30, (const uint64_t[]){ __VA_ARGS__ }, \
+	      (uint32_t)(sizeof((const uint64_t[]){ __VA_ARGS__ }) / 8))
+
+TEST(walk_adds_the_caller_of_a_leaf_that_a_chain_skips)
+{
+	struct scene s = scene();
+
+	CHAIN(&s, BIAS + OUTER_CALLS, BIAS + LEAF, BIAS + START_CALLS);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	CHECK(s.stack.frames.at[1].is_return);
+	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_CFI);
+	CHAIN(&s, (0x35ull << 48) | (BIAS + OUTER_CALLS), BIAS + LEAF, BIAS + START_CALLS);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].pc, BIAS + OUTER_CALLS);
+	/* Before a function has saved anything, and after it has restored everything. */
+	CHAIN(&s, BIAS + START_CALLS, BIAS + OUTER);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHAIN(&s, BIAS + START_CALLS, BIAS + OUTER + 12);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_adds_the_caller_of_a_function_whose_frame_pointer_is_not_set_yet)
+{
+	struct scene s = scene();
+
+	CHAIN(&s, BIAS + START_CALLS, BIAS + OUTER + 4);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHAIN(&s, BIAS + START_CALLS, BIAS + OUTER + 4, BIAS + START_CALLS); /* it is set */
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	CHAIN(&s, BIAS + OUTER_CALLS, BIAS + OUTER_CALLS, BIAS + START_CALLS); /* it has made a call */
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	scene_done(&s);
+}
+
+TEST(walk_adds_no_caller_that_did_not_call)
+{
+	struct scene s = scene();
+
+	CHAIN(&s, BIAS + START_CALLS, BIAS + LEAF, BIAS + START_CALLS);
+	CHECK_END(&s, STACK_INVALID_STEP, 1);
+	CHAIN(&s, 1234, BIAS + LEAF, BIAS + START_CALLS);
+	CHECK_END(&s, STACK_INVALID_STEP, 1);
+	CHAIN(&s, 0, BIAS + LEAF, BIAS + START_CALLS);
+	CHECK_END(&s, STACK_INVALID_STEP, 1);
+	scene_done(&s);
+}

@@ -300,6 +300,21 @@ TEST(walk_checks_callchains_from_the_kernel)
 	scene_done(&s);
 }
 
+TEST(walk_of_a_callchain_that_skips_a_caller_is_not_complete)
+{
+	struct scene s = scene();
+	const uint64_t skipping[] = { BIAS + LEAF, BIAS + THREAD_CALLS };
+
+	s.event.sample.user_pc = skipping;
+	s.event.sample.n_user_pc = 2;
+	unwinder_walk(s.unwinder, &s.event, &s.stack); /* of branches: there is nothing to skip */
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	s.event.sample.has_frame_chain = true;
+	unwinder_walk(s.unwinder, &s.event, &s.stack);
+	CHECK_END(&s, STACK_BAD_READ, 2);
+	scene_done(&s);
+}
+
 TEST(walk_forgets_what_another_mapping_replaced)
 {
 	struct scene s = scene();

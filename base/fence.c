@@ -44,6 +44,7 @@
 static const uint32_t allowed[] = {
 	SYS_read,
 	SYS_pread64,
+	SYS_tee,
 	SYS_write,
 	SYS_writev,
 	SYS_sendmsg,

@@ -83,11 +83,13 @@ static bool chain_add(struct chain *chain, struct pc_entry *next, enum witness w
 static uint64_t chain_link(const struct chain *chain)
 {
 	const struct isa *isa = chain->walker->isa;
-	const struct regs *regs = &chain->event->sample.regs;
+	struct cursor *cursor = &chain->walker->cursor;
+	uint64_t value;
 
-	if (isa->call_pushes_ra || !regs_known(regs, isa->ra))
+	cursor_begin(cursor, isa, chain->event->pid, &chain->event->sample);
+	if (isa->call_pushes_ra || !cursor_reg(cursor, isa->ra, &value))
 		return 0;
-	return isa->strip_pc ? isa->strip_pc(regs->value[isa->ra]) : regs->value[isa->ra];
+	return isa->strip_pc ? isa->strip_pc(value) : value;
 }
 
 /* The caller of the innermost frame, if the chain skips it. next: where the chain goes on; 0 = nowhere. */

@@ -47,9 +47,15 @@ def names_of(stack, addresses, names):
 if not shutil.which("perf"):
     skip("perf is not installed")
 os.chdir(tempfile.mkdtemp())
-recorded = subprocess.run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "9973", "-e", "cpu-clock:u", "-g", "-o", "p.data", FRAMES, "100000000"], capture_output=True, text=True)
-if recorded.returncode:
-    skip(f"perf cannot record here: {recorded.stderr.strip()[:200]}")
+for attempt in range(5):
+    recorded = subprocess.run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "9973", "-e", "cpu-clock:u", "-g", "-o", "p.data", FRAMES, "100000000"], capture_output=True, text=True)
+    if recorded.returncode:
+        skip(f"perf cannot record here: {recorded.stderr.strip()[:200]}")
+    # perf sometimes records no mappings while BPF programs of others come and go; such a recording is of no use to anybody.
+    if "libc.so" in subprocess.run(["perf", "script", "--show-mmap-events", "-F", "comm", "-i", "p.data"], capture_output=True, text=True).stdout:
+        break
+else:
+    skip("perf recorded no mappings")
 lines = subprocess.run([CPPROF, "inspect", "stacks", "p.data"], capture_output=True, text=True, check=True).stdout.splitlines()
 addresses, names = functions()
 n = n_complete = 0

@@ -105,6 +105,7 @@ case_of e2e.workers "$e2e/workers.sh"
 case_of e2e.crowd "$e2e/crowd.sh"
 case_of e2e.prefetch "$e2e/prefetch.sh"
 case_of e2e.perf_shares python3 "$e2e/perf_shares.py"
+case_of e2e.creators python3 "$e2e/creators.py"
 case_of e2e.waits "$e2e/waits.sh"
 case_of e2e.waits_before "$e2e/waits_before.sh"
 case_of e2e.waits_kinds "$e2e/waits_kinds.sh"
@@ -119,6 +120,12 @@ case_of names.live "$SOURCE/tests/names/live.sh"
 # The emulated machine's clock may be set.
 case_of faults.clock env FAULTS_MACHINE=1 python3 "$SOURCE/tests/faults/machine.py" "the clock"
 case_of unit.collector "$BUILD/tests/test_collector"
+# Filters of system calls and Landlock, which user-mode emulators do not have.
+case_of unit.base "$BUILD/tests/test_base"
+case_of unit.cmd "$BUILD/tests/test_cmd"
+case_of attacks.confined "$SOURCE/tests/attacks/confined.sh"
+case_of attacks.database "$SOURCE/tests/attacks/database.sh"
+case_of attacks.links "$SOURCE/tests/attacks/links.sh"
 # The packaged program, if builds.package_cross has built one.
 [ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed
 echo "machine: done"

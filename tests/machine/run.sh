@@ -9,7 +9,7 @@ here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
 SOURCE=${SOURCE:-$(realpath "$here/../..")}
 BUILD=${BUILD:-$SOURCE/build/dev}
 limit=${MACHINE_SECONDS:-7200} # time limit for the whole run
-targets=(cpprof stencil test_collector spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts waits waits_fp waits_bare idle mixed kinds
+targets=(cpprof stencil test_base test_cmd test_collector creators spin spin_plugin churn shares paths one_path forbid wander calls calls_plugin deep_calls shared_cpu hot_calls blocks facts waits waits_fp waits_bare idle mixed kinds
 	recall_agrees same_profile fault_target jitter asleep visitor)
 
 skip() {

@@ -144,10 +144,14 @@ char *daemon_metrics_text(const struct daemon_metrics *metrics)
 
 int daemon_metrics_write(const struct daemon_metrics *metrics, const char *path, struct diag *diag)
 {
+	CLEANUP(freep) char *place = NULL;
 	struct fresh_file file;
-	int error = fresh_file_open(&file, path, FRESH_BY_UMASK);
-	FILE *to = error ? NULL : fresh_file_stream(&file);
+	int error = fresh_file_follow(path, &place);
 
+	if (error)
+		return fresh_file_explain(path, error, diag);
+	error = fresh_file_open(&file, place, FRESH_BY_UMASK);
+	FILE *to = error ? NULL : fresh_file_stream(&file);
 	if (to) {
 		metrics_print_all(metrics, to);
 		error = ferror(to) ? -EIO : 0;

@@ -39,6 +39,12 @@ check 3 out.txt "$CPPROF" verify steps -n 10 -o sticky/out.txt -- true
 check 3 out.txt "$CPPROF" verify steps -n 10 --truth sticky/out.txt -- true
 check 3 out.txt "$CPPROF" verify steps -n 10 --write sticky/out.txt -- true
 
+# The daemon writes its metrics again and again; that they cannot be written is a message, not its end.
+attack sticky metrics
+run 0 "$CPPROF" daemon --database "$HERE/database" --metrics sticky/metrics -d 2 --epoch 1s
+says "made by another user"
+unharmed daemon --metrics
+
 # Whoever can write to the FIFO decides what root traces.
 rm -f sticky/*
 setpriv --reuid=65534 --regid=65534 --clear-groups mkfifo -m 666 sticky/control

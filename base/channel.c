@@ -139,9 +139,8 @@ static bool channel_read_header(const struct channel_end *end, struct channel_he
 {
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(
-			sizeof(int))]; /* if there are more, the kernel closes what does not fit */
-	} control = { 0 };
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 }; /* of more descriptors, the kernel closes those that do not fit */
 	struct iovec part = { ret, sizeof(*ret) };
 	struct msghdr message = { .msg_iov = &part,
 				  .msg_iovlen = 1,

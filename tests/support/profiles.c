@@ -189,6 +189,15 @@ struct profile *sample_profile(void)
 	return p;
 }
 
+struct profile *epoch_at(uint64_t second)
+{
+	struct profile *profile = sample_profile();
+
+	profile->run.start_unix_ns = EPOCHS_START + second * 1000000000ull;
+	profile->run.duration_ns = 600 * 1000000000ull;
+	return profile;
+}
+
 struct profile *deep_profile(uint32_t depth)
 {
 	struct profile *p = sample_profile();

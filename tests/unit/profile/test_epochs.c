@@ -18,17 +18,7 @@
 
 #define SECOND 1000000000ull
 #define HOUR_S 3600ull
-#define START (1700000000ull / HOUR_S * HOUR_S * SECOND) /* on the hour */
-
-/* A profile from that many seconds after START; ten minutes long. */
-static struct profile *epoch_at(uint64_t second)
-{
-	struct profile *profile = sample_profile();
-
-	profile->run.start_unix_ns = START + second * SECOND;
-	profile->run.duration_ns = 600 * SECOND;
-	return profile;
-}
+#define START EPOCHS_START
 
 static void put_at(struct epochs *epochs, uint64_t second)
 {

@@ -10,19 +10,7 @@
 #include "tests/support/profiles.h"
 #include "tests/test.h"
 
-#define SECOND 1000000000ull
-#define START (1700000000ull * SECOND)
 #define THEIRS (1 + 1000) /* the writer of files of user 1000 */
-
-/* A profile of ten minutes, from that many seconds after START. */
-static struct profile *epoch_at(uint64_t second)
-{
-	struct profile *profile = sample_profile();
-
-	profile->run.start_unix_ns = START + second * SECOND;
-	profile->run.duration_ns = 600 * SECOND;
-	return profile;
-}
 
 static void put_at(struct epochs *epochs, uint64_t second)
 {
@@ -131,13 +119,13 @@ TEST(a_damaged_open_epoch_neither_hides_epochs_nor_keeps_them_from_being_deleted
 	epochs_list(epochs, &n);
 	CHECK_EQ(n, 4);
 	CHECK(epochs_drop_oldest(epochs));
-	CHECK_EQ(epochs_keep(epochs, &limits, START / 1000000 + 1900 * 1000).n_dropped, 1);
+	CHECK_EQ(epochs_keep(epochs, &limits, EPOCHS_START / 1000000 + 1900 * 1000).n_dropped, 1);
 	CHECK(is_there("epochs/1000-open.epoch"));
 	recovered = epochs_recover(epochs);
 	CHECK(recovered.n_damaged == 1 && recovered.n_finished == 0);
 	CHECK(!is_there("epochs/1000-open.epoch"));
 	const struct epoch *list = epochs_list(epochs, &n);
-	CHECK(n == 1 && !list[0].is_open && list[0].start_ms == START / 1000000 + 1200 * 1000);
+	CHECK(n == 1 && !list[0].is_open && list[0].start_ms == EPOCHS_START / 1000000 + 1200 * 1000);
 	CHECK(epochs_drop_oldest(epochs) && !epochs_drop_oldest(epochs));
 	database_done(epochs);
 }

@@ -193,10 +193,12 @@ struct event {
 			bool is_placed;    /* is_out, is_cut: the thread's last sample is where it waits */
 			uint64_t since_ns; /* when the sampled one began; 0 = not known */
 			uint64_t n, runnable_ns, longest_ns; /* runnable: part of waited_ns */
-			pid_t waker, waker_pid;              /* thread that ended it; 0 = not known */
-			uint32_t woken_metric; /* metric of waits that this waker ended; 0 = none */
-			uint64_t woken_ns;     /* when; 0 = not known */
-			uint64_t futex;        /* address of the futex it waited for; 0 = none */
+			/* The sampled one alone; 0 = not known. */
+			uint64_t own_ns, own_runnable_ns;
+			pid_t waker, waker_pid; /* thread that ended it; 0 = not known */
+			uint32_t woken_metric;  /* metric of waits that this waker ended; 0 = none */
+			uint64_t woken_ns;      /* when; 0 = not known */
+			uint64_t futex;         /* address of the futex it waited for; 0 = none */
 			uint32_t
 				held_metric; /* metric of waits for what this thread held longest; 0 = none */
 			uint64_t held_ns;    /* how long, part of waited_ns */

@@ -91,6 +91,7 @@ static uint32_t waits_add(struct wait *thread, uint64_t end_ns)
 	uint32_t sort = waits_sort(thread->is_preempted, ns);
 	struct wait_sum *sum = &thread->left[sort];
 
+	thread->own_ns = ns;
 	sum->n++;
 	sum->ns += ns;
 	if (ns > sum->longest_ns)

@@ -29,6 +29,7 @@ struct wait {
 	pid_t pid, tid;
 	uint64_t since_ns;
 	struct wait_sum sum; /* including all waits that it represents */
+	uint64_t own_ns;     /* its own duration */
 	bool is_before;      /* it began before the recording */
 	bool is_placed;      /* ... and the thread's last sample has its call path */
 	bool is_sampled;     /* if not: none of them was sampled, and the thread or the recording has ended */

@@ -388,6 +388,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 {
 	struct profile *profile = builder->profile;
 
+	growth_settle(&builder->growth);
 	builder_update_images(profile, builder->images, builder->notes_writers);
 	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)

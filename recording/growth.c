@@ -27,6 +27,7 @@ void growth_done(struct growth *growth)
 	map_done(&growth->woken_of);
 	map_done(&growth->block_of);
 	vec_done(&growth->blocks);
+	wait_shares_done(&growth->shares);
 }
 
 void growth_next(struct growth *growth, struct cct *cct)
@@ -50,6 +51,8 @@ void growth_reset(struct growth *growth)
 	memset(growth->by_end, 0, sizeof(growth->by_end));
 	map_done(&growth->block_of);
 	vec_clear(&growth->blocks);
+	wait_shares_done(&growth->shares);
+	growth->shares = (struct wait_shares){ 0 };
 }
 
 /* For goroutines it is not unique: the caller must check whose entry it found. */
@@ -76,6 +79,7 @@ void growth_forget(struct growth *growth, pid_t tid)
 {
 	uint32_t index = map_find(&growth->calls_of, (uint32_t)tid);
 
+	wait_shares_settle(&growth->shares, growth->cct, tid);
 	if (index != MAP_NONE)
 		growth_forget_calls(growth, index);
 	if (map_find(&growth->go_of, (uint32_t)tid) == MAP_NONE)
@@ -168,6 +172,7 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
 
 	if (bytes <= growth->max_bytes || bytes <= growth->fold_at)
 		return false;
+	growth_settle(growth);
 	growth->n_folded += cct_fold(growth->cct, growth->max_bytes, since, &place);
 	growth_drop_paths(growth);
 	map_renumber(&growth->wait_of, place);
@@ -330,63 +335,73 @@ static uint32_t growth_waker_node(const struct growth *growth, const struct even
 	return waker == MAP_NONE || node == CCT_INCOMPLETE ? node : waker;
 }
 
-/* After that, what the thread waits for is a CPU, whoever woke it. */
-static uint64_t growth_until_woken(const struct event *event)
-{
-	return event->sw.waited_ns > event->sw.runnable_ns ? event->sw.waited_ns - event->sw.runnable_ns : 0;
-}
-
 /* Where a thread waits, or has last waited in this sort of way, if none of the waits was sampled. */
-static uint32_t growth_wait_node(struct growth *growth, const struct event *event, uint32_t thread)
+static uint32_t growth_wait_node(struct growth *growth, const struct event *event, uint32_t thread,
+				 const struct growth_events *events)
 {
 	uint64_t of_sort = ((uint64_t)thread + 1) << 32 | event->sw.sort;
 	uint32_t node = map_find(&growth->wait_of, event->sw.is_rest ? of_sort : (uint32_t)event->tid);
 
 	if (!event->sw.is_rest && node != MAP_NONE)
 		map_put(&growth->wait_of, of_sort, node);
-	return node;
+	/* If the sample was lost, or it was never sampled, the place is unknown. */
+	bool is_unknown = event->sw.is_lost && (event->sw.is_measured || !events->has_near_waits);
+	return node == MAP_NONE || is_unknown ? CCT_INCOMPLETE : node;
 }
 
-/* Waits timed in the kernel come with their sum. If the sample was lost, the place is unknown. */
-static void growth_add_measured(struct growth *growth, const struct event *event, uint32_t thread,
-				const struct growth_events *events)
+/* If nothing is known about the sampled wait alone, it was like all that it represents. */
+static struct wait_share growth_share(const struct growth *growth, const struct event *event, uint32_t node)
 {
-	uint32_t node = growth_wait_node(growth, event, thread);
+	uint64_t until_woken =
+		event->sw.waited_ns > event->sw.runnable_ns ? event->sw.waited_ns - event->sw.runnable_ns : 0;
+	struct wait_share share = { .node = node,
+				    .waker_node = event->sw.woken_metric
+							  ? growth_waker_node(growth, event, node)
+							  : node,
+				    .woken_metric = event->sw.woken_metric,
+				    .held_metric = event->sw.held_metric,
+				    .n = (double)event->sw.n,
+				    .ns = (double)event->sw.n * (double)event->sw.own_ns,
+				    .runnable_ns = (double)event->sw.n * (double)event->sw.own_runnable_ns,
+				    .longest_ns = (double)event->sw.longest_ns };
 
-	if (node == MAP_NONE || event->sw.is_lost)
-		node = CCT_INCOMPLETE;
-	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
-	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
-	cct_add_value(growth->cct, node, thread, events->runnable, event->sw.runnable_ns);
-	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.longest_ns);
-	if (!event->sw.is_rest && !event->sw.is_lost)
-		cct_add_value(growth->cct, node, thread, events->sampled, 1);
-	if (event->sw.held_metric)
-		cct_add_value(growth->cct, node, thread, event->sw.held_metric, event->sw.held_ns);
-	if (event->sw.woken_metric)
-		cct_add_value(growth->cct, growth_waker_node(growth, event, node), thread,
-			      event->sw.woken_metric, growth_until_woken(event));
-	if (events->wall)
-		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
+	if (!event->sw.own_ns) {
+		share.ns = (double)event->sw.waited_ns;
+		share.runnable_ns = (double)event->sw.runnable_ns;
+	}
+	if (until_woken)
+		share.held_ns =
+			(double)event->sw.held_ns / (double)until_woken * (share.ns - share.runnable_ns);
+	return share;
 }
 
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events)
 {
+	uint32_t node = growth_wait_node(growth, event, thread, events);
+	bool is_sampled = !event->sw.is_rest && !event->sw.is_lost;
+	/* In the kernel, long waits are counted by place: there is nothing to distribute. */
+	bool is_placed = event->sw.is_measured && event->sw.sort;
+	struct wait_share share = growth_share(growth, event, node);
 
-	if (event->sw.is_measured) {
-		growth_add_measured(growth, event, thread, events);
-		return;
-	}
-	uint32_t node = growth_wait_node(growth, event, thread);
-	if (node == MAP_NONE ||
-	    (event->sw.is_lost && !events->has_near_waits)) /* never sampled: the place is unknown */
-		node = CCT_INCOMPLETE;
-	cct_add_value(growth->cct, node, thread, events->off_cpu, event->sw.waited_ns);
 	cct_add_value(growth->cct, node, thread, events->waits, event->sw.n);
 	cct_add_value(growth->cct, node, thread, CCT_DURATION_MOST, event->sw.longest_ns);
-	if (events->sampled && !event->sw.is_rest && !event->sw.is_lost)
+	if (events->sampled && is_sampled)
 		cct_add_value(growth->cct, node, thread, events->sampled, 1);
-	if (events->wall)
-		cct_add_value(growth->cct, node, thread, events->wall, event->sw.waited_ns);
+	growth->shares.metrics =
+		(struct wait_share_metrics){ events->off_cpu, events->runnable, events->wall };
+	struct wait_shares_thread of = { .tid = event->tid,
+					 .row = thread,
+					 .sort = event->sw.sort,
+					 .ns = event->sw.waited_ns,
+					 .runnable_ns = event->sw.runnable_ns };
+	if (is_sampled && !is_placed && event->sw.n > 1)
+		wait_shares_add(&growth->shares, growth->cct, of, &share);
+	else
+		wait_shares_give(&growth->shares, growth->cct, thread, &share, of.ns, of.runnable_ns);
+}
+
+void growth_settle(struct growth *growth)
+{
+	wait_shares_settle_all(&growth->shares, growth->cct);
 }

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "collector/source.h"
 #include "recording/chosen.h"
+#include "recording/wait_shares.h"
 #include "unwinder/activations.h"
 #include "unwinder/cct_fold.h"
 
@@ -49,6 +50,7 @@ struct growth {
 	struct map wait_of;  /* tid -> the node in which it waits, or was last sampled where that is all we
 				know; and thread and sort of wait -> where it last waited like that */
 	struct map woken_of; /* growth_waker_key -> where that thread last ended a wait in that node */
+	struct wait_shares shares; /* waits that have not got their share of the time */
 	uint64_t by_end[STACK_END_N];
 	struct map block_of; /* number -> blocks */
 	VEC(struct growth_block) blocks;
@@ -74,6 +76,8 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since);
 /* The thread runs again after the wait that was last sampled. */
 void growth_add_wait(struct growth *growth, const struct event *event, uint32_t thread,
 		     const struct growth_events *events);
+/* Distributes all waiting time: before the values of the tree are used. */
+void growth_settle(struct growth *growth);
 /* Adds a sample of a thread that wakes a waiting one: its path is added below the wait. */
 void growth_add_waker(struct growth *growth, const struct event *event, const struct stack *stack);
 /* Discards everything that was added, including the values of the tree. */

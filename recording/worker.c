@@ -23,6 +23,7 @@ struct worker {
 	size_t max_bytes; /* limit of its tree */
 	VEC(uint64_t) node_since;
 	VEC(uint64_t) value_since;
+	uint64_t last_number;
 
 	bool is_started;
 	pthread_t thread;
@@ -106,6 +107,16 @@ static void worker_grow(struct worker *worker, struct batch_item *item)
 	growth_add(&worker->growth, &item->event, item->thread, &worker->events, stack);
 }
 
+/* What has been added to the tree was added by this sample. */
+static void worker_date(struct worker *worker, uint64_t number)
+{
+	while (worker->node_since.n < worker->cct.nodes.n)
+		vec_push(&worker->node_since, number);
+	while (worker->value_since.n < worker->cct.values.n)
+		vec_push(&worker->value_since, number);
+	worker->last_number = number;
+}
+
 static void worker_do(struct worker *worker, struct batch_item *item)
 {
 	if (item->event.kind == EVENT_SWITCH)
@@ -116,10 +127,7 @@ static void worker_do(struct worker *worker, struct batch_item *item)
 		unwinder_event(worker->unwinder, &item->event);
 	if (item->event.kind == EVENT_EXIT || item->event.kind == EVENT_EXEC)
 		growth_forget(&worker->growth, item->event.tid);
-	while (worker->node_since.n < worker->cct.nodes.n)
-		vec_push(&worker->node_since, item->number);
-	while (worker->value_since.n < worker->cct.values.n)
-		vec_push(&worker->value_since, item->number);
+	worker_date(worker, item->number);
 	if (growth_keep_bound(&worker->growth,
 			      &(struct cct_since){ worker->node_since.at, worker->value_since.at })) {
 		worker->node_since.n = worker->cct.nodes.n;
@@ -246,6 +254,8 @@ void worker_wait(struct worker *worker)
 {
 	worker_flush(worker);
 	worker_await(worker, 0);
+	growth_settle(&worker->growth);
+	worker_date(worker, worker->last_number);
 }
 
 bool worker_is_idle(const struct worker *worker)

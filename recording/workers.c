@@ -179,6 +179,7 @@ static bool workers_end_wait(struct workers *workers, const struct wait *wait)
 						  .pid = wait->pid,
 						  .tid = wait->tid,
 						  .sw = { .waited_ns = wait->sum.ns,
+							  .own_ns = wait->own_ns,
 							  .n = wait->sum.n,
 							  .longest_ns = wait->sum.longest_ns,
 							  .is_rest = !wait->is_sampled,

@@ -102,6 +102,11 @@ struct interval number_interval(uint64_t part, uint64_t whole)
 	return whole ? wilson((double)part / (double)whole, (double)whole) : (struct interval){ 0, 100 };
 }
 
+struct interval number_interval_of_share(double share, double n)
+{
+	return n > 0 ? wilson(share, n) : (struct interval){ 0, 100 };
+}
+
 struct interval number_interval_of_cost(uint64_t cost, uint64_t all_cost, uint64_t samples,
 					uint64_t all_samples, double spread)
 {

@@ -26,6 +26,8 @@ struct interval {
 	double low, high;
 };
 struct interval number_interval(uint64_t part, uint64_t whole);
+/* The same for a share, from 0 to 1, that was found by n samples. */
+struct interval number_interval_of_share(double share, double n);
 /*
  * The same for a share of cost. If samples have different weights, they say less than their number suggests:
  * the interval then covers both that of the counts and that of the amounts, and so always contains the share

@@ -73,21 +73,31 @@ static __always_inline void end_apart(void *context, struct waits_thread *thread
 	__u32 key = place_key(registers_of(task), (int)thread->is_preempted);
 	struct waits_place *place = find_place(thread, key);
 	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
-	__u64 until = thread->sampled + wait->ns;
 
 	if (!place) {
-		add_wait(&thread->sum, wait);
-		if (thread->sampled)
-			send(context, thread, &thread->sum, thread->sampled, until, 0);
+		end_usual(context, thread, wait);
 		return;
 	}
 	place->thread = thread->thread;
 	add_wait(&place->sum, wait);
 	if (thread->sampled) {
 		place->window = window;
-		send(context, thread, &place->sum, thread->sampled, until, key);
+		send(context, thread, &place->sum, wait, 0, key);
 	} else if (place->window != window) { /* once in a window is enough */
 		thread->wanted = key;
 		thread->n_wanted = LOOKED_AFTER;
 	}
+}
+
+/* A wait that was sampled because of its place, but is not long: it was not chosen at random, so it must not
+ * represent others. */
+static __always_inline void end_wanted(void *context, struct waits_thread *thread,
+				       const struct waits_sum *wait)
+{
+	struct waits_sum own = { 0 };
+
+	add_wait(&own, wait);
+	send(context, thread, &own, wait, 0, 0);
+	if (own.n) /* the ring is full */
+		add_wait(&thread->sum, wait);
 }

@@ -254,23 +254,32 @@ static __always_inline void add_wait(struct waits_sum *sum, const struct waits_s
 		sum->longest = wait->ns;
 }
 
-/* since 0: none of them was sampled. */
+/* wait: the sampled one; 0 = none of them was, and until is now. */
 static __always_inline void send(void *context, const struct waits_thread *thread, struct waits_sum *sum,
-				 __u64 since, __u64 until, __u64 place)
+				 const struct waits_sum *wait, __u64 until, __u64 place)
 {
 	struct waits_record record = { .magic = WAITS_MAGIC,
 				       .thread = thread->thread,
-				       .since = since,
-				       .until = until,
-				       .waker = since ? thread->waker : 0,
-				       .woken = since ? thread->woken : 0,
-				       .futex = since ? thread->futex : 0,
+				       .since = wait ? thread->sampled : 0,
+				       .until = wait ? thread->sampled + wait->ns : until,
+				       .waker = wait ? thread->waker : 0,
+				       .woken = wait ? thread->woken : 0,
+				       .futex = wait ? thread->futex : 0,
 				       .sum = *sum,
-				       .place = place };
+				       .place = place,
+				       .runnable = wait ? wait->runnable : 0 };
 	struct waits_sum none = { 0 };
 
 	if (bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record)) == 0)
 		*sum = none; /* otherwise the next record includes it */
+}
+
+static __always_inline void end_usual(void *context, struct waits_thread *thread,
+				      const struct waits_sum *wait)
+{
+	add_wait(&thread->sum, wait);
+	if (thread->sampled)
+		send(context, thread, &thread->sum, wait, 0, 0);
 }
 
 #include "collector/bpf/places.bpf.h"
@@ -285,103 +294,34 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	wait.runnable =
 		task->sched_info.run_delay - thread->delayed + (queued && queued < now ? now - queued : 0);
 	thread->since = 0;
-	if (thread->is_preempted || is_long(thread, wait.ns)) {
+	if (thread->is_preempted || is_long(thread, wait.ns))
 		end_apart(context, thread, task, &wait, now);
-	} else {
-		add_wait(&thread->sum, &wait);
-		if (thread->sampled)
-			send(context, thread, &thread->sum, thread->sampled, thread->sampled + wait.ns, 0);
-	}
+	else if (thread->sampled && thread->is_wanted)
+		end_wanted(context, thread, &wait);
+	else
+		end_usual(context, thread, &wait);
 	if (thread->sampled)
 		end_sample(thread);
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* The number of threads that wait on this CPU in a window. Each gets an equal share of the CPU's samples. */
-static __always_inline __u64 count_threads(__u32 window, int is_new)
-{
-	__u32 zero = 0;
-	struct cpu_window *cpu = bpf_map_lookup_elem(&cpprof_window, &zero);
-
-	if (!cpu)
-		return 1;
-	if (cpu->window != window) {
-		cpu->n_last = cpu->window + 1 == window ? cpu->n_threads : 0;
-		cpu->n_threads = 0;
-		cpu->window = window;
-	}
-	cpu->n_threads += is_new;
-	return cpu->n_last > cpu->n_threads ? cpu->n_last : cpu->n_threads;
-}
-
-/*
- * The largest gap between two sampled waits. Gaps are drawn uniformly up to this, so that a thread that
- * alternates between two places is not always sampled in the same one.
- */
-static __always_inline __u64 longest_gap(const struct waits_thread *thread, __u64 n_threads)
-{
-	__u64 n = thread->n_last;
-
-	if (n < thread->n) /* it waits more often than before; how much more is not yet known */
-		n = thread->n * n_threads > options.n_sampled ? 8 * thread->n : thread->n;
-	return 2 * ((n | 1) * n_threads / (options.n_sampled | 1));
-}
-
-static __always_inline __u64 draw_gap(__u64 longest)
-{
-	return longest ? bpf_get_prandom_u32() % (longest + 1) : 0;
-}
-
-/* The window in which a thread started says little about how often it waits: a thousand threads that started
- * together at the end of a window would all be sampled again at the beginning of the next. */
-static __always_inline void begin_window(struct waits_thread *thread, __u32 window)
-{
-	int is_next = thread->window + 1 == window;
-
-	thread->n_last = is_next && !thread->is_partial ? thread->n : 0;
-	thread->is_partial = !is_next;
-	thread->n = 0;
-	thread->window = window;
-}
-
-static __always_inline int is_due_by_turn(struct waits_thread *thread, __u64 now)
-{
-	__u32 window = (__u32)(now >> WAITS_WINDOW_SHIFT);
-	int is_new = thread->window != window;
-
-	if (is_new)
-		begin_window(thread, window);
-	thread->n++;
-	if (thread->gap && !is_new) {
-		thread->gap--;
-		return 0;
-	}
-	__u64 n_threads = count_threads(window, is_new);
-	__u64 longest = longest_gap(thread, n_threads);
-	if (thread->gap > longest) /* it waits, or seems to wait, less often than when this was drawn */
-		thread->gap = draw_gap(longest);
-	if (thread->gap) {
-		thread->gap--;
-		return 0;
-	}
-	thread->gap = draw_gap(longest);
-	return 1;
-}
+#include "collector/bpf/turns.bpf.h"
 
 /* Is this wait to be sampled? */
 static __always_inline int is_due(struct waits_thread *thread, struct task_struct *task, __u64 now)
 {
 	int is_due = is_due_by_turn(thread, now);
 
+	thread->is_wanted = 0;
 	if (!thread->wanted)
 		return is_due;
 	if (place_key(registers_of(task), (int)thread->is_preempted) == thread->wanted)
-		is_due = 1;
+		thread->is_wanted = !is_due;
 	else if (--thread->n_wanted)
 		return is_due;
 	thread->wanted = 0;
-	return is_due;
+	return is_due || thread->is_wanted;
 }
 
 /* The kernel adds registers, stack and call chain, as for any sample. The program's own data is empty. */

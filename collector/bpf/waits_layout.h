@@ -8,8 +8,9 @@
 
 #include <linux/types.h>
 
-#define WAITS_MAGIC 0x0374696177707063ull        /* "cppwait" and a version */
-#define WAITS_MAGIC_OLD 0x0274696177707063ull    /* without waits_record.place */
+#define WAITS_MAGIC 0x0474696177707063ull        /* "cppwait" and a version */
+#define WAITS_MAGIC_3 0x0374696177707063ull      /* without waits_record.runnable */
+#define WAITS_MAGIC_2 0x0274696177707063ull      /* ... and without waits_record.place */
 #define WAITS_MAGIC_WAKING 0x0277696177707063ull /* the same for struct waits_waking */
 /* Powers of two. Both tables together must not exceed 4 MB: older kernels allow no larger value. */
 #define WAITS_THREADS_MAX 16384
@@ -30,8 +31,9 @@ struct waits_sum {
 
 /*
  * A sampled wait has ended. It represents itself and all waits of the thread since the previous sampled one;
- * but a long wait represents only long waits in the same place, and other waits never represent long ones.
- * since 0: the thread has ended, and these waits had not been reported.
+ * but a long wait represents only long waits in the same place, and other waits never represent long ones. A
+ * wait that was sampled because there had been a long one in its place, but is not long, represents only
+ * itself. since 0: the thread has ended, and these waits had not been reported.
  */
 struct waits_record {
 	__u64 magic;
@@ -42,7 +44,8 @@ struct waits_record {
 	__u64 futex; /* address of the futex it waited for, if its waker was in a system call on the same
 			futex; otherwise 0 */
 	struct waits_sum sum;
-	__u64 place; /* for long waits: the key of the place; otherwise 0 */
+	__u64 place;    /* for long waits: the key of the place; otherwise 0 */
+	__u64 runnable; /* of the sampled wait alone: how long it was runnable */
 };
 
 /*
@@ -88,7 +91,8 @@ struct waits_thread {
 	__u32 n, n_last;        /* waits in this window, and in the previous one */
 	__u64 gap;              /* how many more waits are not sampled */
 	__u64 waker, woken, futex; /* as above, for the current wait, if it is sampled */
-	__u64 n_skipped;           /* how many more wakers of short waits are not sampled */
+	__u32 n_skipped;           /* how many more wakers of short waits are not sampled */
+	__u32 is_wanted; /* the current wait is sampled only because of its place, not by its turn */
 };
 #define WAITS_GONE (~0u)
 /* ... but its waits could not be reported, because the ring was full: cpprof reads them from the table. */

@@ -182,11 +182,22 @@ static void perf_waits_tell(const struct waits_record *record, struct event *ret
 				       .waited_ns = sum->ns,
 				       .runnable_ns = sum->runnable < sum->ns ? sum->runnable : sum->ns,
 				       .longest_ns = sum->longest,
+				       .own_ns = record->since ? record->until - record->since : 0,
+				       .own_runnable_ns = record->runnable,
 				       .waker = (pid_t)record->waker,
 				       .waker_pid = (pid_t)(record->waker >> 32),
 				       .woken_ns = record->woken,
 				       .futex = record->futex,
 				       .sort = (uint32_t)record->place } };
+}
+
+/* Of the sampled wait alone: the same part as of all that it represents. */
+static uint64_t perf_waits_guess_runnable(const struct waits_record *record)
+{
+	if (!record->since || !record->sum.ns)
+		return 0;
+	return (uint64_t)((double)record->sum.runnable / (double)record->sum.ns *
+			  (double)(record->until - record->since));
 }
 
 bool perf_waits_read(struct bytes raw, struct event *ret)
@@ -196,12 +207,15 @@ bool perf_waits_read(struct bytes raw, struct event *ret)
 	if (raw.len < offsetof(struct waits_record, place))
 		return false;
 	memcpy(&record, raw.at, raw.len < sizeof(record) ? raw.len : sizeof(record));
-	if (record.magic == WAITS_MAGIC_OLD) /* had no place: here is the kernel's padding */
+	/* Older ones have the kernel's padding here. */
+	if (record.magic == WAITS_MAGIC_2)
 		record.place = 0;
-	else if (record.magic != WAITS_MAGIC)
+	else if (record.magic != WAITS_MAGIC && record.magic != WAITS_MAGIC_3)
 		return false;
 	if (record.until < record.since || !record.sum.n)
 		return false;
+	if (record.magic != WAITS_MAGIC)
+		record.runnable = perf_waits_guess_runnable(&record);
 	perf_waits_tell(&record, ret);
 	return true;
 }

@@ -71,21 +71,48 @@ static struct interval text_sampled_interval(const struct text_report *report, c
 	return number_interval_of_cost(costs[metric], total, samples, report->sampled, spread);
 }
 
+/* Sampled waits represent different numbers of waits, of different length, so their shares vary more than if
+ * each were one of as many equal ones: in practice like half as many. */
+#define WAITS_SPREAD 2
+
 /* Waits are measured, unless a thread has so many that only some are sampled. */
-static struct interval text_wait_interval(const struct text_report *report, const uint64_t *costs)
+static struct interval text_wait_interval(const struct text_report *report, const uint64_t *costs,
+					  uint32_t metric)
 {
 	const struct wait_metrics *waits = &report->waits;
+	uint64_t total = costs_inclusive(report->costs, 0, metric);
 	uint64_t all = costs_inclusive(report->costs, 0, waits->waits);
 	uint64_t sampled = waits->sampled ? costs_inclusive(report->costs, 0, waits->sampled) : all;
-	double share = number_share(costs[report->metric], report->total);
+	double share = number_share(costs[metric], total);
 
 	if (sampled >= all)
 		return (struct interval){ share, share };
-	return number_interval_of_cost(costs[report->metric], report->total, costs[waits->sampled], sampled,
-				       1);
+	return number_interval_of_share(share / 100, (double)sampled / WAITS_SPREAD);
 }
 
-/* Waits are measured, not sampled; of wall time, only the part on a CPU is sampled. */
+/* The interval of a share in a whole, given that of the share in one part of it. */
+static struct interval text_scaled(struct interval interval, double share, double part)
+{
+	return (struct interval){ (share - interval.low) * part, (interval.high - share) * part };
+}
+
+/* Of wall time, the part on a CPU is sampled, and waits are as above; both vary independently. */
+static struct interval text_wall_interval(const struct text_report *report, const uint64_t *costs)
+{
+	uint32_t off_cpu = report->waits.off_cpu;
+	uint64_t cpu = costs_inclusive(report->costs, 0, 1), off = costs_inclusive(report->costs, 0, off_cpu);
+	double share = number_share(costs[report->metric], report->total);
+	struct interval running =
+		text_scaled(text_sampled_interval(report, costs, 1, cpu), number_share(costs[1], cpu),
+			    number_share(cpu, report->total) / 100);
+	struct interval waiting =
+		text_scaled(text_wait_interval(report, costs, off_cpu), number_share(costs[off_cpu], off),
+			    number_share(off, report->total) / 100);
+
+	return (struct interval){ fmax(share - hypot(running.low, waiting.low), 0),
+				  fmin(share + hypot(running.high, waiting.high), 100) };
+}
+
 struct interval text_interval(const struct text_report *report, const uint64_t *costs)
 {
 	const struct wait_metrics *waits = &report->waits;
@@ -93,18 +120,12 @@ struct interval text_interval(const struct text_report *report, const uint64_t *
 
 	if (quality_is_exact(report->profile))
 		return (struct interval){ share, share };
-	if (!waits->off_cpu ||
-	    (report->metric != waits->off_cpu && report->metric != waits->waits &&
-	     report->metric != waits->wall && (!waits->runnable || report->metric != waits->runnable)))
-		return text_sampled_interval(report, costs, report->metric, report->total);
-	if (report->metric != waits->wall)
-		return text_wait_interval(report, costs);
-
-	uint64_t cpu = costs_inclusive(report->costs, 0, 1);
-	struct interval on_cpu = text_sampled_interval(report, costs, 1, cpu);
-	double part = number_share(cpu, report->total) / 100, middle = number_share(costs[1], cpu);
-	return (struct interval){ share - (middle - on_cpu.low) * part,
-				  share + (on_cpu.high - middle) * part };
+	if (waits->off_cpu && report->metric == waits->wall)
+		return text_wall_interval(report, costs);
+	if (waits->off_cpu && (report->metric == waits->off_cpu || report->metric == waits->waits ||
+			       (waits->runnable && report->metric == waits->runnable)))
+		return text_wait_interval(report, costs, report->metric);
+	return text_sampled_interval(report, costs, report->metric, report->total);
 }
 
 uint64_t text_min_cost(const struct text_report *report)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# C code is formatted by .clang-format, no function is longer than 60 lines and no file longer than 500. Programs whose line
+# C code is formatted by .clang-format, no function is longer than 60 lines and no file longer than 500, and every unit test is
+# compiled. Programs whose line
 # numbers matter (tests/structure, tests/e2e and others) keep their layout. Versions of clang-format differ, so only the one
 # named here is used. usage: format.sh
 set -u
@@ -19,6 +20,10 @@ done
 # A function starts at a line that is only '{' and ends at one that is only '}', or '};' for a table.
 awk 'FNR == 1 { start = 0 } /^{$/ { start = FNR } /^}/ { if (start && FNR - start > 60) { printf "%s:%d: a function of %d lines; 60 is the limit\n", FILENAME, start, FNR - start; bad = 1 } start = 0 } END { exit bad }' \
 	"${files[@]}" || status=1
+
+for file in tests/unit/*/*.c; do
+	grep -q "\b${file##*/}$\|/${file##*/}\b" tests/CMakeLists.txt || { echo "$file is not in tests/CMakeLists.txt"; status=1; }
+done
 
 if ! clang-format --version 2>/dev/null | grep -q "version $version\."; then
 	echo "skipped: clang-format $version is not installed; lengths were checked"

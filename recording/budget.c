@@ -81,6 +81,33 @@ uint64_t budget_cycle_end(const struct budget_cycle *cycle)
 	return cycle->start_ns + cycle->len_ns;
 }
 
+/* ---- windows ------------------------------------------------------------------------------------------ */
+
+void budget_windows_add(struct budget_windows *windows, double rate)
+{
+	double before = rate - windows->mean;
+
+	windows->mean += before / (double)++windows->n;
+	windows->squares += before * (rate - windows->mean);
+}
+
+/* The 97.5 % quantile of Student's t, by its expansion for many degrees of freedom; from 4 on within 2 %. */
+static double budget_quantile(double df)
+{
+	const double z = 1.959964;
+
+	return z + (pow(z, 3) + z) / (4 * df) + (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * df * df);
+}
+
+double budget_windows_error(const struct budget_windows *windows)
+{
+	double df = (double)windows->n - 1;
+
+	if (windows->n < 5 || windows->mean <= 0)
+		return 0;
+	return budget_quantile(df) * sqrt(windows->squares / df / (double)windows->n) / windows->mean;
+}
+
 /* ---- rates -------------------------------------------------------------------------------------------- */
 
 /* Functions that are watched part of the time have been watched for the window only. */
@@ -181,11 +208,44 @@ static void budget_thin(struct budget *budget, struct trace *trace, struct perf_
 }
 
 /* Acts on the rates, once they are known. */
-static void budget_judge(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now)
+static void budget_judge(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
-	budget_look(budget, trace, probe, now);
 	budget_remove(budget, trace, probe);
 	budget_thin(budget, trace, probe);
+}
+
+/* At the end of a window. */
+static void budget_keep_window(struct budget *budget, const struct trace *trace,
+			       const struct perf_probe *probe)
+{
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
+		if (probe->links.state[i] == PROBE_AT_TIMES)
+			budget_windows_add(&budget->windows[i], budget->rate[i]);
+	budget_windows_add(&budget->slowed, budget_share(budget, trace, probe, PROBE_AT_TIMES));
+}
+
+void budget_note_error(const struct budget *budget, struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
+		double error = budget_windows_error(&budget->windows[i]);
+		if (error > 0)
+			trace_note(trace,
+				   alloc_printf("%s: the number of calls is extrapolated from %llu "
+						"windows: +/- %.1f %%",
+						trace->chosen.functions.at[i].name,
+						(unsigned long long)budget->windows[i].n, 100 * error));
+		else if (budget->windows[i].n)
+			trace_note(trace, alloc_printf("%s: the number of calls is extrapolated from only "
+						       "%llu windows: measure for longer",
+						       trace->chosen.functions.at[i].name,
+						       (unsigned long long)budget->windows[i].n));
+	}
+	if (budget->slowed.mean >= 0.01)
+		trace_note(trace,
+			   alloc_printf("measured calls take longer: a thread that never waits makes up to "
+					"%.0f %% fewer in a window, and the extrapolated numbers are too low "
+					"by as much",
+					100 * budget->slowed.mean));
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------- */
@@ -224,7 +284,9 @@ static void budget_end_cycle(struct budget *budget, struct trace *trace, struct 
 	}
 	probe_links_pause(&probe->links, true);
 	bpf_trace_forget_calls(probe->program);
-	budget_judge(budget, trace, probe, now);
+	budget_look(budget, trace, probe, now);
+	budget_keep_window(budget, trace, probe);
+	budget_judge(budget, trace, probe);
 	budget_start_cycle(budget, budget_cycle_end(&budget->cycle));
 }
 
@@ -236,7 +298,8 @@ void budget_tick(struct budget *budget, struct trace *trace, struct perf_probe *
 	case BUDGET_ALL:
 		if (now - budget->looked_ns < LOOK_NS)
 			return;
-		budget_judge(budget, trace, probe, now);
+		budget_look(budget, trace, probe, now);
+		budget_judge(budget, trace, probe);
 		if (budget->n_apart)
 			budget_start_cycle(budget, clock_now_ns());
 		return;

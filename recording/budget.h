@@ -38,6 +38,15 @@ double budget_cycle_open(struct budget_cycle *cycle, uint64_t now);
 /* When the next cycle begins. */
 uint64_t budget_cycle_end(const struct budget_cycle *cycle);
 
+/* Calls per second in each window so far: their number, mean, and sum of squared deviations. */
+struct budget_windows {
+	uint64_t n;
+	double mean, squares;
+};
+void budget_windows_add(struct budget_windows *windows, double rate);
+/* The 95 % interval of the mean, as a fraction of it: plus or minus this. 0 = not known. */
+double budget_windows_error(const struct budget_windows *windows);
+
 struct budget {
 	double most;      /* share of a CPU; 0 = no limit */
 	uint64_t n_apart; /* one in this many calls is measured, for functions that are called too often; 0 =
@@ -51,10 +60,14 @@ struct budget {
 	uint64_t random;
 	uint64_t entries[TRACE_FUNCTIONS_MAX]; /* at that time */
 	double rate[TRACE_FUNCTIONS_MAX];      /* calls per second while their probes were set */
+	struct budget_windows windows[TRACE_FUNCTIONS_MAX];
+	struct budget_windows slowed; /* the share of a CPU that probes cost in a window */
 };
 
 void budget_init(struct budget *budget, double most, uint64_t now);
 /* To be called at least every half second. Adds notes to the trace. */
 void budget_tick(struct budget *budget, struct trace *trace, struct perf_probe *probe, uint64_t now);
+/* At the end: notes how exact extrapolated counts are. */
+void budget_note_error(const struct budget *budget, struct trace *trace);
 /* When it must be called again; 0 = at any time. */
 uint64_t budget_due(const struct budget *budget);

@@ -374,6 +374,7 @@ static void recording_conclude_trace(struct recording *r, struct profile *profil
 	if (r->options.target.argv)
 		trace_note_missing(&r->trace, r->images, &r->names.symbolize);
 	trace_note_calls(&r->trace, r->source);
+	budget_note_error(&r->budget, &r->trace);
 	for (const char *note; (note = trace_next_note(&r->trace));) {
 		recording_note(r, note);
 		vec_push(&profile->notes, intern_add(&profile->strings, note));

@@ -168,14 +168,9 @@ static bool quality_is_trace(const struct profile *profile)
 	return strcmp(intern_text(&profile->strings, profile->run.mode), "trace") == 0;
 }
 
-static bool quality_is_traced(const struct profile *profile)
+bool quality_is_traced(const struct profile *profile)
 {
 	return quality_is_trace(profile) && quality_is_clock(profile);
-}
-
-bool quality_is_exact(const struct profile *profile)
-{
-	return quality_is_traced(profile) && !profile->quality.unseen && !profile->quality.lost;
 }
 
 const char *quality_unit(const struct profile *profile)

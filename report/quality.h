@@ -9,8 +9,8 @@
 #include "profile/profile.h"
 #include "report/style.h"
 
-/* Was every call measured, so that nothing is an estimate? */
-bool quality_is_exact(const struct profile *profile);
+/* Are its samples calls of traced functions, which were measured? */
+bool quality_is_traced(const struct profile *profile);
 /* What its samples are: "sample", or "call" for traced functions. */
 const char *quality_unit(const struct profile *profile);
 

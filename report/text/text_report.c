@@ -118,7 +118,9 @@ struct interval text_interval(const struct text_report *report, const uint64_t *
 	const struct wait_metrics *waits = &report->waits;
 	double share = number_share(costs[report->metric], report->total);
 
-	if (quality_is_exact(report->profile))
+	/* Of traced calls, all are measured, or all in some windows of time: how much those differ is in a
+	 * note. */
+	if (quality_is_traced(report->profile))
 		return (struct interval){ share, share };
 	if (waits->off_cpu && report->metric == waits->wall)
 		return text_wall_interval(report, costs);

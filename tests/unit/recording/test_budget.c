@@ -67,3 +67,17 @@ TEST(budget_estimates_are_right_on_average)
 		CHECK(fabs(sum / 20000 / truth - 1) < 0.02);
 	}
 }
+
+TEST(budget_the_error_comes_from_the_variation_among_windows)
+{
+	struct budget_windows windows = { 0 };
+
+	for (int i = 0; i < 4; i++)
+		budget_windows_add(&windows, i % 2 ? 90 : 110);
+	CHECK(budget_windows_error(&windows) == 0); /* too few */
+	for (int i = 0; i < 6; i++)
+		budget_windows_add(&windows, i % 2 ? 90 : 110);
+	/* 10 values, standard deviation 10.541, t = 2.262: 7.54 % */
+	CHECK(fabs(budget_windows_error(&windows) - 0.0754) < 0.0005);
+	CHECK(fabs(windows.mean - 100) < 1e-9);
+}

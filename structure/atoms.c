@@ -87,6 +87,15 @@ static void atoms_note_blocks(struct atoms *atoms, const struct function_map *ma
 	while (++row < behind && row->offset < end);
 }
 
+/* How much of the code at the end of a block says nothing: padding, and a jump, which has the line of
+ * whatever is before it. */
+static uint32_t atoms_weightless(const struct cfg_block *block, uint32_t most)
+{
+	uint64_t len = block->end_kind == BLOCK_JUMPS ? block->end - block->last : block->n_padding;
+
+	return len < most ? (uint32_t)len : most;
+}
+
 static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index, uint32_t loop,
 		      const struct function_map *map, struct contexts *contexts)
 {
@@ -117,7 +126,7 @@ static void cut_block(struct atoms *atoms, const struct cfg *cfg, uint32_t index
 		atom.len = (uint32_t)(end - at);
 		atom.weight = atom.len;
 		if (end == block->end)
-			atom.weight -= block->n_padding < atom.len ? block->n_padding : atom.len;
+			atom.weight -= atoms_weightless(block, atom.len);
 		vec_push(&atoms->list, atom);
 		at = end;
 	}

@@ -11,7 +11,7 @@
 
 struct atom {
 	uint64_t start;
-	uint32_t len, weight; /* in bytes; weight: without padding */
+	uint32_t len, weight; /* in bytes; weight: without padding, and without a jump at the end */
 	uint32_t block;
 	uint32_t loop; /* innermost loop, LOOP_NONE = none */
 	uint32_t context;

@@ -112,6 +112,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 
 	vec_clear(&nest->evidence);
 	vec_clear(&nest->is_whole);
+	vec_clear(&nest->is_sure);
 	for (size_t i = 0; i < nest->atoms->list.n; i++) {
 		const struct atom *atom = &nest->atoms->list.at[i];
 		const struct spread *spread = &spreads->list[atom->statement];
@@ -122,6 +123,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));
+		vec_push(&nest->is_sure, loop == own);
 		n_doubtful += atom->line && loop != own;
 	}
 	return n_doubtful;

@@ -252,10 +252,23 @@ static void see_context(struct nest *nest, uint32_t loop, uint32_t context)
 		nest->loops.at[loop].has_own = true;
 }
 
+/* Is the atom's line in another file than the procedure of its context, or after the start of the other
+ * procedure? Compilers share a constant among several inlined calls, with the context of one and the line of
+ * another. */
+static bool is_of_other(const struct contexts *contexts, const struct atom *atom, uint32_t other)
+{
+	const struct context *own = &contexts->list.at[atom->context], *of = &contexts->list.at[other];
+
+	if (own->file && atom->file != own->file)
+		return true;
+	return atom->file == of->file && own->line < of->line && of->line <= atom->line;
+}
+
 /*
  * Code that does not move a loop out of the procedure that its test is in. Of an enclosing procedure: code
- * that compilers leave at the position of the call, on the brace that opens the procedure, or on its last
- * line, where it returns. Of a call beside it: code that also occurs outside the loop, and was shared.
+ * that may have been moved there, or that compilers leave at the position of the call, on the brace that
+ * opens the procedure, or on its last line, where it returns. Of a call beside it: code that also occurs
+ * outside the loop, and was shared, or that is not written in the called procedure.
  */
 static bool is_left_behind(const struct nest *nest, uint32_t test, uint32_t index)
 {
@@ -265,9 +278,11 @@ static bool is_left_behind(const struct nest *nest, uint32_t test, uint32_t inde
 
 	if (common == test)
 		return false;
-	if (common != atom->context)
-		return !nest->is_whole.at[index];
 	const struct context *own = &contexts->list.at[atom->context];
+	if (common != atom->context)
+		return !nest->is_whole.at[index] || is_of_other(contexts, atom, test);
+	if (!nest->is_sure.at[index])
+		return true;
 	bool is_opening = atom->is_blurred || (own->line && atom->line == own->line + 1 && atom->column == 1);
 	bool is_closing = atom->context == 0 && atom->line == contexts->end_line;
 	if ((is_opening || is_closing) && atom->file == own->file)
@@ -371,6 +386,7 @@ void nest_done(struct nest *nest)
 	vec_done(&nest->loops);
 	vec_done(&nest->evidence);
 	vec_done(&nest->is_whole);
+	vec_done(&nest->is_sure);
 	vec_done(&nest->is_shared);
 	vec_done(&nest->loop_of);
 }

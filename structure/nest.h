@@ -61,6 +61,7 @@ struct nest {
 	VEC(struct source_loop) loops;
 	VEC(uint32_t) evidence; /* per atom: innermost source loop that it is evidence for, or LOOP_NONE */
 	VEC(bool) is_whole;     /* per atom: its whole statement is in that loop */
+	VEC(bool) is_sure;      /* per atom: it is certain that it is evidence for that loop */
 	VEC(bool) is_shared;    /* per statement: it occurs in several source loops */
 	VEC(uint32_t) loop_of;  /* per atom: source loop after normalization, or LOOP_NONE */
 };

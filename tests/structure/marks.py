@@ -45,6 +45,7 @@ COMPILERS = {
     # The other architecture's OpenMP runtime may be missing: only the front end is told to process the pragmas.
     "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{X86}-gcc -fopenmp -lm",
                   f"clang --target={X86} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
+    "stages.c": C,
     "textual.c": C,
     "switches.c": C,
     "kernels.c": C,

@@ -198,7 +198,8 @@ def check_dhat():
         check(f"{name}: the same bytes as dhat", abs(row.get("bytes", 0) - true) <= 2 * row.get("bytes_margin", 0) + 2, (row, true))
 
 
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 permitted()
 check_all()

@@ -63,7 +63,8 @@ def check_periods():
             check(f"{name}: the clock", live[1] > 0 and live[:2] == imported[:2], (live, imported))
 
 
-os.chdir(tempfile.mkdtemp())
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+os.chdir(place.name)
 check_periods()
 print(f"tally: {passed} passed, {failed} failed, {skipped} skipped")
 sys.exit(1 if failed else 0)

@@ -51,7 +51,8 @@ def attach(what, kind):
     check_shares(what, kind == "threads")
 
 
-os.chdir(tempfile.mkdtemp())
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+os.chdir(place.name)
 for kind in ("threads", "processes"):
     record(f"a command that creates {kind}", kind == "threads", CREATORS, kind, "3000")
     record(f"its child creates {kind}", True, "sh", "-c", f"{CREATORS} {kind} 3000; true")

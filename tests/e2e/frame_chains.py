@@ -46,7 +46,8 @@ def names_of(stack, addresses, names):
 
 if not shutil.which("perf"):
     skip("perf is not installed")
-os.chdir(tempfile.mkdtemp())
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+os.chdir(place.name)
 for attempt in range(5):
     recorded = subprocess.run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "9973", "-e", "cpu-clock:u", "-g", "-o", "p.data", FRAMES, "100000000"], capture_output=True, text=True)
     if recorded.returncode:

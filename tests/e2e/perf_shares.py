@@ -53,7 +53,8 @@ def cpprof_shares():
 def main():
     if not shutil.which("perf"):
         skip("perf is not installed")
-    os.chdir(tempfile.mkdtemp())
+    place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    os.chdir(place.name)
     theirs, ours = perf_shares(), cpprof_shares()
     n, m = sum(theirs.values()), sum(ours.values())
     if not n:

@@ -320,7 +320,8 @@ def check_kill():
     check("the program continues when cpprof is killed", target.communicate("\n")[0] == "done\n" and target.returncode == 0)
 
 
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 permitted()
 for where in ("code", "return"):

@@ -324,7 +324,8 @@ def check_rust():
 if not shutil.which("cc"):
     print("skipped: no C compiler")
     sys.exit(77)
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 permitted()
 build("shared", WORK)

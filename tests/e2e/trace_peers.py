@@ -370,7 +370,8 @@ def tell_where():
     print(subprocess.run(["ps", "-o", "pid,ppid,etimes,stat,wchan:24,args", "--forest", "-s", str(os.getsid(0))], capture_output=True, text=True).stdout, flush=True)
 
 
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 if len(sys.argv) < 2:
     hang = threading.Timer(HANG_SECONDS, tell_where)

@@ -188,7 +188,8 @@ def check_known_paths(exits):
     check("the profile is consistent", verified.returncode == 0, verified.stderr)
 
 
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 permitted()
 check_dry_run()

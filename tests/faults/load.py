@@ -45,7 +45,8 @@ def watch(cpprof, target):
 
 
 def main():
-    os.chdir(tempfile.mkdtemp())
+    place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    os.chdir(place.name)
     environment = dict(os.environ, XDG_CACHE_HOME=os.getcwd())
     target = subprocess.Popen(["nice", "-n", NICE, SPIN, str(SECONDS + 60), f"threads={THREADS - 1}"], stdout=subprocess.DEVNULL)
     time.sleep(0.5)

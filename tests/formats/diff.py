@@ -226,7 +226,8 @@ def compare_with_pprof(go, before, after):
     print(f"{len(common)} functions of {before} and {after} have the same change as in pprof")
 
 
-os.chdir(tempfile.mkdtemp())
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+os.chdir(place.name)
 for made, kind in (("a", ["2000", "a.data"]), ("b", ["2500", "b.data"]), ("sample", ["sample", "sample.data"]), ("other", ["kernel", "other.data"]),
                    ("hostile", ["hostile", "hostile.data"]), ("none", ["none", "none.data"]), ("small", ["1000", "small.data"]),
                    ("large", ["3000", "large.data"]), ("one", ["one", "one.data"])):

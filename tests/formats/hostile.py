@@ -37,7 +37,8 @@ def export(name, *options):
     return run("export", "h.data", "-f", name, *options)
 
 
-folder = tempfile.mkdtemp()
+place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+folder = place.name
 os.chdir(folder)
 subprocess.run([os.path.join(os.environ["BUILD"], "tests", "make_profile"), "hostile", "h.data"], check=True)
 document = json.loads(export("json").decode("utf-8", "strict"))

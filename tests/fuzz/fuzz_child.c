@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/store.h"
@@ -22,8 +23,10 @@ static void child_ask_store(struct bytes message)
 	static struct store *store;
 	char folder[] = "/tmp/cpprof-fuzz-XXXXXX";
 
-	if (!store && mkdtemp(folder))
+	if (!store && mkdtemp(folder)) {
 		store = store_open(folder, 1 << 20);
+		rmdir(folder); /* nothing is stored */
+	}
 	if (store_serve_get(store, 1, message) >= 0)
 		abort(); /* the store is empty */
 }

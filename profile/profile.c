@@ -36,6 +36,7 @@ void profile_free(struct profile *profile)
 	vec_done(&profile->timeline);
 	cct_done(&profile->cct);
 	vec_done(&profile->given);
+	vec_done(&profile->given_unplaced);
 	vec_done(&profile->threads);
 	vec_done(&profile->processes);
 	vec_done(&profile->images);
@@ -83,6 +84,17 @@ uint64_t profile_sum(const struct profile *profile, uint32_t metric)
 
 	for (size_t i = 0; i < profile->cct.values.n; i++)
 		if (profile->cct.values.at[i].metric == metric)
+			sum += profile->cct.values.at[i].value;
+	return sum;
+}
+
+uint64_t profile_sum_unplaced(const struct profile *profile, uint32_t metric)
+{
+	uint64_t sum = metric < profile->given_unplaced.n ? profile->given_unplaced.at[metric] : 0;
+
+	for (size_t i = 0; i < profile->cct.values.n; i++)
+		if (profile->cct.values.at[i].metric == metric &&
+		    profile->cct.values.at[i].node == CCT_INCOMPLETE)
 			sum += profile->cct.values.at[i].value;
 	return sum;
 }
@@ -150,6 +162,7 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 	for (uint32_t i = (uint32_t)profile->given.n; i < profile->metrics.n; i++) {
 		uint64_t sum = profile_sum(profile, i);
 		vec_push(&profile->given, sum);
+		vec_push(&profile->given_unplaced, profile_sum_unplaced(profile, i));
 	}
 	struct join_notes notes;
 	profile_join(profile, options->joins, &notes);

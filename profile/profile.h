@@ -141,7 +141,8 @@ struct profile {
 	VEC(struct profile_thread) threads;
 	struct cct cct;      /* image = index into images; thread = index into threads */
 	VEC(uint64_t) given; /* by metric: the sums of the values, after profile_take_tree has taken them */
-	uint64_t bin_ns;     /* width of a timeline bin */
+	VEC(uint64_t) given_unplaced; /* the same of those without a call path */
+	uint64_t bin_ns;              /* width of a timeline bin */
 	VEC(struct profile_bin) timeline;
 	struct profile_quality quality;
 	VEC(uint32_t) notes; /* sentences for the user: fallbacks, limits reached */
@@ -222,6 +223,8 @@ struct fuse_input profile_fuse_input(const struct profile *profile);
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret);
 /* The sum of all values of a metric. */
 uint64_t profile_sum(const struct profile *profile, uint32_t metric);
+/* The same of values whose call path is not known at all. */
+uint64_t profile_sum_unplaced(const struct profile *profile, uint32_t metric);
 
 /* The code of the function that starts at (image, vaddr); empty if it was not stored. */
 struct bytes profile_code_at(const struct profile *profile, image_id image, uint64_t vaddr);

@@ -55,6 +55,7 @@ void resolve_take_prepare(struct profile *profile, const struct images *images,
 	profile->events.n = profile->metrics.n = profile->processes.n = profile->threads.n = 0;
 	profile->cct.nodes.n = CCT_INCOMPLETE + 1;
 	profile->cct.values.n = profile->timeline.n = profile->spread.n = profile->given.n = 0;
+	profile->given_unplaced.n = 0;
 	profile->codes.n = profile->code_bytes.n = 0;
 	profile->n_ranks = 0;
 	profile->packed = NULL;

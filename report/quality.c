@@ -12,6 +12,7 @@
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of intervals have too much weight */
 #define BETWEEN_MIN_PERCENT 10
 #define OVER_MAX_PERCENT 1
+#define UNPLACED_MIN_PERCENT 1
 
 double quality_percent(const struct profile_quality *quality)
 {
@@ -47,6 +48,13 @@ double quality_between(const struct profile *profile)
 		return 0;
 	double percent = number_share((uint64_t)account.between, account.counted);
 	return percent >= BETWEEN_MIN_PERCENT ? percent : 0;
+}
+
+double quality_unplaced(const struct profile *profile)
+{
+	uint32_t metric = wait_metrics_of(profile).off_cpu;
+
+	return metric ? number_share(profile_sum_unplaced(profile, metric), profile_sum(profile, metric)) : 0;
 }
 
 double quality_seen(const struct profile *profile)
@@ -198,6 +206,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 		text_printf(ret, ", %s of CPU time was not sampled (%s)",
 			    number_percent(quality_between(profile), number),
 			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
+	if (quality_unplaced(profile) >= UNPLACED_MIN_PERCENT)
+		text_printf(ret, ", %s of waiting time without a call path",
+			    number_percent(quality_unplaced(profile), number));
 	struct quality_account account;
 	if (quality_account(profile, &account) && account.counted >= BETWEEN_MIN_NS &&
 	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
@@ -234,6 +245,8 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	put(context, "lost", (double)quality->lost);
 	put(context, "throttled", (double)quality->throttled);
 	put(context, "between_samples_percent", quality_between(profile));
+	if (wait_metrics_of(profile).off_cpu)
+		put(context, "waits_without_path_percent", quality_unplaced(profile));
 	struct quality_account account;
 	if (quality_account(profile, &account)) {
 		put(context, "account.counted_ns", (double)account.counted);

@@ -31,6 +31,8 @@ struct quality_account {
 
 /* False if it is not known what was counted: recordings by other tools, events that exclude the kernel. */
 bool quality_account(const struct profile *profile, struct quality_account *ret);
+/* Of the time that threads waited, the part whose place is not known at all, in percent. */
+double quality_unplaced(const struct profile *profile);
 /* The share of the counted time that samples represent, in percent; negative if that is not known. */
 double quality_seen(const struct profile *profile);
 

@@ -279,6 +279,8 @@ if [ "$level" -ge 2 ] && command -v setpriv >/dev/null; then
 		assert rows and all(row["kind"] == "approximate" for row in rows)
 		assert waited < total < 4 * waited
 	PYTHON
+	"$CPPROF" report nobody/near.data >near.log || fail "no report"
+	tr '\n' ' ' <near.log | grep -q 'of waiting time without a call path' || fail "the report does not say that places of waits are not known"
 	"$CPPROF" report --metric off-cpu nobody/near.data >metric.log 2>&1 && fail "approximate waits are reported as exact ones"
 	run 3 as_nobody ./cpprof record --off-cpu --no-cache -o not.data -- ./waits 10
 	says "cannot record where threads wait"

@@ -102,10 +102,10 @@ static int fresh_file_create(const char *path, mode_t mode)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 
-	if (mode == FRESH_BY_UMASK)
-		return open(path, flags, 0666);
-	mode_t own = umask(0);
-	int fd = open(path, flags, mode == FRESH_PRIVATE ? 0600 : mode), error = errno;
+	if (mode == FRESH_BY_UMASK || mode == FRESH_PRIVATE)
+		return open(path, flags, mode == FRESH_PRIVATE ? 0600 : 0666);
+	mode_t own = umask(0); /* of all threads: only if the user chose a mode */
+	int fd = open(path, flags, mode), error = errno;
 	umask(own);
 	errno = error;
 	return fd;

@@ -53,7 +53,8 @@ static __always_inline struct waits_place *find_place(struct waits_thread *threa
 	return 0;
 }
 
-#define LOOKED_AFTER 4096 /* waits, to find the next one in the same place */
+#define LOOKED_AFTER \
+	65536 /* waits, to find the next one in the same place: looking at one takes some 10 ns */
 
 /* Is this wait long for the thread? The usual length is adapted slowly. */
 static __always_inline int is_long(struct waits_thread *thread, __u64 ns)
@@ -83,10 +84,14 @@ static __always_inline void end_apart(void *context, struct waits_thread *thread
 	if (thread->sampled) {
 		place->window = window;
 		send(context, thread, &place->sum, wait, 0, key);
-	} else if (place->window != window) { /* once in a window is enough */
-		thread->wanted = key;
-		thread->n_wanted = LOOKED_AFTER;
+		return;
 	}
+	/* Once in a window is enough; and where it has waited for longest is wanted most. */
+	if (place->window == window || (thread->wanted && thread->wanted_ns > place->sum.ns))
+		return;
+	thread->wanted = key;
+	thread->wanted_ns = place->sum.ns;
+	thread->n_wanted = LOOKED_AFTER;
 }
 
 /* A wait that was sampled because of its place, but is not long: it was not chosen at random, so it must not

@@ -84,6 +84,7 @@ struct waits_thread {
 	__u64 sampled; /* when the current wait was sampled, by the clock of samples; 0 = it was not */
 	__u32 wanted,
 		n_wanted; /* key of a place whose next wait is to be sampled; so many more are looked at */
+	__u64 wanted_ns;  /* how long it has waited there since that was last sampled */
 	__u32 places, n_places; /* the first of its places: index + 1; how many */
 	struct waits_sum sum;   /* of waits that have not been reported, except those of places */
 	__u32 window;           /* window of time in which it last waited */

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs libFuzzer on every target, in turns of one slice, until each has used its CPU time.
+"""Runs libFuzzer on every target, in turns of one slice, until each has used its CPU time, or nothing new is found any more.
 
 Usage: hunt.py [--with EMULATOR] BUILD WORK SECONDS [TARGET...]
        hunt.py --table WORK...
 
 BUILD is a build of the preset `fuzz`. WORK keeps the new inputs and the totals, so that the time may be spread over several
-runs. --with: the program and its arguments that run the targets of another architecture, as one word. The second form prints
-the totals, added up, as the table of docs/fuzzing.md. Exit code 1: a target crashed; the input is in WORK/crashes.
+runs. A target is done early if QUIET seconds of CPU time, and two slices, reached no new edge. --with: the program and its
+arguments that run the targets of another architecture, as one word. The second form prints the totals, added up, as the table
+of docs/fuzzing.md. Exit code 1: a target crashed; the input is in WORK/crashes.
 """
 import json
 import os
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 SLICE = 300  # seconds of elapsed time; each begins with reading all inputs
+QUIET = 600
 here = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -50,11 +52,25 @@ def fuzz(program, work, folders, options):
             int(edges[-1]) if edges else 0)
 
 
+def is_done(total, seconds):
+    return total.get("cpu", 0) >= seconds or (total.get("quiet", 0) >= QUIET and total.get("quiet_slices", 0) >= 2)
+
+
+def add(total, cpu, executions, edges):
+    """quiet: the CPU time since the last new edge."""
+    is_new = edges > total.get("after", 0)
+    total["cpu"] += cpu
+    total["executions"] += executions
+    total["after"] = max(edges, total.get("after", 0))
+    total["quiet"] = 0 if is_new else total.get("quiet", 0) + cpu
+    total["quiet_slices"] = 0 if is_new else total.get("quiet_slices", 0) + 1
+
+
 def hunt(emulator, build, work, seconds, names):
     programs = {name: [*emulator, os.path.join(build, "tests/fuzz", "fuzz_" + name)] for name in names}
     totals, has_crashed = totals_read(work), False
     os.makedirs(os.path.join(work, "crashes"), exist_ok=True)
-    pending = [name for name in names if totals.get(name, {}).get("cpu", 0) < seconds]
+    pending = [name for name in names if not is_done(totals.get(name, {}), seconds)]
     while pending:
         for name in list(pending):
             found, seeds = os.path.join(work, name), os.path.join(here, "corpus", name)
@@ -63,16 +79,14 @@ def hunt(emulator, build, work, seconds, names):
             if "before" not in total:
                 total["before"] = fuzz(programs[name], work, [seeds], ["-runs=0"])[3]
             code, cpu, executions, edges = fuzz(programs[name], work, [found, seeds], [f"-max_total_time={min(SLICE, int(seconds - total['cpu']) + 1)}"])
-            total["cpu"] += cpu
-            total["executions"] += executions
-            total["after"] = max(edges, total.get("after", 0))
+            add(total, cpu, executions, edges)
             totals_write(work, totals)
             print(f"{name}: {total['cpu']:.0f} s, {total['executions']:,} executions, {edges:,} edges", flush=True)
             if code:
                 has_crashed = True
                 os.rename(os.path.join(work, "last.log"), os.path.join(work, f"{name}.log"))
                 print(f"{name}: exit code {code}, see {work}/{name}.log", flush=True)
-            if code or total["cpu"] >= seconds:
+            if code or is_done(total, seconds):
                 pending.remove(name)
     return has_crashed
 
@@ -81,13 +95,13 @@ def table(works):
     sums = {}
     for work in works:
         for name, total in totals_read(work).items():
-            one = sums.setdefault(name, {"cpu": 0, "executions": 0, "before": total["before"], "after": 0})
-            one["cpu"] += total["cpu"]
-            one["executions"] += total["executions"]
+            one = sums.setdefault(name, {"cpu": 0, "quiet": 0, "executions": 0, "before": total["before"], "after": 0})
+            for what in ("cpu", "quiet", "executions"):
+                one[what] += total.get(what, 0)
             one["after"] = max(one["after"], total["after"])
-    print("| target | CPU time | executions | edges before, after |\n|---|---|---|---|")
+    print("| target | CPU time | since the last new edge | executions | edges before, after |\n|---|---|---|---|---|")
     for name, total in sorted(sums.items()):
-        print(f"| {name} | {total['cpu']:,.0f} s | {total['executions']:,} | {total['before']:,}, {total['after']:,} |")
+        print(f"| {name} | {total['cpu']:,.0f} s | {total['quiet']:,.0f} s | {total['executions']:,} | {total['before']:,}, {total['after']:,} |")
 
 
 words, emulator = sys.argv[1:], []

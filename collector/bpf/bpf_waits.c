@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "collector/bpf/bpf_load.h"
+#include "collector/bpf/kernel_types.h"
 #include "collector/bpf/waits.skel.h"
 
 /* A bpf_waits is the skeleton under a name that no other file need know. */
@@ -19,12 +21,31 @@ static int bpf_waits_put(const struct bpf_map *map, const void *key, const void 
 	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY) < 0 ? -errno : 0;
 }
 
+/* Where a CPU's preempt_count is, from its struct rq: a variable, or a member of pcpu_hot (Linux 6.2
+ * to 6.14). */
+static int64_t bpf_waits_find_preempt_count(void)
+{
+	struct kernel_member members[] = { { .structure = KERNEL_PER_CPU, .name = "runqueues" },
+					   { .structure = KERNEL_PER_CPU, .name = "__preempt_count" },
+					   { .structure = KERNEL_PER_CPU, .name = "pcpu_hot" },
+					   { .structure = "pcpu_hot", .name = "preempt_count" } };
+
+	kernel_types_find(members, ARRAY_LEN(members));
+	if (members[0].is_found && members[1].is_found)
+		return (int64_t)members[1].offset - members[0].offset;
+	if (members[0].is_found && members[2].is_found && members[3].is_found)
+		return (int64_t)members[2].offset + members[3].offset - members[0].offset;
+	return 0;
+}
+
 static int bpf_waits_load(struct waits_bpf *skeleton, const struct waits_options *options, uint32_t n_cpus,
 			  int deep)
 {
 	const uint32_t zero = 0;
 
 	skeleton->rodata->options = *options;
+	if (options->is_x86)
+		skeleton->rodata->options.preempt_count = bpf_waits_find_preempt_count();
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);

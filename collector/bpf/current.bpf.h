@@ -5,15 +5,6 @@
  */
 #pragma once
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct pcpu_hot {
-	int preempt_count; /* x86-64, Linux 6.2 to 6.14 */
-};
-#pragma clang attribute pop
-/* x86-64, all others. A kernel has at most one of the two, and AArch64 has it in struct thread_info. */
-extern const int __preempt_count __ksym __weak;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
-
 /* The ids of the thread in cpprof's pid namespace. */
 static __always_inline __u64 current_thread(void)
 {
@@ -58,14 +49,14 @@ static __always_inline __s64 system_call(const __u64 *regs)
 static __always_inline __u32 preempt_count(void)
 {
 	const struct task_struct *task = (const void *)bpf_get_current_task_btf();
+	__u32 count = 0;
 
 	if (bpf_core_field_exists(task->thread_info.preempt_count))
 		return (__u32)task->thread_info.preempt_count;
-	if (&__preempt_count)
-		return *(const __u32 *)bpf_this_cpu_ptr(&__preempt_count);
-	if (&pcpu_hot)
-		return (__u32)((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	return 0;
+	if (options.preempt_count)
+		bpf_probe_read_kernel(&count, sizeof(count),
+				      (const char *)task->se.cfs_rq->rq + options.preempt_count);
+	return count;
 }
 
 /* An interrupt may occur in any thread, which then is not the waker. A network softirq that is handled later

@@ -91,10 +91,29 @@ static void kernel_look_for(const struct kernel_btf *btf, const struct kernel_ty
 	}
 }
 
+static void kernel_look_in_section(const struct kernel_btf *btf, const struct kernel_type *section,
+				   struct kernel_member *ret)
+{
+	struct kernel_type variable;
+	struct btf_var_secinfo place;
+
+	for (size_t at = 0; at + sizeof(place) <= section->parts.len; at += sizeof(place)) {
+		memcpy(&place, section->parts.at + at, sizeof(place));
+		if (place.type - 1 >= btf->at.n ||
+		    !kernel_read_type(btf->types, btf->at.at[place.type - 1], &variable) ||
+		    !kernel_text_is(btf->strings, variable.head.name_off, ret->name))
+			continue;
+		ret->offset = place.offset;
+		ret->is_found = true;
+	}
+}
+
 static bool kernel_is_wanted(const struct kernel_btf *btf, const struct kernel_type *type,
 			     const struct kernel_member *members, size_t n)
 {
-	for (size_t i = 0; BTF_INFO_KIND(type->head.info) == BTF_KIND_STRUCT && i < n; i++)
+	unsigned kind = BTF_INFO_KIND(type->head.info);
+
+	for (size_t i = 0; (kind == BTF_KIND_STRUCT || kind == BTF_KIND_DATASEC) && i < n; i++)
 		if (kernel_text_is(btf->strings, type->head.name_off, members[i].structure))
 			return true;
 	return false;
@@ -105,9 +124,14 @@ static void kernel_look_at_wanted(const struct kernel_btf *btf, struct kernel_me
 	struct kernel_type type;
 
 	for (size_t i = 0; i < btf->wanted.n; i++)
-		for (size_t k = 0; kernel_read_type(btf->types, btf->wanted.at[i], &type) && k < n; k++)
-			if (kernel_text_is(btf->strings, type.head.name_off, members[k].structure))
+		for (size_t k = 0; kernel_read_type(btf->types, btf->wanted.at[i], &type) && k < n; k++) {
+			if (!kernel_text_is(btf->strings, type.head.name_off, members[k].structure))
+				continue;
+			if (BTF_INFO_KIND(type.head.info) == BTF_KIND_DATASEC)
+				kernel_look_in_section(btf, &type, &members[k]);
+			else
 				kernel_look_for(btf, &type, 0, 0, &members[k]);
+		}
 }
 
 static bool kernel_has_all(const struct kernel_member *members, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_types: offsets of members in the structures of the running kernel, from its type information (BTF).
+ * kernel_types: offsets of members in the structures of the running kernel, and of per-CPU variables, from its type information (BTF).
  */
 #pragma once
 
@@ -10,6 +10,9 @@
 
 #include "base/bytes.h"
 
+#define KERNEL_PER_CPU ".data..percpu"
+
+/* A section of variables, such as KERNEL_PER_CPU, is a structure with the variables as members. */
 struct kernel_member {
 	const char *structure, *name;
 	uint32_t offset; /* in bytes */

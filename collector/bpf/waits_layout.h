@@ -111,4 +111,7 @@ struct waits_options {
 	__u64 is_x86;                            /* whose struct pt_regs it is */
 	__u64 n_sampled; /* maximum per CPU in 2^WAITS_WINDOW_SHIFT ns; beyond that, threads are sampled less
 			    often */
+	/* x86-64: a CPU's preempt_count, from its struct rq, which is also a per-CPU variable. 0 = not known.
+	 * The kernel resolves the variable's name only if its symbol table has data, too. */
+	__s64 preempt_count;
 };

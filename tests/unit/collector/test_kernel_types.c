@@ -10,8 +10,8 @@
 #include "tests/test.h"
 
 /* Strings by offset; the empty one is the name of anonymous types. */
-static const char strings[] = "\0task\0plain\0inner\0deep\0";
-enum { NO_NAME = 0, TASK = 1, PLAIN = 6, INNER = 12, DEEP = 18 };
+static const char strings[] = "\0task\0plain\0inner\0deep\0.data..percpu\0";
+enum { NO_NAME = 0, TASK = 1, PLAIN = 6, INNER = 12, DEEP = 18, SECTION = 23 };
 
 static void put_type(struct writer *w, uint32_t name, uint32_t kind, uint32_t n, uint32_t size)
 {
@@ -27,7 +27,15 @@ static void put_member(struct writer *w, uint32_t name, uint32_t type, uint32_t 
 	write_u32(w, bytes * 8);
 }
 
-/* struct task { long plain; union { struct { long; long deep; }; long inner; }; }; circle: it has itself. */
+static void put_variable(struct writer *w, uint32_t type, uint32_t offset)
+{
+	write_u32(w, type);
+	write_u32(w, offset);
+	write_u32(w, 8);
+}
+
+/* struct task { long plain; union { struct { long; long deep; }; long inner; }; }; and a variable.
+ * circle: it has itself. */
 static struct writer make_btf(bool is_circle)
 {
 	struct writer types = { 0 }, w = { 0 };
@@ -43,6 +51,11 @@ static struct writer make_btf(bool is_circle)
 	put_type(&types, NO_NAME, BTF_KIND_STRUCT, 2, 16); /* type 4 */
 	put_member(&types, NO_NAME, 1, 0);
 	put_member(&types, DEEP, is_circle ? 1000 : 1, 8);
+	put_type(&types, INNER, BTF_KIND_VAR, 0, 1); /* type 5 */
+	write_u32(&types, BTF_VAR_GLOBAL_ALLOCATED);
+	put_type(&types, SECTION, BTF_KIND_DATASEC, 2, 40); /* type 6 */
+	put_variable(&types, is_circle ? 0 : 1, 0);
+	put_variable(&types, 5, 32);
 	write_u16(&w, BTF_MAGIC);
 	write_u8(&w, 1);
 	write_u8(&w, 0);
@@ -71,6 +84,18 @@ TEST(kernel_types_members_of_unnamed_members_are_found)
 	writer_done(&w);
 }
 
+TEST(kernel_types_variables_of_a_section_are_found)
+{
+	struct kernel_member members[] = { { .structure = KERNEL_PER_CPU, .name = "inner" },
+					   { .structure = KERNEL_PER_CPU, .name = "plain" } };
+	struct writer w = make_btf(false);
+
+	CHECK(!kernel_types_search(writer_bytes(&w), members, 2));
+	CHECK(members[0].is_found && !members[1].is_found);
+	CHECK_EQ(members[0].offset, 32);
+	writer_done(&w);
+}
+
 TEST(kernel_types_missing_members_are_not_found)
 {
 	struct kernel_member members[] = { { .structure = "task", .name = "plain" },
@@ -89,10 +114,12 @@ TEST(kernel_types_survives_invalid_btf)
 	for (int is_circle = 0; is_circle < 2; is_circle++) {
 		struct writer w = make_btf(is_circle);
 		for (size_t len = 0; len <= w.len; len++) {
-			struct kernel_member member = { .structure = "task", .name = "nowhere" };
+			struct kernel_member members[] = { { .structure = "task", .name = "nowhere" },
+							   { .structure = KERNEL_PER_CPU,
+							     .name = "nowhere" } };
 			uint8_t *copy = malloc(len + 1);
 			memcpy(copy, w.at, len);
-			CHECK(!kernel_types_search((struct bytes){ copy, len }, &member, 1));
+			CHECK(!kernel_types_search((struct bytes){ copy, len }, members, 2));
 			free(copy);
 		}
 		writer_done(&w);

@@ -86,16 +86,31 @@ static void known_add_names(struct known *known, pid_t pid, const struct map *th
 	vec_done(&all.pids);
 }
 
-void known_learn(struct known *known, pid_t pid, pid_t alive, const struct map *threads)
+/* The first thread may have ended, and any other one may end before its mappings are read. */
+static void known_add_mappings(struct known *known, pid_t pid)
 {
-	struct known_process process = { known, pid, alive };
+	struct known_process process = { known, pid, pid };
+	struct pid_list threads = { 0 };
+	size_t before = known->events.n;
 
+	target_maps(pid, known_add_mapping, &process);
+	if (known->events.n == before)
+		target_threads(pid, &threads);
+	for (size_t i = 0; i < threads.pids.n && known->events.n == before; i++) {
+		process.alive = threads.pids.at[i];
+		target_maps(process.alive, known_add_mapping, &process);
+	}
+	vec_done(&threads.pids);
+}
+
+void known_learn(struct known *known, pid_t pid, const struct map *threads)
+{
 	if (map_find(&known->learned, (uint32_t)pid) != MAP_NONE)
 		return; /* by another of its threads */
 	known_add_names(known, pid, threads);
 	map_put(&known->learned, (uint32_t)pid, (uint32_t)known->learned_ns.n);
 	vec_push(&known->learned_ns, known->clock_ns());
-	target_maps(alive, known_add_mapping, &process);
+	known_add_mappings(known, pid);
 }
 
 void known_fork(struct known *known, pid_t pid, pid_t parent)
@@ -114,12 +129,11 @@ void known_lost(struct known *known)
 void known_look_again(struct known *known, pid_t pid)
 {
 	uint32_t looked = map_find(&known->looked_for, (uint32_t)pid);
-	struct known_process process = { known, pid, pid };
 
 	if (known->n_losses == (looked == MAP_NONE ? 0 : looked))
 		return;
 	map_put(&known->looked_for, (uint32_t)pid, known->n_losses);
-	target_maps(pid, known_add_mapping, &process);
+	known_add_mappings(known, pid);
 }
 
 /* ---- what was read -------------------------------------------------------------------------- */

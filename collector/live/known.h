@@ -17,8 +17,8 @@ struct known *known_new(struct mapper *mapper, uint64_t (*clock_ns)(void));
 void known_free(struct known *known);
 
 /* The mappings of a process, and the names of those of its threads that are in `threads` (NULL = all); once
- * for each pid. alive: any of its threads that is alive. */
-void known_learn(struct known *known, pid_t pid, pid_t alive, const struct map *threads);
+ * for each pid. */
+void known_learn(struct known *known, pid_t pid, const struct map *threads);
 /* A process has another one as its parent: for kernel threads, which have no mappings. */
 void known_fork(struct known *known, pid_t pid, pid_t parent);
 /* A record of a mapping or an exec that is part of what was learned. */

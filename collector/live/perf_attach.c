@@ -98,7 +98,6 @@ struct attaching {
 	struct perf_attach *to;
 	pid_t pid;
 	struct map seen; /* threads that have events, or need none */
-	pid_t alive;     /* a thread to use in /proc: the first one may have ended */
 	size_t n_watched, n_missed;
 	int error; /* the last one because of which a thread was left out */
 };
@@ -138,7 +137,6 @@ static void attach_thread(struct attaching *it, pid_t tid)
 	if (!error) {
 		perf_events_enable(events, first);
 		it->n_watched++;
-		it->alive = tid;
 		attach_end_hurry(it->to);
 	} else if (error != -ESRCH) { /* otherwise it has just ended */
 		it->n_missed++;
@@ -226,7 +224,7 @@ static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct di
 	}
 	priority_calm(attach->priority);
 	if (!error) {
-		known_learn(attach->known, pid, it.alive, &it.seen);
+		known_learn(attach->known, pid, &it.seen);
 		attach_note_missed(&it);
 		if (target_state(tid ? tid : pid) == 'T')
 			source_info_note(attach->info, "process %d is stopped; to continue it: kill -CONT %d",

@@ -56,7 +56,7 @@ static void machine_learn(struct perf_attach *attach)
 			continue;
 		if (target_parent(pid) == KTHREADD)
 			known_fork(attach->known, pid, KTHREADD);
-		known_learn(attach->known, pid, pid, NULL);
+		known_learn(attach->known, pid, NULL);
 	}
 	vec_done(&all.pids);
 }

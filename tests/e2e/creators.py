@@ -45,9 +45,10 @@ def record(what, is_late, *command):
 def attach(what, kind):
     target = subprocess.Popen([CREATORS, kind, "60000"], stdout=subprocess.DEVNULL)
     time.sleep(0.2)
-    subprocess.run([CPPROF, "attach", "-q", "-p", str(target.pid), "-d", "3", "-o", "c.data"], capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "attach", "-q", "-p", str(target.pid), "-d", "3", "--min-quality", "90", "-o", "c.data"], capture_output=True, text=True)
     target.kill()
     target.wait()
+    check(f"{what}: complete stacks", ran.returncode == 0, (ran.returncode, ran.stderr))
     check_shares(what, kind == "threads")
 
 

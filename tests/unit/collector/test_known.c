@@ -69,7 +69,7 @@ TEST(known_learns_a_process_once)
 
 	CHECK(!known_covers(known, &older));
 	map_put(&threads, (uint32_t)getpid(), 1);
-	known_learn(known, getpid(), getpid(), &threads);
+	known_learn(known, getpid(), &threads);
 	CHECK(known_covers(known, &older));
 	CHECK(!known_covers(known, &newer));
 	CHECK(known_next(known, &event));
@@ -78,7 +78,7 @@ TEST(known_learns_a_process_once)
 	CHECK_EQ(event.time_ns, 0);
 	n = take_all(known, &n_ours);
 	CHECK_EQ(n_ours, 1);
-	known_learn(known, getpid(), getpid(), &threads);
+	known_learn(known, getpid(), &threads);
 	CHECK_EQ(take_all(known, &n_ours), 0);
 	CHECK(known_all(known, &n_all) != NULL);
 	CHECK_EQ(n_all, n + 1);

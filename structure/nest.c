@@ -63,7 +63,11 @@ uint32_t *nest_members(const struct nest *nest)
 
 /* ---- groups ------------------------------------------------------------------------------------- */
 
-/* Siblings with the same test are versions of one loop. Parents come first, so theirs are known. */
+/*
+ * Siblings with the same test are versions of one loop. Parents come first, so theirs are known. A part of a
+ * region with several entries is not a version of an ordinary loop: the test that leads back into it may be
+ * the one with which that loop is entered.
+ */
 static void group_versions(struct nest *nest)
 {
 	struct map seen = { 0 };
@@ -75,8 +79,9 @@ static void group_versions(struct nest *nest)
 			continue;
 		uint32_t parent = nest->machine->loops.at[i].parent;
 		uint32_t around = parent == LOOP_NONE ? 0 : nest_leader(nest, parent) + 1;
-		around = around << 2 | (uint32_t)loop_test_is_below_head(nest, i) << 1 |
-			 loop_test_is_jump(nest, i);
+		bool is_part = nest->is_way_in.at[i] || nest->machine->loops.at[i].is_irreducible;
+		around = around << 3 | (uint32_t)is_part << 2 |
+			 (uint32_t)loop_test_is_below_head(nest, i) << 1 | loop_test_is_jump(nest, i);
 		uint64_t key = nest_key(&nest->atoms->list.at[nest->test.at[i]], around);
 		uint32_t other = map_find(&seen, key);
 		if (other == MAP_NONE || apart_are(nest, i, other))

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define FORMAT_VERSION 9
+#define FORMAT_VERSION 10
 
 enum { EXTENTS, SCOPES, RANGES, PIECES, STATEMENTS, N_ARRAYS };
 

@@ -46,6 +46,7 @@ COMPILERS = {
     "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{X86}-gcc -fopenmp -lm",
                   f"clang --target={X86} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
     "stages.c": C,
+    "threaded.c": C,
     "textual.c": C,
     "switches.c": C,
     "kernels.c": C,

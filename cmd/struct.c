@@ -88,15 +88,17 @@ static void struct_cmd_choose(struct struct_run *run, const struct functions *fu
 	}
 }
 
-/* Of the possible parts, those that belong to no function. */
-static void choose_orphans(struct struct_run *run)
+/* Of the possible parts, those that belong to no function: first those that look like functions themselves,
+ * which may own the others. */
+static void choose_orphans(struct struct_run *run, struct structurer *structurer, bool is_partial)
 {
 	vec_clear(&run->wanted);
 	if (run->absorbed.n)
 		qsort(run->absorbed.at, run->absorbed.n, sizeof(*run->absorbed.at), struct_cmd_compare);
 	for (size_t i = 0; i < run->parts.n; i++)
-		if (!run->absorbed.n || !bsearch(&run->parts.at[i], run->absorbed.at, run->absorbed.n,
-						 sizeof(uint64_t), struct_cmd_compare))
+		if (structurer_is_part(structurer, run->parts.at[i]) == is_partial &&
+		    (!run->absorbed.n || !bsearch(&run->parts.at[i], run->absorbed.at, run->absorbed.n,
+						  sizeof(uint64_t), struct_cmd_compare)))
 			vec_push(&run->wanted, run->parts.at[i]);
 }
 
@@ -132,8 +134,10 @@ static void work_out(struct struct_run *run, struct structurer *structurer, stru
 	struct_cmd_choose(run, structurer_functions(structurer));
 	run->packer = structure_packer_new();
 	build_wanted(run, structurer);
-	choose_orphans(run);
-	build_wanted(run, structurer);
+	for (int is_partial = 0; is_partial < 2; is_partial++) {
+		choose_orphans(run, structurer, is_partial);
+		build_wanted(run, structurer);
+	}
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
 	structure_packer_finish(run->packer, ret);

@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/search.h"
-#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "structure/contexts.h"
@@ -174,8 +173,7 @@ bool structurer_is_part(struct structurer *s, uint64_t vaddr)
 	const struct function *f = index == FUNCTION_NONE ? NULL : &functions->at[index];
 
 	return f && f->start == vaddr && f->kind != FUNCTION_STUB &&
-	       (f->kind == FUNCTION_PART ||
-		(!function_is_sure(f) && !entry_is_plausible(functions->isa, functions->image, vaddr)));
+	       (f->kind == FUNCTION_PART || (!function_is_sure(f) && functions_looks_partial(functions, f)));
 }
 
 /* ---- what a structure depends on --------------------------------------------------------------- */

@@ -192,3 +192,19 @@ int frame_fde_read(const struct frame_table *table, uint64_t offset, struct fde 
 		return -EBADMSG;
 	return frame_fde_read_with(table, &entry, &cie, ret);
 }
+
+bool fde_starts_in_frame(const struct fde *fde)
+{
+	/* The first instruction states where the CFA is, instead of advancing to where it changes:
+	 * DW_CFA_def_cfa, its variants for the register and the offset alone, and those with a factor. */
+	switch (fde->program.len ? fde->program.at[0] : 0) {
+	case 0x0c:
+	case 0x0d:
+	case 0x0e:
+	case 0x12:
+	case 0x13:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -2,7 +2,8 @@
 /*
  * frames: finds and reads the compiler's unwind entries (CIE, FDE) and exception tables (LSDA) of an image.
  * Lookups are bounded and do not allocate. This code knows the layout of .eh_frame, .eh_frame_hdr and
- * .debug_frame, but not the meaning of the CFA programs (recipes/cfi interprets those).
+ * .debug_frame, but not the meaning of the CFA programs (recipes/cfi interprets those), except for how they
+ * begin.
  */
 #pragma once
 
@@ -55,6 +56,9 @@ size_t frames_count_up_to(const struct frames *frames, uint64_t vaddr);
  */
 int frames_find(const struct frames *frames, uint64_t vaddr, struct fde *ret);
 int frames_find_index(const struct frames *frames, uint64_t vaddr, struct fde *ret, size_t *ret_index);
+
+/* Does the entry start with a frame in place? Then it describes a part of a function, not a whole one. */
+bool fde_starts_in_frame(const struct fde *fde);
 
 struct landing_site {
 	uint64_t start, end; /* vaddrs of the calls covered */

@@ -5,7 +5,6 @@
  * If a function turns out not to return, its callers are analysed again. Therefore functions without a return
  * instruction are analysed first, so that few callers have to be repeated.
  */
-#include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/function_private.h"
 
@@ -100,7 +99,7 @@ static unsigned analyse_rank_of(const struct functions *functions, const struct 
 		return RANK_FIRST;
 	if (function_is_sure(f))
 		class = 0;
-	else if (!entry_is_plausible(functions->isa, functions->image, f->start))
+	else if (functions_looks_partial(functions, f))
 		class = 4;
 	else if (f->sources & FROM_POINTER)
 		class = 1;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "binary/flow/entry.h"
 #include "binary/flow/noreturn.h"
 
 /* --- merging ---------------------------------------------------------------------------------- */
@@ -377,4 +378,15 @@ uint64_t functions_last_end(const struct functions *functions, uint64_t vaddr)
 bool functions_returns(const struct functions *functions, uint64_t vaddr)
 {
 	return facts_returns(functions_facts(functions), functions_index(functions, vaddr), vaddr);
+}
+
+bool functions_looks_partial(const struct functions *functions, const struct function *function)
+{
+	struct fde fde;
+
+	if (!entry_is_plausible(functions->isa, functions->image, function->start))
+		return true;
+	return functions->frames && (function->sources & FROM_FRAME) &&
+	       frames_find(functions->frames, function->start, &fde) == 0 && fde.start == function->start &&
+	       fde_starts_in_frame(&fde);
 }

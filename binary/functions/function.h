@@ -98,6 +98,9 @@ bool functions_between_traps(const struct functions *functions, uint64_t vaddr, 
  */
 size_t functions_jumpers(const struct functions *functions, uint64_t start, uint64_t end, uint64_t *ret_from,
 			 size_t max);
+/* Is it, judging by its first instructions and its unwind entry, a part of a function rather than a whole
+ * one? */
+bool functions_looks_partial(const struct functions *functions, const struct function *function);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
 /* Does some instruction take its address? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_types: offsets of members in the structures of the running kernel, and of per-CPU variables, from its type information (BTF).
+ * kernel_types: offsets of members in the structures of the running kernel, and of per-CPU variables, from
+ * its type information (BTF).
  */
 #pragma once
 

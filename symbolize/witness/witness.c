@@ -11,6 +11,7 @@
 #include "symbolize/witness/witness_unit.h"
 
 #define MAX_CPU_S 300
+#define MAX_NS (2 * MAX_CPU_S * CLOCK_NS_PER_S)
 #define MAX_RESULT ((size_t)1 << 30)
 #if defined(__SANITIZE_ADDRESS__)
 #define MAX_MEMORY 0 /* the shadow memory alone is more than any limit */
@@ -165,6 +166,7 @@ void witness_ask(enum library_kind kind, const struct witness_question *question
 					 .is_unprivileged = true,
 					 .max_memory = MAX_MEMORY,
 					 .max_cpu_s = MAX_CPU_S,
+					 .max_ns = MAX_NS,
 					 .max_result = MAX_RESULT };
 	struct child child = { 0 };
 

@@ -320,3 +320,12 @@ TEST(frames_of_this_program_cover_its_functions)
 	frames_free(frames);
 	images_free(images);
 }
+
+TEST(an_entry_that_begins_with_the_position_of_the_cfa_starts_in_a_frame)
+{
+	static const uint8_t part[] = { 0x0e, 0x40, 0x83, 0x04 }, whole[] = { 0x41, 0x0e, 0x10 };
+
+	CHECK(fde_starts_in_frame(&(struct fde){ .program = { part, sizeof(part) } }));
+	CHECK(!fde_starts_in_frame(&(struct fde){ .program = { whole, sizeof(whole) } }));
+	CHECK(!fde_starts_in_frame(&(struct fde){ 0 }));
+}

@@ -160,8 +160,11 @@ def check_estimates(percent, loops):
     said = re.search(r"quality: ([\d,]+) calls", ran.stderr)
     measured = int(said[1].replace(",", "")) - got.get("rare", 0)
     check("some of the calls are measured", "only some of its calls are measured" in ran.stderr and measured < 0.9 * true["frequent"], ran.stderr)
-    # The last cycle of a second is truncated, and on a shared machine the speed varies.
-    check(f"{percent} %: the number of calls is close to the true one", abs(got.get("frequent", 0) / true["frequent"] - 1) < 0.15, (got, true, ran.stderr))
+    # The last cycle of a second is truncated, and on a shared machine the speed varies. Where probes are expensive, cpprof says
+    # by how much the number may be too low.
+    slower = re.search(r"makes up to (\d+) % fewer in a window", ran.stderr)
+    share = got.get("frequent", 0) / true["frequent"]
+    check(f"{percent} %: the number of calls is close to the true one", 0.85 - (int(slower[1]) / 100 if slower else 0) < share < 1.15, (got, true, ran.stderr))
     check(f"{percent} %: the time is close to the true one", abs(wall / seconds - 1) < 0.2, (wall, seconds, ran.stderr))
     check("all calls of a rarely called function are measured", 0.9 * true["rare"] <= got.get("rare", 0) <= true["rare"], (got, true))
 

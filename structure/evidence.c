@@ -3,9 +3,9 @@
  * evidence: which code in a loop was written there, and which was only moved there.
  *
  * A statement whose code is all in a loop belongs to the loop. One that also occurs outside certainly belongs
- * to it if one of its branches is inside, because branches are not moved; if it loads or stores there in
- * every iteration; or if most of it, or enough, is inside: code that is moved into a loop is a constant or a
- * single instruction. For other statements control flow and lines decide together: code written between two
+ * to it if one of its branches or calls is inside, because these are not moved; if it loads or stores there
+ * in every iteration; or if most of it, or enough, is inside: code that is moved into a loop is a constant or
+ * a single instruction. For other statements control flow and lines decide together: code written between two
  * certain lines of a loop belongs to that loop, however little of it is there; more precisely, to the
  * innermost loop that contains all of it in the nest.
  */
@@ -105,6 +105,24 @@ static bool is_access(const struct nest *nest, const struct atom *atom)
 	return false;
 }
 
+/* Does it call a function? Calls are not moved into loops. */
+static bool is_call(const struct nest *nest, const struct atom *atom)
+{
+	const struct cfg_block *block = &nest->cfg->blocks[atom->block];
+
+	for (uint32_t i = 0; i < block->n_calls; i++)
+		if (nest->cfg->calls[block->first_call + i].vaddr - atom->start < atom->len)
+			return true;
+	return false;
+}
+
+/* Is this statement certainly written where this part of it is, even if there is more of it elsewhere? */
+static bool is_native(const struct nest *nest, const struct atom *atom)
+{
+	return is_branch(nest, atom) || is_access(nest, atom) || is_call(nest, atom) ||
+	       evidence_weight(nest, atom) >= EVIDENCE_WEIGHTY;
+}
+
 /* Finds what is certain; returns how many atoms are evidence for less than the loop that contains them. */
 static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 {
@@ -118,8 +136,7 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		const struct spread *spread = &spreads->list[atom->statement];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && loop != spread->common && !is_branch(nest, atom) && !is_access(nest, atom) &&
-		    evidence_weight(nest, atom) < EVIDENCE_WEIGHTY)
+		if (!is_most && loop != spread->common && !is_native(nest, atom))
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));

@@ -46,8 +46,8 @@ NOINLINE void cleans(int n) // @cleans
 	for (int i = 0; i < n; i++) { // @clean
 		guard g(i); // @guard
 		sink ^= risky(i);
-		sink += 3; // @clean_end
-	}
+		sink += 3;
+	} // @clean_end: the guard's destructor is called here
 }
 
 //: expect retries @retries

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`cpprof paths -i`: execution paths from branch records. The records are synthetic: generated from the control flow of
-bursts/ratio.c with random branches, so that the true shares are known. Also for x86-64, if a cross compiler is installed.
+bursts/ratio.c with random branches, so that the true shares are known. Also for the other architecture, if a cross compiler is installed.
 usage: branches.py; needs CPPROF and SOURCE in the environment."""
 import bisect
 import json
 import os
 import random
 import re
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.environ["SOURCE"], "tests", "support"))
+import machines  # noqa: E402
 
 CPPROF = os.environ["CPPROF"]
 SOURCE = os.path.join(os.environ["SOURCE"], "tests", "e2e", "bursts", "ratio.c")
@@ -143,8 +145,12 @@ with tempfile.TemporaryDirectory() as folder:
     os.environ["XDG_CACHE_HOME"] = folder
     random.seed(7)
     compare("gcc", "objdump")
-    if shutil.which("x86_64-linux-gnu-gcc") and shutil.which("x86_64-linux-gnu-objdump"):
-        compare("x86_64-linux-gnu-gcc", "x86_64-linux-gnu-objdump")
+    other = [machines.tool(machines.OTHER, name) for name in ("gcc", "objdump")]
+    reasons = [reason for reason in map(machines.missing, other) if reason]
+    if reasons:
+        print(f"skipped: {reasons[0]}")
+    else:
+        compare(*other)
     ran = subprocess.run([CPPROF, "paths", "-i", "ratio"], capture_output=True, text=True)
     check("a file that is not a recording is refused", ran.returncode == 1, ran.stderr)
 print(f"{passed} checks passed, {failed} failed")

@@ -7,7 +7,7 @@ usage: a64.py ISA_DUMP [--words N SEED] [--show N] [--min-text PERCENT] [ELF...]
 Flow, branch targets and written general registers must agree everywhere. Text is compared after normalising numbers and
 comments; instructions without text (.inst) are counted separately. Written registers are derived from objdump's
 operands, independently of our decoder."""
-import collections, random, re, struct, subprocess, sys, tempfile
+import collections, os, random, re, struct, subprocess, sys, tempfile
 
 NO_DEST = re.compile(r'^(cmp|cmn|tst$|ccmp|ccmn|str|stp|stu|stt|stn|stl|stg|stz|st[1-4]|st2g|st(add|clr|eor|set|smax|smin|umax|umin)|'
                      r'prf|b$|b\.|bc\.|bti|bl|br|cb|tb|ret|nop|hint|dmb|dsb|isb|sb$|msr|svc|brk|hlt|udf|hvc|smc|'
@@ -67,7 +67,7 @@ def normal(text):
     return text
 
 def objdump(args):
-    out = subprocess.Popen(['objdump', '-d', '-z', '--no-show-raw-insn'] + args, stdout=subprocess.PIPE, text=True, errors='replace')
+    out = subprocess.Popen([os.environ.get('OBJDUMP', 'objdump'), '-d', '-z', '--no-show-raw-insn'] + args, stdout=subprocess.PIPE, text=True, errors='replace')
     for line in out.stdout:
         m = re.match(r'^\s*([0-9a-f]+):\t([^\t\n]*)\t?(.*)$', line)
         if m: yield int(m.group(1), 16), m.group(2).strip(), m.group(3)

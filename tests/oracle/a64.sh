@@ -5,8 +5,12 @@
 here=$(dirname "$0")
 skip() { echo "skipped: $1"; exit 77; }
 command -v python3 >/dev/null || skip "no python3"
-command -v objdump >/dev/null || skip "no objdump"
-objdump -i | grep -qx 'elf64-littleaarch64' || skip "objdump does not support AArch64"
+for OBJDUMP in objdump aarch64-linux-gnu-objdump; do
+	"$OBJDUMP" -i 2>/dev/null | grep -qx 'elf64-littleaarch64' && break
+	OBJDUMP=
+done
+[ "$OBJDUMP" ] || skip "no objdump that supports AArch64 (Debian: binutils-aarch64-linux-gnu)"
+export OBJDUMP
 
 files=
 for f in /usr/lib/aarch64-linux-gnu/libc.so.6 /usr/aarch64-linux-gnu/lib/libc.so.6 /usr/lib/aarch64-linux-gnu/libm.so.6; do

@@ -9,20 +9,21 @@ usage: runtimes.py [NAME...]      CPPROF comes from the environment
 """
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import namedtuple
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "support"))
+import machines  # noqa: E402
+
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "cpprof"))
 SRC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runtimes")
 BUILT = os.path.join(os.path.abspath(os.environ.get("BUILD", ".")), "tests", "stacks")  # built for an emulated machine
 MIN_SAMPLES = 100
 # The program for qemu-user is for the other architecture.
-FOREIGN = ("x86-64-linux-gnu", "x86_64") if platform.machine() == "aarch64" else ("aarch64-linux-gnu", "aarch64")
-FOREIGN_CC = f"{FOREIGN[0].replace('x86-64', 'x86_64')}-gcc"
+FOREIGN_CC = machines.tool(machines.OTHER, "gcc")
 
 # least: minimum percentage of complete stacks
 Runtime = namedtuple("Runtime", "name need build run least")
@@ -37,8 +38,8 @@ RUNTIMES = [
     Runtime("php", ["php"], "true",
             f"php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing {SRC}/work.php", 80),
     Runtime("guile", ["guile"], "true", f"guile --no-auto-compile {SRC}/work.scm", 99),
-    Runtime("qemu-user", [f"qemu-{FOREIGN[1]}", FOREIGN_CC], f"{FOREIGN_CC} -O1 -static -o work {SRC}/work.c",
-            f"qemu-{FOREIGN[1]} ./work", 99),
+    Runtime("qemu-user", [f"qemu-{machines.OTHER}", FOREIGN_CC], f"{FOREIGN_CC} -O1 -static -o work {SRC}/work.c",
+            f"qemu-{machines.OTHER} ./work", 99),
     Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 90),  # thunks that call delegates
     Runtime("pypy", ["pypy3"], "true", f"pypy3 {SRC}/work.py", 5),
     Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # its code has no unwind tables

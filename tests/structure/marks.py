@@ -15,7 +15,7 @@ below.
 `inlined: nothing` on a line of its own: no inlined call may be shown. `instances N`: N calls inlined at this line have
 loops, each its own.
 
---full adds compilers for the other architecture, and sources that take long to compile. Prints, for each source, compiler and
+--full adds compilers for the architecture that this machine has not, and sources that take long to compile. Prints, for each source, compiler and
 level, the loops that are marked, found on the exact line, found on their first line with code, missing, and wrong; and
 the sums for each compiler. Of all marked loops 97 % must be found (99 % with --full), and none may be wrong.
 """
@@ -33,18 +33,19 @@ MAX_LATE = 4  # lines
 ASKED = 97  # per cent
 ASKED_OF_ALL = 99  # with --full
 
-X86 = "x86_64-linux-gnu"
-C = ["gcc", "clang", f"{X86}-gcc", f"clang --target={X86}"]
-CXX = ["g++", "clang++", f"{X86}-g++", f"clang++ --target={X86}"]
+OTHER = check.machines.triplet(check.machines.OTHER)
+C = ["gcc", "clang", f"{OTHER}-gcc", f"clang --target={OTHER}"]
+CXX = ["g++", "clang++", f"{OTHER}-g++", f"clang++ --target={OTHER}"]
+SHOWN = check.machines.NAMES[check.machines.OTHER]
 EIGEN = "/usr/include/eigen3"
 COMPILERS = {
     "lambdas.cpp": CXX,
     "tiles.cpp": CXX,
-    "fields.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
-    "waves.f90": ["gfortran -fopenmp", f"{X86}-gfortran -fopenmp"],
+    "fields.f90": ["gfortran -fopenmp", f"{OTHER}-gfortran -fopenmp"],
+    "waves.f90": ["gfortran -fopenmp", f"{OTHER}-gfortran -fopenmp"],
     # The other architecture's OpenMP runtime may be missing: only the front end is told to process the pragmas.
-    "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{X86}-gcc -fopenmp -lm",
-                  f"clang --target={X86} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
+    "regions.c": ["gcc -fopenmp -lm", "clang -fopenmp -lm", f"{OTHER}-gcc -fopenmp -lm",
+                  f"clang --target={OTHER} -Xclang -fopenmp -Wl,--unresolved-symbols=ignore-all -lm"],
     "stages.c": C,
     "threaded.c": C,
     "textual.c": C,
@@ -56,11 +57,11 @@ COMPILERS = {
     "ranges.cpp": CXX,
     "instances.cpp": [f"{compiler} -std=c++17" for compiler in CXX],
     # clang 14 supports neither the coroutines nor the ranges of libstdc++ 12.
-    "coroutines.cpp": ["g++ -std=c++20", f"{X86}-g++ -std=c++20"],
-    "views.cpp": ["g++ -std=c++20", f"{X86}-g++ -std=c++20"],
+    "coroutines.cpp": ["g++ -std=c++20", f"{OTHER}-g++ -std=c++20"],
+    "views.cpp": ["g++ -std=c++20", f"{OTHER}-g++ -std=c++20"],
     "matrices.cpp": [f"{compiler} -I{EIGEN}" for compiler in CXX],
     "iterators.rs": ["rustc"],
-    "arrays.f90": ["gfortran", f"{X86}-gfortran"],
+    "arrays.f90": ["gfortran", f"{OTHER}-gfortran"],
 }
 LEVEL = {"rustc": "-Copt-level={}"}
 SLOW = {"views.cpp", "matrices.cpp", "iterators.rs"}  # to compile
@@ -199,7 +200,7 @@ def main():
     for name, compilers in COMPILERS.items():
         for compiler in compilers if only in name else []:
             words = compiler.split()
-            if (X86 in compiler or name in SLOW) and "--full" not in sys.argv and not only:
+            if (OTHER in compiler or name in SLOW) and "--full" not in sys.argv and not only:
                 continue
             if EIGEN in compiler and not os.path.exists(EIGEN):
                 print(f"no Eigen: {name} left out")
@@ -208,9 +209,9 @@ def main():
                 option = LEVEL.get(words[0], "-O{}").format(level)
                 found = run_case(name, " ".join([words[0], option, "-g", *words[1:]]), "--show" in sys.argv)
                 if found is None:
-                    print(f"no {words[0]}: {name} left out")
+                    print(f"{check.machines.missing(compiler)}: {name} left out")
                     break
-                sums[words[0].removeprefix(X86 + "-") + (" for x86-64" if X86 in compiler else "")] += found
+                sums[words[0].removeprefix(OTHER + "-") + (f" for {SHOWN}" if OTHER in compiler else "")] += found
     if not sums:
         print("skipped: no compiler")
         return 77

@@ -16,6 +16,10 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+import machines  # noqa: E402
 
 CPPROF = os.environ.get("CPPROF", "cpprof")
 NO_RETURN = re.compile(
@@ -27,12 +31,19 @@ CONDITIONAL = re.compile(r"^(b\.\w+|cbn?z|tbn?z|j(?!mp)\w+|loop\w*|jrcxz|jecxz)$
 ALWAYS = {"b", "jmp", "br", "braa", "brab", "braaz", "brabz", "ret", "retaa", "retab", "repz ret", "bnd jmp", "ud2", "udf", "brk", "hlt", "eret"}
 
 
+def has_all_machines():
+    """Does the objdump without a prefix support both?"""
+    formats = subprocess.run(["objdump", "-i"], capture_output=True, text=True).stdout
+    return "elf64-littleaarch64" in formats and "elf64-x86-64" in formats
+
+
 def tool_for(elf):
-    """An objdump that supports the machine."""
+    """An objdump that supports the machine; None if there is none."""
     with open(elf, "rb") as file:
         machine = int.from_bytes(file.read(20)[18:20], "little")
-    own = {183: "aarch64-linux-gnu-objdump", 62: "x86_64-linux-gnu-objdump"}[machine]
-    return own if shutil.which(own) else "objdump"
+    name = {183: "aarch64", 62: "x86_64"}[machine]
+    own = machines.tool(name, "objdump")
+    return own if shutil.which(own) else "objdump" if has_all_machines() else None
 
 
 def read_starts(elf):
@@ -194,8 +205,11 @@ def check_elf(elf, lists):
 
 def main():
     elves = [word for word in sys.argv[1:] if word != "--list" and os.path.exists(word)]
+    for elf in [elf for elf in elves if not tool_for(elf)]:
+        print(f"no objdump for the architecture of {elf}: left out")
+        elves.remove(elf)
     if not elves:
-        print("skipped: none of these files exists")
+        print("skipped: none of these files exists and can be disassembled")
         return 77
     results = [check_elf(elf, "--list" in sys.argv) for elf in elves]
     n_headers, n_missing = (sum(column) for column in zip(*results))

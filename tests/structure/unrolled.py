@@ -15,22 +15,24 @@ import sys
 from pathlib import Path
 
 import check
+from check import machines
 
 HERE = Path(__file__).parent
 UNROLLED = 2048  # flag of a scope
 ASKED = 50  # per cent
 SOURCES = [("marked", "kernels.c"), ("marked", "states.c"), ("programs", "copies.c"), ("programs", "loops.c")]
 COMPILERS = ["gcc -O2 -funroll-loops", "gcc -O1", "clang -O2", "clang -O2 -fno-vectorize", "clang -O2 -fno-vectorize -fno-unroll-loops"]
-OTHERS = ["x86_64-linux-gnu-gcc -O3 -funroll-loops -mavx2", "clang --target=x86_64-linux-gnu -O2", "clang --target=x86_64-linux-gnu -O0"]
+TARGET = f"--target={machines.triplet(machines.OTHER)}"
+OTHERS = [f"{machines.tool('x86_64', 'gcc')} -O3 -funroll-loops -mavx2", f"{machines.tool('aarch64', 'gcc')} -O3 -funroll-loops",
+          f"clang {TARGET} -O2", f"clang {TARGET} -O0"]
 SAYS = re.compile(r"([^:\s]+):(\d+):\d+: (?:optimized: .*loop unrolled \d+ times|remark: unrolled loop by a factor of \d+"
                   r"|remark: vectorized loop .*interleaved count: ([2-9]|\d\d))")
 
 
 def said_lines(words, source):
+    """{(file, line)} of the loops that the compiler reports as unrolled."""
     flags = ["-Rpass=loop-(unroll|vectorize)"] if words[0] == "clang" else ["-fopt-info-loop"]
-    run = subprocess.run([*words, "-g", *flags, "-c", "-o", "/dev/null", source], capture_output=True, text=True)
-    if run.returncode:
-        return None
+    run = subprocess.run([*words, "-g", *flags, "-c", "-o", "/dev/null", source], check=True, capture_output=True, text=True)
     return {(Path(found[1]).name, int(found[2])) for found in map(SAYS.match, run.stderr.splitlines()) if found}
 
 
@@ -42,9 +44,9 @@ def near(where, keys):
 def run_case(folder, name, command):
     words = command.split()
     binary = check.compile_program(name, " ".join([*words, "-g", "-lm"]), HERE / folder)
-    said = said_lines(words, HERE / folder / name) if binary else None
-    if said is None:
+    if not binary:
         return None
+    said = said_lines(words, HERE / folder / name)
     loops, marked = set(), set()
     for structure in check.structures(binary):
         for scope in structure["scopes"]:
@@ -68,7 +70,7 @@ def main():
         for command in COMPILERS + (OTHERS if "--full" in sys.argv else []):
             found = run_case(folder, name, command)
             if found is None:
-                print(f"no {command.split()[0]}: {name} left out")
+                print(f"{machines.missing(command)}: {name} left out")
                 continue
             n_wrong += found[2]
             if command.startswith("clang"):

@@ -9,19 +9,21 @@ still a loop on its line, and no other loop may be. Vectorisation outside of loo
 be the reported one, if it is given in bytes.
 """
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import check
+from check import machines
 
 HERE = Path(__file__).parent
 VECTOR = 4  # flag of a scope
 CASES = [("marked", "kernels.c"), ("marked", "lambdas.cpp"), ("marked", "switches.c"), ("marked", "fields.f90"), ("programs", "copies.c"),
          ("programs", "loops.c"), ("programs", "slices.f90")]
-COMPILERS = {".c": ["gcc", "clang", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-gcc -mavx2"], ".cpp": ["g++", "clang++", "x86_64-linux-gnu-g++ -mavx2"],
-             ".f90": ["gfortran", "x86_64-linux-gnu-gfortran -mavx2"]}
+TARGET = f"--target={machines.triplet(machines.OTHER)}"
+COMPILERS = {".c": ["clang", f"clang {TARGET}"], ".cpp": ["clang++", f"clang++ {TARGET}"], ".f90": []}
+for suffix, compiler in ((".c", "gcc"), (".cpp", "g++"), (".f90", "gfortran")):
+    COMPILERS[suffix] += [machines.tool("aarch64", compiler), machines.tool("x86_64", compiler), machines.tool("x86_64", compiler) + " -mavx2"]
 
 
 def said_lines(compiler, source, level):
@@ -29,11 +31,7 @@ def said_lines(compiler, source, level):
     words = compiler.split()
     is_clang = words[0].startswith("clang")
     flags = ["-Rpass=loop-vectorize", "-fno-slp-vectorize"] if is_clang else ["-fopt-info-vec", "-fno-tree-slp-vectorize"]
-    if not shutil.which(words[0]):
-        return None
-    run = subprocess.run([*words, level, "-g", *flags, "-c", "-o", "/dev/null", source], capture_output=True, text=True)
-    if run.returncode:
-        return None
+    run = subprocess.run([*words, level, "-g", *flags, "-c", "-o", "/dev/null", source], check=True, capture_output=True, text=True)
     said = {}
     for line in run.stderr.splitlines():
         found = re.match(r"([^:]+):(\d+):\d+: (?:optimized: *loop vectorized using (\d+|variable length) byte|remark: vectorized loop)", line)
@@ -45,12 +43,12 @@ def said_lines(compiler, source, level):
 
 def run_case(folder, name, compiler, level, show):
     source = HERE / folder / name
-    said = said_lines(compiler, source, level)
     words = compiler.split()
     slp = "-fno-slp-vectorize" if words[0].startswith("clang") else "-fno-tree-slp-vectorize"
-    binary = check.compile_program(name, " ".join([words[0], level, "-g", slp, *words[1:], "-lm"]), HERE / folder) if said is not None else None
+    binary = check.compile_program(name, " ".join([words[0], level, "-g", slp, *words[1:], "-lm"]), HERE / folder)
     if not binary:
         return None
+    said = said_lines(compiler, source, level)
     loops = {}
     for structure in check.structures(binary, "--pieces"):
         for index, scope in enumerate(structure["scopes"]):
@@ -85,7 +83,7 @@ def main():
             for level in ("-O2", "-O3"):
                 found = run_case(folder, name, compiler, level, "--show" in sys.argv)
                 if found is None:
-                    print(f"no {compiler.split()[0]}: {name} left out")
+                    print(f"{machines.missing(compiler)}: {name} left out")
                     break
                 n_said, n_wrong = n_said + found[0], n_wrong + found[1]
     if not n_said:

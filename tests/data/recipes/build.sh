@@ -8,7 +8,6 @@ set -e
 cd "$(dirname "$0")"
 X86=${X86:-x86_64-linux-gnu-gcc}
 ARM=${ARM:-aarch64-linux-gnu-gcc}
-command -v "$ARM" >/dev/null || ARM=gcc
 LINK="-nostdlib -ffreestanding -fno-builtin -fasynchronous-unwind-tables -Wl,--build-id=none -Wl,-z,max-page-size=4096"
 
 $X86 $LINK -static -Wl,-e,byte_switch rules_x86_64.S -o rules_x86_64
@@ -18,7 +17,7 @@ $ARM $LINK -static -Wl,-e,byte_table rules_aarch64.S -o rules_aarch64
 x86() { name=$1; shift; $X86 $LINK "$@" sample.c -o "x86_64_$name"; }
 arm() { name=$1; shift; $ARM $LINK "$@" sample.c -o "aarch64_$name"; }
 clang_x86() { name=$1; shift; clang -Qunused-arguments --target=x86_64-linux-gnu $LINK -fuse-ld="$(command -v x86_64-linux-gnu-ld)" "$@" sample.c -o "x86_64_$name"; }
-clang_arm() { name=$1; shift; clang -Qunused-arguments --target=aarch64-linux-gnu $LINK "$@" sample.c -o "aarch64_$name"; }
+clang_arm() { name=$1; shift; clang -Qunused-arguments --target=aarch64-linux-gnu $LINK -fuse-ld="$(command -v aarch64-linux-gnu-ld)" "$@" sample.c -o "aarch64_$name"; }
 
 x86 gcc_O0 -O0 -pie -fPIE
 x86 gcc_O1_static -O1 -static -no-pie
@@ -44,4 +43,4 @@ X86_STRIP=${X86_STRIP:-x86_64-linux-gnu-strip}
 cp x86_64_gcc_no_tables x86_64_gcc_stripped
 $X86_STRIP -s x86_64_gcc_stripped
 cp aarch64_gcc_no_tables aarch64_gcc_stripped
-${ARM_STRIP:-strip} -s aarch64_gcc_stripped
+${ARM_STRIP:-aarch64-linux-gnu-strip} -s aarch64_gcc_stripped

@@ -46,12 +46,12 @@ struct source_info {
 				last sampled */
 	bool has_run_delays; /* time in which threads were runnable but not running is known only per thread
 			      */
-	bool has_timed_waits;      /* waits were timed in the kernel, and only some of them sampled */
-	bool has_sampled_waits;    /* there are records of all waits, but only some were sampled */
-	char *host, *kernel, *cpu; /* NULL = unknown */
-	char *cpu_id;      /* family and model, or implementer and part, of the processor; NULL = unknown */
-	uint64_t cycle_fs; /* duration of a CPU cycle; 0 = unknown */
-	char *command;     /* what was recorded */
+	bool has_timed_waits;          /* waits were timed in the kernel, and only some of them sampled */
+	bool has_sampled_waits;        /* there are records of all waits, but only some were sampled */
+	char *host, *kernel, *cpu;     /* NULL = unknown */
+	char *cpu_id;                  /* as in collector/live/cpu_id.h; NULL = unknown */
+	uint64_t cycle_fs;             /* duration of a CPU cycle; 0 = unknown */
+	char *command;                 /* what was recorded */
 	uint64_t locked_kb, raised_by; /* live only: memory of ring buffers, steps of nice by which the
 					  priority was raised */
 	VEC(char *) notes;             /* fallbacks and limits reached, one sentence each, for the user */

@@ -32,7 +32,7 @@ struct profile_run {
 	uint32_t is_checkpoint; /* written while recording; the end is missing */
 	uint32_t is_resolved;
 	uint32_t n_runs;   /* runs that were merged; 0 = a single run */
-	uint32_t cpu_id;   /* vendor, family and model, or implementer and part; 0 = not known */
+	uint32_t cpu_id;   /* vendor, family, model and features, or implementer and part; 0 = not known */
 	uint64_t cycle_fs; /* duration of a CPU cycle during the recording; 0 = not known. Of merged runs the
 			      shortest */
 };

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "collector/live/cpu_id.h"
 #include "collector/live/cycle_time.h"
 #include "collector/live/event_choice.h"
 #include "collector/live/perf_attach.h"
@@ -162,33 +163,11 @@ static char *setup_describe_targets(const struct perf_source_options *options)
 	return alloc_printf("%zu %s (%s)", n, is_process ? "processes" : "threads", names);
 }
 
-/* The text after "key : " in /proc/cpuinfo; NULL if there is none. */
-static char *setup_cpuinfo(const char *info, const char *key)
-{
-	const char *at = info ? strstr(info, key) : NULL;
-
-	if (!at || !(at = strchr(at, ':')))
-		return NULL;
-	at += 1 + strspn(at + 1, " \t");
-	return alloc_text_n(at, strcspn(at, "\n"));
-}
-
 static void setup_describe_cpu(struct source_info *ret)
 {
 	CLEANUP(freep) char *info = target_read_file("/proc/cpuinfo", NULL);
-	CLEANUP(freep) char *vendor = setup_cpuinfo(info, "vendor_id");
-	CLEANUP(freep) char *family = setup_cpuinfo(info, "cpu family");
-	CLEANUP(freep) char *model = setup_cpuinfo(info, "model\t");
-	CLEANUP(freep) char *implementer = setup_cpuinfo(info, "CPU implementer");
-	CLEANUP(freep) char *part = setup_cpuinfo(info, "CPU part");
 
-	if (vendor && family && model)
-		ret->cpu_id = alloc_printf("%s family %s model %s", vendor, family, model);
-	else if (implementer && part)
-		ret->cpu_id = alloc_printf("implementer %s part %s", implementer, part);
-	ret->cpu = setup_cpuinfo(info, "model name");
-	if (!ret->cpu && ret->cpu_id)
-		ret->cpu = alloc_text(ret->cpu_id);
+	cpu_id_read(info, &ret->cpu_id, &ret->cpu);
 	ret->cycle_fs = cycle_time_measure();
 }
 

@@ -147,10 +147,13 @@ static int mca_check_model(struct mca *mca, struct diag *diag)
 	if (!error)
 		error = mca_ask_model(mca, generic, other);
 	if (error) {
-		diag_set(diag, error, "%s failed", mca->tool);
+		diag_set(diag, error, "%s failed for the processor '%s'", mca->tool, mca->cpu);
 		if (error == -ETIME)
 			diag_why(diag, "it did not finish within %llu s",
 				 (unsigned long long)(mca->options.max_ns / 1000000000u));
+		else
+			diag_hint(diag, "%s %s -mcpu=help lists those that it knows", mca->tool,
+				  mca_triple(mca));
 		return error;
 	}
 	if (mca->model[0] && strcmp(mca->model, other) != 0 && !mca_is_stand_in(mca))

@@ -43,5 +43,5 @@ struct mca_region {
 /* -ETIME, or another negative errno, with a diag, if it failed completely. */
 int mca_run(struct mca *mca, struct mca_region *regions, size_t n, struct diag *diag);
 
-/* LLVM's name of the processor with this description; NULL if it is not known. */
+/* LLVM's name of the processor with this description (collector/live/cpu_id.h); NULL if it is not known. */
 const char *mca_cpu_name(const char *description);

@@ -195,6 +195,41 @@ TEST(processors_are_recognised_by_their_numbers)
 	CHECK(!mca_cpu_name(""));
 }
 
+TEST(processors_of_unknown_numbers_are_recognised_by_their_features)
+{
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 250 (avx f16c avx2 adx clflushopt)"), "skylake");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 18 model 1 (avx avx2 adx avx512bw avx512_bf16 amx_tile "
+			       "amx_fp16) + GenuineIntel family 6 model 42"),
+		  "graniterapids");
+	CHECK_STR(mca_cpu_name("AuthenticAMD family 27 model 1 (avx avx2 avx512f clzero vaes)"), "znver4");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 250 (avx"), "sandybridge");
+	CHECK(!mca_cpu_name("GenuineIntel family 6 model 250 (clflushopt adx)"));
+	CHECK(!mca_cpu_name("GenuineIntel family 6 model 250 (avxx) + GenuineIntel family 6 model 1 (avx)"));
+	CHECK(!mca_cpu_name("GenuineIntel family 6 model 250 ()"));
+	CHECK(!mca_cpu_name("GenuineIntel family 6 model 250 ("));
+	CHECK(!mca_cpu_name("Unknown family 6 model 250 (avx avx2)"));
+}
+
+/* Some virtual machines show the model number of another processor. */
+TEST(processors_with_features_newer_than_their_numbers_are_recognised_by_the_features)
+{
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 167 (avx avx2 avx512bw avx512_vbmi2)"),
+		  "rocketlake");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 167 (avx avx2 avx512bw avx512_vbmi2 avx_vnni "
+			       "amx_tile avx512_fp16)"),
+		  "sapphirerapids");
+	/* hidden features */
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 143 (avx avx2)"), "sapphirerapids");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 143 ()"), "sapphirerapids");
+	/* the same core in several products */
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 207 (avx avx512_fp16 amx_tile)"),
+		  "emeraldrapids");
+	CHECK_STR(mca_cpu_name("GenuineIntel family 6 model 85 (avx avx512bw avx512_vnni avx512_bf16)"),
+		  "skylake-avx512");
+	/* no scheduling model of its own */
+	CHECK(!mca_cpu_name("GenuineIntel family 6 model 175 (avx avx2 avx_vnni)"));
+}
+
 /* The real llvm-mca, if a recent one is installed, accepts our input for both machines. */
 static void check_real(const struct isa *isa, const char *cpu, const char *model, struct bytes chain,
 		       double least, double most)

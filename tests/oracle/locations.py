@@ -4,8 +4,13 @@
 
 For COUNT random instruction starts of each ELF file, the chain of functions (by linkage name) and
 the innermost line must be those of at least one of the two. Disagreements are listed by kind.
+
+Neither of the two knows the stubs of a procedure linkage table: llvm-symbolizer gives them the name of the closest symbol
+before them (`_init`), addr2line gives none. There, names must be those of objdump, and the entry code of the table has none.
 """
 import argparse
+import bisect
+import itertools
 import json
 import os
 import random
@@ -45,13 +50,30 @@ def read_aliases(paths):
     return alias
 
 
+def read_stubs(path):
+    """Maps the instructions in procedure linkage tables to the stub's name; None for code that is part of no stub."""
+    out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True).stdout
+    stubs, in_plt, name = {}, False, None
+    for line in out.splitlines():
+        section = re.match(r"Disassembly of section (.*):$", line)
+        heading = re.match(r"[0-9a-f]+ <(.*)>:$", line)
+        instruction = re.match(r" +([0-9a-f]+):", line)
+        if section:
+            in_plt, name = re.match(r"\.i?plt(\.|$)", section[1]) is not None, None
+        elif heading:
+            name = heading[1] if heading[1].endswith("@plt") else None
+        elif instruction and in_plt:
+            stubs[int(instruction[1], 16)] = name
+    return stubs
+
+
 def machine(path):
     with open(path, "rb") as f:
         return int.from_bytes(f.read(20)[18:20], "little")
 
 
 def instruction_starts(path, symbols, count, rng):
-    """Random instruction starts, uniformly distributed over the code of the symbols."""
+    """Random instruction starts, uniformly distributed over the code of the symbols (AArch64) or over all code (x86-64)."""
     if machine(path) == 183:  # AArch64: instructions have four bytes
         everything = {at for vaddr, size in symbols for at in range((vaddr + 3) & ~3, vaddr + size, 4)}
         return sorted(rng.sample(sorted(everything), min(count, len(everything))))
@@ -143,33 +165,49 @@ def main():
     failed = False
     for path in args.elf:
         rng = random.Random(args.seed)
-        starts = instruction_starts(path, read_symbols(args.symbols_from or path), args.count, rng)
+        symbols = read_symbols(args.symbols_from or path)
+        starts = instruction_starts(path, symbols, args.count, rng)
         mine, t_mine = ours(args.cpprof, path, starts, args.option)
         other, t_llvm = llvm(args.peers_on or path, starts)
         third, t_addr = addr2line(args.peers_on or path, starts)
         unlike, kinds = [], {}
         aliases = read_aliases([p for p in (path, args.symbols_from) if p])
+        stubs = read_stubs(path)
+        ends = list(itertools.accumulate((vaddr + size for vaddr, size in symbols), max))
+        nameless = re.compile(r"(\?\?|%s\+0x[0-9a-f]+)?$" % re.escape(os.path.basename(path)))
 
         def plain(answer):
             last = SUFFIX.sub("", answer[0][-1].split("@")[0]) if answer[0] else ""
             file = answer[2] if answer[1] and not answer[2].startswith("?") else "?"
-            return answer[0][:-1], aliases.get(last, last), answer[1], file
+            inlined = ["" if name == "??" else name for name in answer[0][:-1]]
+            return inlined, aliases.get(last, last), answer[1], file
 
         def same(a, b):
             # The other tools prepend a relative compilation directory twice.
             return a[:3] == b[:3] and (a[3] == b[3] or b[3].endswith("/" + a[3]))
 
+        def without_name(s, answer):
+            # Code outside all symbols, such as padding, has no name: all tools say so, each in its way.
+            at = bisect.bisect_right(symbols, (s, 1 << 64))
+            unnamed = (at == 0 or ends[at - 1] <= s) and len(answer[0]) == 1 and nameless.match(answer[0][0])
+            return ([""], answer[1], answer[2]) if unnamed else answer
+
         for s in starts:
-            peers = [p[s] for p in (other, third) if s in p]
-            if any(same(plain(mine[s]), plain(p)) for p in peers):
+            if s in stubs:
+                peers = [([stubs[s] or ""], 0, "?")]
+                agrees = without_name(s, mine[s]) == peers[0]
+            else:
+                peers = [p[s] for p in (other, third) if s in p]
+                agrees = any(same(plain(without_name(s, mine[s])), plain(without_name(s, p))) for p in peers)
+            if agrees:
                 continue
             kind = kind_of(mine[s], peers[0]) if peers else "no peer"
             kinds[kind] = kinds.get(kind, 0) + 1
             unlike.append((kind, s, mine[s], peers))
         percent = 100.0 * (len(starts) - len(unlike)) / max(1, len(starts))
         with_inlines = sum(len(m[0]) > 1 for m in mine.values())
-        print("%-40s %6d addresses  %7.3f %% agree  (%d in inlined code)  cpprof %.2f s, llvm %.2f s, addr2line %.2f s  %s" % (
-            os.path.basename(path), len(starts), percent, with_inlines, t_mine, t_llvm, t_addr, kinds or ""))
+        print("%-40s %6d addresses  %7.3f %% agree  (%d in inlined code, %d in stubs)  cpprof %.2f s, llvm %.2f s, addr2line %.2f s  %s" % (
+            os.path.basename(path), len(starts), percent, with_inlines, sum(s in stubs for s in starts), t_mine, t_llvm, t_addr, kinds or ""))
         shown = {}
         for kind, s, m, peers in unlike:
             shown[kind] = shown.get(kind, 0) + 1

@@ -288,13 +288,24 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	return functions;
 }
 
+/* Those with names that say that they do not return, except for the functions from `first` to `behind`. Code
+ * after a call of them is not reached: another function may start there. */
+static void functions_find_noreturn(const struct functions *whole, size_t first, size_t behind,
+				    struct function_starts *ret)
+{
+	for (size_t i = 0; i < whole->n; i++)
+		if ((i < first || i >= behind) && whole->at[i].returns == RETURNS_NEVER &&
+		    noreturn_by_name(whole->at[i].name))
+			vec_push(&ret->list, functions_start_of(&whole->at[i]));
+}
+
 struct functions *functions_piece(const struct functions *whole, uint64_t start, uint64_t end)
 {
 	struct functions *piece = alloc_zero(1, sizeof(*piece));
 	struct functions_private *p = alloc_zero(1, sizeof(*p));
 	size_t first = search_first(i, whole->n, whole->at[i].end > start);
 	size_t behind = search_first(i, whole->n, whole->at[i].start >= end);
-	struct function_starts starts, none = { 0 };
+	struct function_starts starts, others = { 0 };
 
 	*piece = *whole;
 	piece->at = NULL;
@@ -313,9 +324,12 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 			vec_push(&p->text, ((struct text_range){ .start = part.start, .end = part.end }));
 	}
 	functions_begin_facts(piece);
-	functions_starts(whole, first, behind > first ? behind : first, &none, &starts);
+	behind = behind > first ? behind : first;
+	functions_find_noreturn(whole, first, behind, &others);
+	functions_starts(whole, first, behind, &others, &starts);
 	functions_merge(piece, 0, 0, &starts);
 	vec_done(&starts.list);
+	vec_done(&others.list);
 	return piece;
 }
 

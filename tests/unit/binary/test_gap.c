@@ -326,6 +326,41 @@ TEST(an_address_taken_in_the_middle_of_a_function_is_not_a_start)
 	scene_done(&s);
 }
 
+/* A piece of a large file, with a function that ends in a call to one outside of the piece. */
+TEST(a_function_starts_in_a_piece_after_a_call_that_does_not_return)
+{
+	static const uint8_t code[0x110] = {
+		0xe8,           0x0b, 0x00, 0x00, 0x00, /* 1000 call 1010 */
+		0xeb,           0x19,                   /* 1005 jmp 1020 */
+		[0x10] = 0x53,                          /* 1010 a function: push %rbx */
+		0x85,           0xff,                   /* 1011 test %edi, %edi */
+		0x75,           0x02,                   /* 1013 jne 1017 */
+		0x5b,           0xc3,                   /* 1015 pop %rbx; ret */
+		0x0f,           0x1f, 0x40, 0x00,       /* 1017 nop */
+		0xe8,           0xe0, 0x00, 0x00, 0x00, /* 101b call abort */
+		0x55,                                   /* 1020 another function: push %rbp */
+		0x48,           0x89, 0xe5,             /* 1021 mov %rsp, %rbp */
+		0x48,           0x83, 0xec, 0x10,       /* 1024 sub $16, %rsp */
+		0xff,           0xd7,                   /* 1028 call *%rdi */
+		0xc9,           0xc3,                   /* 102a leave; ret */
+		[0x100] = 0xeb, 0xfe,                   /* 1100 abort: jmp . */
+	};
+	struct symbol symbol = { .vaddr = 0x1100, .size = 2, .name = "abort", .type = STT_FUNC };
+	struct symbols symbols = { .at = &symbol, .n = 1 };
+	struct elf_part part = { ".text", TEXT, PF_X | PF_R, { code, sizeof(code) }, 0 };
+	struct images *images = images_new();
+	struct image *image = elf_image(images, "program", EM_X86_64, 0, ELF_WITH_SECTIONS, &part, 1, NULL);
+	struct functions *whole = functions_new(image, &symbols, NULL, NULL),
+			 *piece = functions_piece(whole, 0x1000, 0x1080);
+	uint32_t index = functions_find(piece, 0x102a);
+
+	CHECK(index != FUNCTION_NONE);
+	CHECK_EQ(piece->at[index].start, 0x1020);
+	functions_free(piece);
+	functions_free(whole);
+	images_free(images);
+}
+
 /* A function that jumps into one of several blocks of code of equal size. */
 TEST(an_array_of_code_belongs_to_the_function_that_jumps_into_it)
 {

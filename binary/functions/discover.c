@@ -52,13 +52,19 @@ static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
-/* Is it aligned, or does it begin like a function? */
-static bool discover_may_begin(struct discovery *d, uint64_t vaddr)
+/* Does it begin like a function? */
+static bool discover_begins(struct discovery *d, uint64_t vaddr)
 {
 	struct sketch first;
 
-	return discover_is_aligned(d, vaddr) || (sketch_at(&d->sketches, vaddr, UINT64_MAX, &first) &&
-						 (first.is_prologue || first.is_entry_mark));
+	return sketch_at(&d->sketches, vaddr, UINT64_MAX, &first) &&
+	       (first.is_prologue || first.is_entry_mark);
+}
+
+/* Is it aligned, or does it begin like a function? */
+static bool discover_may_begin(struct discovery *d, uint64_t vaddr)
+{
+	return discover_is_aligned(d, vaddr) || discover_begins(d, vaddr);
 }
 
 /* In no function, or in one whose bounds are only inferred? */
@@ -204,7 +210,8 @@ static void discover_judge_evidence(struct discovery *d, enum evidence what, uin
 	     (discover_is_table_base(d, at) || functions_is_array(d->functions, at))) ||
 	    (d->only_aligned && !discover_is_aligned(d, at)))
 		return;
-	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)))
+	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)) &&
+	    !(d->only_aligned && what == EVIDENCE_POINTED && !discover_begins(d, at)))
 		discover_add(d, at, source);
 }
 
@@ -470,11 +477,16 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	discover_take_finds(&d);
-	for (unsigned any = 0; any < 2; any++) { /* a number may look like an address: those are tried last */
-		d.only_aligned = !any;
-		discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	d.only_aligned = true; /* a number may look like an address: others are tried last */
+	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	discover_take_finds(&d);
+	if (!has_frames) { /* an address inside a function that only pointers lead to is not another one */
+		discover_find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
 		discover_take_finds(&d);
 	}
+	d.only_aligned = false;
+	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
+	discover_take_finds(&d);
 	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: search the gaps before an
 							  entry of a jump table is taken for a function */
 		discover_sweep(&d);

@@ -326,6 +326,41 @@ TEST(an_address_taken_in_the_middle_of_a_function_is_not_a_start)
 	scene_done(&s);
 }
 
+/*
+ * A word of data points to a function, in which the address of its own middle is formed: exceptions are
+ * raised with the address of where. The function saves registers relative to its frame pointer.
+ */
+TEST(an_address_taken_in_a_function_that_only_data_points_to_is_not_a_start)
+{
+	static const uint8_t code[0x50] = {
+		0xc3,                                              /* 1000 ret */
+		[0x20] = 0x55,                                     /* 1020 push %rbp */
+		0x48,          0x89, 0xe5,                         /* 1021 mov %rsp, %rbp */
+		0x48,          0x83, 0xec, 0x20,                   /* 1024 sub $32, %rsp */
+		0x48,          0x89, 0x5d, 0xf8,                   /* 1028 mov %rbx, -8(%rbp) */
+		0x48,          0xbe, 0x39, 0x10, 0, 0, 0, 0, 0, 0, /* 102c movabs $0x1039, %rsi */
+		0xff,          0xd2,                               /* 1036 call *%rdx */
+		0x90,                                              /* 1038 nop */
+		0xbf,          1,    0,    0,    0,                /* 1039 mov $1, %edi */
+		0xff,          0xd7,                               /* 103e call *%rdi */
+		0x48,          0x8b, 0x5d, 0xf8,                   /* 1040 mov -8(%rbp), %rbx */
+		0xc9,          0xc3,                               /* 1044 leave; ret */
+	};
+	static const uint64_t pointer = 0x1020;
+	struct elf_part parts[] = {
+		{ ".text", TEXT, PF_X | PF_R, { code, sizeof(code) }, 0 },
+		{ ".data", 0x20000, PF_R | PF_W, { (const uint8_t *)&pointer, sizeof(pointer) }, 0 }
+	};
+	struct scene s = { .images = images_new() };
+	struct image *image = elf_image(s.images, "program", EM_X86_64, 0, ELF_WITH_SECTIONS, parts, 2, NULL);
+
+	image->elf_type = ET_EXEC;
+	s.functions = functions_new(image, NULL, NULL, NULL);
+	CHECK_EQ(start_at(&s, 0x1038), 0x1020);
+	CHECK_EQ(start_at(&s, 0x1040), 0x1020);
+	scene_done(&s);
+}
+
 /* A piece of a large file, with a function that ends in a call to one outside of the piece. */
 TEST(a_function_starts_in_a_piece_after_a_call_that_does_not_return)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Common declarations of walk.c (the loop), look.c (looking up a pc and checking a step), walk_plain.c (the
- * fast path), walk_entry.c, walk_start.c and walk_exec.c.
+ * fast path), walk_entry.c, walk_find.c, walk_probe.c, walk_start.c and walk_exec.c.
  */
 #pragma once
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * walk_probe: what the kernel's probes (uprobes, uretprobes) change in a thread: return addresses are
+ * replaced, and the thread executes code that the kernel has mapped into the process.
+ */
+#include "unwinder/walk_private.h"
+
+/* Of all candidates for the return address, the only one that follows a call which leads here. */
+static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
+{
+	struct walker *walker = walk->walker;
+	struct callee callee = { walk->here.image, walk->here.place.function };
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < walk->sample->n_hidden; i++) {
+		const struct hidden_return *it = &walk->sample->hidden[i];
+		if (!it->is_maybe || it->stack != stack || it->address == walk->here.pc)
+			continue;
+		struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, it->address, true);
+		if (caller->place.is_trampoline || walk_judge(walker, &callee, caller) == VERDICT_INVALID)
+			continue;
+		*ra = it->address;
+		n++;
+	}
+	return n == 1;
+}
+
+bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
+{
+	uint64_t stack = cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0), chosen;
+
+	for (uint32_t i = 0; i < walk->sample->n_hidden; i++)
+		if (walk->sample->hidden[i].stack == stack && !walk->sample->hidden[i].is_maybe) {
+			*ra = walk->sample->hidden[i].address;
+			return true;
+		}
+	if (!walk_choose(walk, stack, &chosen))
+		return false;
+	*ra = chosen;
+	return true;
+}
+
+/*
+ * x86-64, since Linux 6.11: the kernel's code at its return address saves three registers, makes a system
+ * call, and returns through a word that the call has written over the first of them. By offset in that code.
+ */
+#define PROBE_SAVES 3
+#define PROBE_CALLED 13
+#define PROBE_POPPED 15
+#define PROBE_RETURNS 16
+
+/* Is the pc in the kernel's page for probes? Other trampolines are in files. */
+static bool walk_is_at_probe(const struct walk *walk)
+{
+	return walk->here.place.is_trampoline &&
+	       images_peek(walk->walker->images, walk->here.image)->kind == IMAGE_UNKNOWN;
+}
+
+/* If the system call is over: the offset of that word from sp. False if it is not. */
+static bool walk_find_probe_word(const struct walk *walk, uint64_t *ret_distance)
+{
+	uint64_t at = walk->here.pc - walk->here.bias;
+
+	*ret_distance = at == PROBE_CALLED ? 16 : at == PROBE_POPPED ? 8 : 0;
+	return walk->walker->isa->call_pushes_ra && walk_is_at_probe(walk) &&
+	       (at == PROBE_CALLED || at == PROBE_POPPED || at == PROBE_RETURNS);
+}
+
+/* sp as the function left it, after its return. */
+static void walk_restore_sp(const struct walk *walk, uint64_t sp)
+{
+	struct cursor *cursor = &walk->walker->cursor;
+
+	cursor_attempt(cursor);
+	cursor_inherit(cursor, UINT64_MAX);
+	cursor_give(cursor, walk->walker->isa->sp, sp);
+	cursor_advance(cursor);
+}
+
+bool walk_leave_probe(struct walk *walk, uint64_t *pc)
+{
+	const struct isa *isa = walk->walker->isa;
+	bool is_probe = walk_is_at_probe(walk);
+	uint64_t sp, word, distance, popped = isa->call_pushes_ra ? sizeof(uint64_t) : 0;
+
+	if ((walk->here.is_mapped && !is_probe) || !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
+		return false;
+	for (uint64_t i = 0; walk->sample->n_hidden && i <= (is_probe && popped ? PROBE_SAVES : 0); i++) {
+		const struct hidden_return *last = &walk->sample->hidden[0];
+		if (last->stack != sp + i * sizeof(uint64_t) - popped)
+			continue;
+		*pc = last->address;
+		walk->is_interrupted = false;
+		walk_restore_sp(walk, sp + i * sizeof(uint64_t));
+		return true;
+	}
+	if (!walk_find_probe_word(walk, &distance) ||
+	    cursor_read(&walk->walker->cursor, sp + distance, sizeof(word), &word) != MEMORY_OK)
+		return false;
+	*pc = word;
+	walk->is_interrupted = false;
+	walk_restore_sp(walk, sp + distance + popped);
+	return true;
+}

@@ -74,6 +74,8 @@ struct sample {
 	bool has_frame_chain;  /* user_pc was unwound by frame pointers */
 	struct bytes branches; /* branches taken before it: {u64 from, to, flags} each, newest first; only in
 				  files */
+	bool is_after_break;   /* pc is behind a breakpoint instruction that has just trapped ... */
+	bool is_at_break;      /* ... and at another one */
 	const struct hidden_return *hidden; /* innermost first, followed by candidates */
 	uint32_t n_hidden;
 	struct {

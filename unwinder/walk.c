@@ -448,6 +448,7 @@ void walk_sample(struct walker *walker, struct space *space, const struct event 
 	pc_table_limit(&walker->pcs);
 	code_pages_tick(walker->code, event->time_ns);
 	pc_table_fetch_slot(&walker->pcs, walker->next.pid, walker->next.pc);
+	pc = walk_undo_break(&walk, pc);
 	walk.here = *walk_look(walker, space, event->pid, pc, sample->callee != 0);
 	bool has_left = walk_leave_probe(&walk, &pc), is_plain = !has_left && !sample->n_hidden;
 	if (has_left)

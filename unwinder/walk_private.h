@@ -36,6 +36,8 @@ void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_
 /* The true return address of the frame with this CFA, if the kernel has replaced it for a return probe and it
  * is known. */
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
+/* The pc of the sample; if that is behind the breakpoint of a probe, the pc of the probed instruction. */
+uint64_t walk_undo_break(const struct walk *walk, uint64_t pc);
 /* For a function that has just returned to the kernel's page for return probes: its true return address. */
 bool walk_leave_probe(struct walk *walk, uint64_t *pc);
 

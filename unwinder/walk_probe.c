@@ -5,6 +5,27 @@
  */
 #include "unwinder/walk_private.h"
 
+#define BREAKPOINT_X86 0xcc /* one byte */
+
+/*
+ * The breakpoint of a probe is in memory, but not in the file: there it may be the program's own, or padding
+ * before a function whose probe was hit, to which the kernel has already set pc back.
+ */
+uint64_t walk_undo_break(const struct walk *walk, uint64_t pc)
+{
+	struct walker *walker = walk->walker;
+
+	if (!walk->sample->is_after_break)
+		return pc;
+	const struct pc_entry *entry = walk_look(walker, walk->space, walk->pid, pc - 1, false);
+	const struct image *image = entry->is_mapped ? images_get(walker->images, entry->image) : NULL;
+	struct bytes code = image ? image_bytes(image, entry->pc - entry->bias) : (struct bytes){ 0 };
+	if (!code.len || code.at[0] == BREAKPOINT_X86)
+		return pc;
+	/* If both addresses are probed, it is not known which. */
+	return walk->sample->is_at_break && (code.len < 2 || code.at[1] != BREAKPOINT_X86) ? pc : pc - 1;
+}
+
 /* Of all candidates for the return address, the only one that follows a call which leads here. */
 static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 {

@@ -407,7 +407,7 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 	struct range stack = whole.frames;
 	if (!is_call) {
 		note_seen(loop.thread, &whole);
-		write_probes(context, sp, has_regs && !pc);
+		write_probes(context, has_regs, sp, pc);
 	}
 	if (!stack.end)
 		return 0;

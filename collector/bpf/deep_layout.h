@@ -12,6 +12,7 @@
 #define DEEP_MAGIC_OUTLINE 0x01656e696c707063ull /* "cpline" and a version */
 #define DEEP_MAGIC_HIDDEN 0x0164656469687063ull  /* "cphided" and a version */
 #define DEEP_MAGIC_STEPPED 0x0170657473707063ull /* "cpstep" and a version */
+#define DEEP_MAGIC_TRAPPED 0x0170617274707063ull /* "cptrap" and a version */
 #define DEEP_MAGIC_NEARBY 0x017261656e707063ull  /* "cpnear" and a version */
 #define DEEP_MAGIC_TAIL 0x016c696174707063ull    /* "cptail" and a version */
 #define DEEP_HIDDEN_MAX 64                       /* the kernel hides at most this many per thread */
@@ -71,6 +72,15 @@ struct deep_nearby {
 struct deep_stepped {
 	__u64 magic, sp;
 	__u64 copy, place; /* where the copy is; where the instruction belongs */
+};
+
+/*
+ * x86-64: the thread has executed a breakpoint, and pc is behind it. If it is that of a probe, the kernel
+ * sets pc back when it has found the probe. Also written before the sample.
+ */
+struct deep_trapped {
+	__u64 magic, sp;
+	__u64 has_next; /* there is a breakpoint at pc, too */
 };
 
 /*

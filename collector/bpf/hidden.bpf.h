@@ -118,16 +118,83 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
 	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
 }
 
-/* Usually there is nothing to do, because the process has no probes. in_kernel: the context has the registers
- * of the kernel. */
-static __always_inline void write_probes(void *context, __u64 sp, int in_kernel)
+/* ---- breakpoints of x86-64 ---------------------------------------------------------------------------- */
+
+#define ORIG_AX_X86 15
+#define IP_X86 16
+#define SS_X86 20
+#define BREAKPOINT_X86 0xcc
+#define BREAKPOINT_VECTOR 3
+#define N_EXCEPTIONS 32
+#define GATE_BYTES 16
+/* Where Linux maps the interrupt descriptor table, since 4.15: its gates have the kernel's entry points. */
+#define GATES 0xfffffe0000000000ull
+/* FRED, which replaces the table in newer processors: what the word with ss says about the event. */
+#define FRED_VECTOR(word) ((word) >> 32 & 0xff)
+#define FRED_TYPE(word) ((word) >> 48 & 15)
+#define FRED_SOFTWARE_EXCEPTION 6
+
+/* State of the search for the entry point that contains an address: the last one before it. */
+struct gate_loop {
+	__u64 address, start, number;
+};
+
+static long look_at_gate(__u64 index, struct gate_loop *loop)
+{
+	__u64 gate = GATES + GATE_BYTES * index, low = read_kernel(gate), high = read_kernel(gate + 8);
+	__u64 start = (low & 0xffff) | low >> 48 << 16 | high << 32;
+
+	if (start <= loop->address && start > loop->start) {
+		loop->start = start;
+		loop->number = index;
+	}
+	return 0;
+}
+
+/* Has a breakpoint brought the thread into the kernel? Below the registers that an entry point saves is the
+ * address to which the function that it calls returns. */
+static __always_inline int is_in_breakpoint(__u64 regs)
+{
+	struct gate_loop loop = { .address = read_kernel(regs - 8) };
+	__u64 word = read_kernel(regs + 8 * SS_X86);
+
+	if (FRED_VECTOR(word) == BREAKPOINT_VECTOR && FRED_TYPE(word) == FRED_SOFTWARE_EXCEPTION)
+		return 1;
+	bpf_loop(N_EXCEPTIONS, look_at_gate, &loop, 0);
+	return loop.number == BREAKPOINT_VECTOR;
+}
+
+static __always_inline int has_breakpoint(__u64 pc)
+{
+	__u8 byte = 0;
+
+	return !bpf_probe_read_user(&byte, sizeof(byte), (void *)pc) && byte == BREAKPOINT_X86;
+}
+
+static __always_inline void write_trapped(void *context, __u64 sp)
+{
+	struct deep_trapped record = { .magic = DEEP_MAGIC_TRAPPED, .sp = sp };
+	const __u64 *regs = entry_registers();
+	__u64 pc = regs[IP_X86];
+
+	if (regs[ORIG_AX_X86] != -1ull || !has_breakpoint(pc - 1) || !is_in_breakpoint((__u64)regs))
+		return; /* most often, it is a system call */
+	record.has_next = has_breakpoint(pc);
+	bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, &record, sizeof(record));
+}
+
+/* Usually there is nothing to do, because the process has no probes. pc: 0 if the kernel had been entered;
+ * then the context has the registers of the kernel, if it has any. */
+static __always_inline void write_probes(void *context, int has_regs, __u64 sp, __u64 pc)
 {
 	__u64 task = read_task(options.members.probed);
 
+	if (options.is_x86 && !pc)
+		write_trapped(context, sp); /* perhaps the first one of the thread */
 	if (!task)
 		return;
 	write_hidden(context, sp, task);
 	write_stepped(context, sp, task);
-	if (in_kernel && is_in_between(sp, task))
+	if (has_regs && !pc && is_in_between(sp, task))
 		write_nearby(context, sp);
 }

@@ -71,6 +71,9 @@ struct deep_stacks {
 	/* A copied instruction, for the next sample; magic 0 = none. */
 	pid_t stepped_tid;
 	struct deep_stepped stepped;
+	/* A breakpoint, likewise. */
+	pid_t trapped_tid;
+	struct deep_trapped trapped;
 };
 
 struct deep_stacks *deep_stacks_new(void)
@@ -268,6 +271,14 @@ static void deep_take_stepped(struct deep_stacks *stacks, pid_t tid, struct read
 	stacks->stepped.magic = r->failed ? 0 : DEEP_MAGIC_STEPPED;
 }
 
+static void deep_take_trapped(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	stacks->trapped_tid = tid;
+	stacks->trapped.sp = read_u64(r);
+	stacks->trapped.has_next = read_u64(r);
+	stacks->trapped.magic = r->failed ? 0 : DEEP_MAGIC_TRAPPED;
+}
+
 static void deep_take_tail(struct deep_stacks *stacks, pid_t tid, struct reader *r)
 {
 	stacks->tail_tid = tid;
@@ -292,6 +303,8 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_hidden(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_STEPPED)
 		deep_take_stepped(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_TRAPPED)
+		deep_take_trapped(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_NEARBY)
 		deep_take_nearby(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_TAIL)
@@ -365,6 +378,17 @@ static void deep_join_stepped(struct deep_stacks *stacks, pid_t tid, const struc
 				(struct hidden_return){ it.sp, top + it.place - it.copy, false });
 }
 
+static void deep_join_trapped(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			      struct sample *sample)
+{
+	const struct deep_trapped it = stacks->trapped;
+
+	stacks->trapped.magic = 0;
+	sample->is_after_break = it.magic && tid == stacks->trapped_tid &&
+				 regs_known(&sample->regs, isa->sp) && sample->regs.value[isa->sp] == it.sp;
+	sample->is_at_break = sample->is_after_break && it.has_next;
+}
+
 /* A snapshot that ends within the tail, where the kernel gave up, is completed. */
 static void deep_join_tail(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
 			   struct sample *sample)
@@ -397,6 +421,7 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 	if (stacks->tail_len)
 		deep_join_tail(stacks, tid, isa, sample);
 	deep_join_stepped(stacks, tid, isa, sample);
+	deep_join_trapped(stacks, tid, isa, sample);
 	if (stacks->n_nearby)
 		deep_join_nearby(stacks, tid, isa, sample);
 	vec_clear(&stacks->hashes); /* an outline is valid for one sample */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Effects of other tools' probes: samples taken in the out-of-line copy of a probed instruction. */
+/* Effects of other tools' probes: samples taken in the out-of-line copy of a probed instruction, or when its
+ * breakpoint has trapped. */
 #include "collector/deep/deep_stack.h"
 
 #include <string.h>
@@ -78,6 +79,32 @@ TEST(deep_stack_a_truncated_record_of_a_copy_is_ignored)
 	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, sizeof(record) });
 	deep_stacks_join(stacks, 7, isa, &sample);
 	CHECK_EQ(sample.regs.value[isa->pc], COPY);
+	deep_stacks_free(stacks);
+}
+
+static struct sample join_trapped(struct deep_stacks *stacks, const uint64_t *record, size_t n, uint64_t sp)
+{
+	const struct isa *isa = &isa_x86_64;
+	struct sample sample = { .regs = { .known = 1ull << isa->sp | 1ull << isa->pc } };
+
+	sample.regs.value[isa->sp] = sp;
+	deep_stacks_take(stacks, 7, (struct bytes){ (const uint8_t *)record, n * sizeof(*record) });
+	deep_stacks_join(stacks, 7, isa, &sample);
+	return sample;
+}
+
+TEST(deep_stack_a_sample_says_whether_a_breakpoint_has_trapped)
+{
+	const uint64_t alone[] = { DEEP_MAGIC_TRAPPED, SP, 0 }, two[] = { DEEP_MAGIC_TRAPPED, SP, 1 };
+	struct deep_stacks *stacks = deep_stacks_new();
+
+	struct sample sample = join_trapped(stacks, alone, 3, SP);
+	CHECK(sample.is_after_break && !sample.is_at_break);
+	sample = join_trapped(stacks, two, 3, SP);
+	CHECK(sample.is_after_break && sample.is_at_break);
+	CHECK(!join_trapped(stacks, alone, 0, SP).is_after_break); /* valid for one sample */
+	CHECK(!join_trapped(stacks, alone, 3, SP + 8).is_after_break);
+	CHECK(!join_trapped(stacks, alone, 2, SP).is_after_break); /* truncated */
 	deep_stacks_free(stacks);
 }
 

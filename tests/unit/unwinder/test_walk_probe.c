@@ -118,3 +118,39 @@ TEST(walk_ends_in_the_trampoline_without_the_return_address)
 	CHECK_END(&s, STACK_NO_IMAGE, 1);
 	scene_done(&s);
 }
+
+/* The innermost frame of a sample that was taken behind a breakpoint. */
+static uint64_t after_break(uint64_t vaddr, bool is_at_break)
+{
+	struct scene s = scene();
+
+	s.event.sample.is_after_break = true;
+	s.event.sample.is_at_break = is_at_break;
+	WALK(&s, vaddr, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0);
+	vaddr = s.stack.frames.at[0].vaddr;
+	scene_done(&s);
+	return vaddr;
+}
+
+/* The kernel has not set pc back yet. */
+TEST(walk_starts_at_the_instruction_whose_probe_has_trapped)
+{
+	struct scene s = scene();
+
+	WALK(&s, LEAF_ENDS + 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0);
+	CHECK(s.stack.end != STACK_COMPLETE); /* behind the function */
+	s.event.sample.is_after_break = true;
+	WALK(&s, LEAF_ENDS + 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[0].vaddr, LEAF_ENDS);
+	scene_done(&s);
+}
+
+TEST(walk_distinguishes_breakpoints_of_probes_from_those_in_the_file)
+{
+	CHECK_EQ(after_break(PADDED, true), PADDED); /* probed; the kernel has set pc back */
+	CHECK_EQ(after_break(PADDED, false), PADDED);
+	CHECK_EQ(after_break(PADDED_ENDS, true), PADDED_ENDS - 1);
+	CHECK_EQ(after_break(LEAF + 1, false), LEAF);
+	CHECK_EQ(after_break(LEAF + 1, true), LEAF + 1); /* either of two probes: pc is not changed */
+}

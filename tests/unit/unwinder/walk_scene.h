@@ -36,6 +36,8 @@ enum {
 	SHORT = 0x1e00,   /* its unwind entry omits that rbx is popped */
 	SHORT_ENDS = 0x1e03,
 	SHORT_CALLER_CALLS = 0x1f06,
+	PADDED = 0x1f40, /* between breakpoints */
+	PADDED_ENDS = 0x1f43,
 };
 
 struct scene scene_of(const struct unwinder_options *options);

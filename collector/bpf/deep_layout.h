@@ -98,7 +98,7 @@ struct deep_members {
 	__u32 storage;              /* of the task: the address of its thread-local storage */
 	__u32 first_stack;          /* of an mm_struct: where the first stack's frames end */
 	__u32 probed;               /* of the task: its uprobe_task */
-	__u32 instances;            /* of the uprobe_task */
+	__u32 instances, ended;     /* of the uprobe_task: its return_instances, and those kept for reuse */
 	__u32 stack, address, next; /* of a return_instance */
 	__u32 copy, place;          /* of the uprobe_task */
 	__u32 space, probes, own; /* of the task, its mm_struct; of that; of its xol_area: where the kernel's

@@ -5,30 +5,69 @@
  */
 #pragma once
 
+#define IP_X86 16
+#define TRAMPOLINE_X86 32 /* bytes: more than the code to which probed calls return */
+#define TRAMPOLINE_SAVES 3
+
+/* The kernel's page for probes in the address space of the thread: a function whose return is probed returns
+ * to its start. 0 if there is none. */
+static __always_inline __u64 probes_page(void)
+{
+	__u64 space = read_task(options.members.space),
+	      page = space && options.members.own ? read_kernel(space + options.members.probes) : 0;
+
+	return page ? read_kernel(page + options.members.own) : 0;
+}
+
+/*
+ * x86-64: the system call at that address takes a call off the list, and only at its end writes the true
+ * return address to the stack. Until then, the call is the first of those kept for reuse (since Linux 6.14).
+ * Returns the kernel's record of it, or 0.
+ */
+static __always_inline __u64 find_ended(__u64 sp, __u64 task)
+{
+	__u64 page, ended;
+
+	if (!options.is_x86 || !options.members.ended || !(page = probes_page()) ||
+	    entry_registers()[IP_X86] - page >= TRAMPOLINE_X86)
+		return 0;
+	ended = read_kernel(task + options.members.ended);
+	return ended && read_kernel(ended + options.members.stack) == sp + 8 * (TRAMPOLINE_SAVES - 1) ? ended
+												      : 0;
+}
+
 /* State of the loop over the probed calls of a thread. */
 struct hidden_loop {
 	__u64 it, n; /* the kernel's record of the next one; how many were read */
+	__u64 ended; /* the record of the first one, if that is not on the list; 0 = it is */
 };
 
 static long note_hidden(__u64 index, struct hidden_loop *loop)
 {
 	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
+	__u64 it = loop->ended ? loop->ended : loop->it;
 
-	if (!loop->it || !record || index >= DEEP_HIDDEN_MAX)
+	if (!it || !record || index >= DEEP_HIDDEN_MAX)
 		return 1;
-	record->of[index].stack = read_kernel(loop->it + options.members.stack);
-	record->of[index].address = read_kernel(loop->it + options.members.address);
-	loop->it = read_kernel(loop->it + options.members.next);
+	record->of[index].stack = read_kernel(it + options.members.stack);
+	record->of[index].address = read_kernel(it + options.members.address);
+	if (!loop->ended)
+		loop->it = read_kernel(it + options.members.next);
+	loop->ended = 0;
 	loop->n = index + 1;
 	return 0;
 }
 
-static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
+static __always_inline void write_hidden(void *context, __u64 sp, __u64 pc, __u64 task)
 {
-	struct hidden_loop loop = { .it = options.members.next ? read_kernel(task + options.members.instances)
-							       : 0 };
+	struct hidden_loop loop = { 0 };
 
-	if (!loop.it)
+	if (!options.members.next)
+		return;
+	loop.it = read_kernel(task + options.members.instances);
+	if (!pc)
+		loop.ended = find_ended(sp, task);
+	if (!loop.it && !loop.ended)
 		return;
 	bpf_loop(DEEP_HIDDEN_MAX, note_hidden, &loop, 0);
 	struct deep_hidden *record = bpf_map_lookup_elem(&cpprof_hidden, &zero);
@@ -46,19 +85,16 @@ static __always_inline void write_hidden(void *context, __u64 sp, __u64 task)
  * true one? */
 static __always_inline int is_in_between(__u64 sp, __u64 task)
 {
-	__u64 ra = 0, own, last;
+	__u64 ra = 0, own = probes_page(), last;
 
-	if (!options.members.own)
+	if (!own)
 		return 0;
-	own = read_task(options.members.space);
-	own = read_kernel(own + options.members.probes);
-	own = own ? read_kernel(own + options.members.own) : 0;
 	if (options.is_x86)
 		bpf_probe_read_user(&ra, sizeof(ra), (void *)sp);
 	else
 		ra = entry_registers()[30];
 	last = read_kernel(task + options.members.instances);
-	return own && ra == own && (!last || read_kernel(last + options.members.stack) != sp);
+	return ra == own && (!last || read_kernel(last + options.members.stack) != sp);
 }
 
 static __always_inline void copy_registers(void *context, struct deep_nearby *record)
@@ -121,7 +157,6 @@ static __always_inline void write_stepped(void *context, __u64 sp, __u64 task)
 /* ---- breakpoints of x86-64 ---------------------------------------------------------------------------- */
 
 #define ORIG_AX_X86 15
-#define IP_X86 16
 #define SS_X86 20
 #define BREAKPOINT_X86 0xcc
 #define BREAKPOINT_VECTOR 3
@@ -193,7 +228,7 @@ static __always_inline void write_probes(void *context, int has_regs, __u64 sp, 
 		write_trapped(context, sp); /* perhaps the first one of the thread */
 	if (!task)
 		return;
-	write_hidden(context, sp, task);
+	write_hidden(context, sp, pc, task);
 	write_stepped(context, sp, task);
 	if (has_regs && !pc && is_in_between(sp, task))
 		write_nearby(context, sp);

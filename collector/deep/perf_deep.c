@@ -48,11 +48,12 @@ static void deep_find_members(const struct isa *isa, struct deep_members *ret)
 					   { .structure = "xol_area", .name = "vaddr" },
 					   { .structure = "task_struct", .name = "utask" },
 					   { .structure = "mm_struct", .name = "start_stack" },
+					   { .structure = "uprobe_task", .name = "ri_pool" },
 					   { .structure = "task_struct", .name = "thread" },
 					   { .structure = "thread_struct", .name = storage } };
-	uint32_t *to[] = { &ret->instances, &ret->stack,  &ret->address,    &ret->next,
-			   &ret->copy,      &ret->place,  &ret->space,      &ret->probes,
-			   &ret->own,       &ret->probed, &ret->first_stack };
+	uint32_t *to[] = { &ret->instances, &ret->stack,  &ret->address,     &ret->next,
+			   &ret->copy,      &ret->place,  &ret->space,       &ret->probes,
+			   &ret->own,       &ret->probed, &ret->first_stack, &ret->ended };
 
 	kernel_types_find(members, ARRAY_LEN(members));
 	for (size_t i = 0; i < ARRAY_LEN(to); i++)

@@ -30,6 +30,16 @@ void cursor_note_into(struct cursor *cursor, struct cursor_log *log)
 	log->reg = REG_NONE;
 }
 
+void cursor_look_ahead(const struct cursor *cursor, struct cursor *ret)
+{
+	ret->private_.memory = cursor->private_.memory;
+	ret->private_.log = NULL;
+	ret->private_.frame = &ret->private_.sets[0];
+	ret->private_.caller = &ret->private_.sets[1];
+	*ret->private_.frame = *cursor->private_.caller;
+	ret->private_.caller->known = 0;
+}
+
 uint64_t cursor_reach(const struct cursor *cursor)
 {
 	return cursor->private_.memory.reach;

@@ -202,6 +202,10 @@ static inline void cursor_advance(struct cursor *cursor)
 	cursor_count_frame(cursor);
 }
 
+/* A cursor at the caller of the frame, as the attempt has set its registers, for a look at the next step. It
+ * records nothing: only for walks that nothing is taken from later. */
+void cursor_look_ahead(const struct cursor *cursor, struct cursor *ret);
+
 /* Combines values of registers into one number: a difference in a single register makes a different number.
  */
 static inline uint64_t cursor_mix(unsigned reg, uint64_t value)

@@ -26,7 +26,49 @@ uint64_t walk_undo_break(const struct walk *walk, uint64_t pc)
 	return walk->sample->is_at_break && (code.len < 2 || code.at[1] != BREAKPOINT_X86) ? pc : pc - 1;
 }
 
-/* Of all candidates for the return address, the only one that follows a call which leads here. */
+/* The address that the kernel has recorded for the function that was entered with this sp. */
+static bool walk_find_hidden(const struct walk *walk, uint64_t stack, uint64_t *ra)
+{
+	for (uint32_t i = 0; i < walk->sample->n_hidden; i++)
+		if (walk->sample->hidden[i].stack == stack && !walk->sample->hidden[i].is_maybe) {
+			*ra = walk->sample->hidden[i].address;
+			return true;
+		}
+	return false;
+}
+
+static uint64_t walk_entry_sp(const struct walk *walk, uint64_t cfa)
+{
+	return cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0);
+}
+
+/* Is it impossible that the frame is called from here, because this caller's own frame would not lead to a
+ * call of it? False if that cannot be shown. */
+static bool walk_is_dead_end(const struct walk *walk, const struct pc_entry *caller)
+{
+	struct walker *walker = walk->walker;
+	uint32_t recipe = caller->place.recipes.recipe[0];
+	struct cursor cursor;
+	struct step_input input = { .isa = walker->isa,
+				    .recipes = knowledge_recipes(walker->knowledge),
+				    .cursor = &cursor,
+				    .bias = caller->bias };
+	struct step_result step;
+
+	cursor_look_ahead(&walker->cursor, &cursor);
+	if (caller->place.is_root || recipe == RECIPE_NONE || step_apply(&input, recipe, &step) != STEP_OK)
+		return false;
+	struct callee callee = { caller->image, caller->place.function };
+	struct pc_entry *next = walk_look(walker, walk->space, walk->pid, step.ra, true);
+	if (next->place.is_trampoline && walk_find_hidden(walk, walk_entry_sp(walk, step.cfa), &step.ra))
+		next = walk_look(walker, walk->space, walk->pid, step.ra, true);
+	return walk_judge(walker, &callee, next) == VERDICT_INVALID;
+}
+
+/*
+ * Of all candidates for the return address, the only one that follows a call which leads here. There may be
+ * old ones among them, of earlier calls of the same function.
+ */
 static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 {
 	struct walker *walker = walk->walker;
@@ -38,7 +80,8 @@ static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 		if (!it->is_maybe || it->stack != stack || it->address == walk->here.pc)
 			continue;
 		struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, it->address, true);
-		if (caller->place.is_trampoline || walk_judge(walker, &callee, caller) == VERDICT_INVALID)
+		if (caller->place.is_trampoline || walk_judge(walker, &callee, caller) == VERDICT_INVALID ||
+		    walk_is_dead_end(walk, caller))
 			continue;
 		*ra = it->address;
 		n++;
@@ -48,13 +91,10 @@ static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
 {
-	uint64_t stack = cfa - (walk->walker->isa->call_pushes_ra ? sizeof(uint64_t) : 0), chosen;
+	uint64_t stack = walk_entry_sp(walk, cfa), chosen;
 
-	for (uint32_t i = 0; i < walk->sample->n_hidden; i++)
-		if (walk->sample->hidden[i].stack == stack && !walk->sample->hidden[i].is_maybe) {
-			*ra = walk->sample->hidden[i].address;
-			return true;
-		}
+	if (walk_find_hidden(walk, stack, ra))
+		return true;
 	if (!walk_choose(walk, stack, &chosen))
 		return false;
 	*ra = chosen;

@@ -56,10 +56,13 @@ TEST(walk_uses_the_only_candidate_that_follows_a_call_of_this_function)
 	/* Only at the entry of a function. */
 	WALK(&s, LEAF + 2, 1, PROBES, 2, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
-	/* A second candidate, through a tail call: ambiguous. */
+	/* A second candidate, through a tail call: ambiguous if the frames of both lead to calls. */
 	s.event.sample.n_hidden = 7;
-	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	WALK(&s, LEAF, PROBES, BIAS + THREAD_CALLS, PROBES, 0);
 	CHECK_END(&s, STACK_NO_IMAGE, 2);
+	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
 	/* No candidate. */
 	s.event.sample.n_hidden = 4;
 	WALK(&s, LEAF, PROBES, 2, PROBES, 0);

@@ -313,7 +313,8 @@ struct answer knowledge_ask(struct knowledge *knowledge, enum question question,
 	answer.place = (struct place){ .recipes = { { RECIPE_NONE, RECIPE_NONE } },
 				       .function = VADDR_NONE,
 				       .call = CALL_UNKNOWN,
-				       .is_trampoline = known && template_is_uprobes(known) };
+				       .is_trampoline = known && (template_is_uprobes(known) ||
+								  template_is_uprobes_call(known)) };
 	if (code)
 		knowledge_ask_code(knowledge, question, code, a, b, &answer);
 	return answer;

@@ -117,6 +117,11 @@ bool template_is_uprobes(const struct image *image)
 	return image->kind == IMAGE_UNKNOWN && strcmp(image->path, "[uprobes]") == 0;
 }
 
+bool template_is_uprobes_call(const struct image *image)
+{
+	return image->kind == IMAGE_UNKNOWN && strcmp(image->path, "[uprobes-trampoline]") == 0;
+}
+
 /* ---- frame pointers ----------------------------------------------------------------------------- */
 
 uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes)

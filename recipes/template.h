@@ -19,6 +19,9 @@ uint32_t template_signal(const struct image *image, const struct isa *isa, uint6
  * Only the kernel knows the true return address, so the stack ends there.
  */
 bool template_is_uprobes(const struct image *image);
+/* Is this a page of the kernel's that a probed nop calls? x86-64, since Linux 6.18: the kernel replaces a nop
+ * of five bytes by the call. */
+bool template_is_uprobes_call(const struct image *image);
 /* The recipe that follows the frame pointer: always a guess. */
 uint32_t template_frame_pointer(const struct isa *isa, struct recipes *recipes);
 

@@ -38,7 +38,8 @@ void walk_note_elsewhere(struct walk *walk, const struct recipe *recipe, uint64_
 bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra);
 /* The pc of the sample; if that is behind the breakpoint of a probe, the pc of the probed instruction. */
 uint64_t walk_undo_break(const struct walk *walk, uint64_t pc);
-/* For a function that has just returned to the kernel's page for return probes: its true return address. */
+/* In the kernel's code for probes: where that was called, or where the function that has returned to it was.
+ */
 bool walk_leave_probe(struct walk *walk, uint64_t *pc);
 
 /* What is known about a pc. The entry does not move until the next walk. */

@@ -3,6 +3,7 @@
  * walk_probe: what the kernel's probes (uprobes, uretprobes) change in a thread: return addresses are
  * replaced, and the thread executes code that the kernel has mapped into the process.
  */
+#include "recipes/template.h"
 #include "unwinder/walk_private.h"
 
 #define BREAKPOINT_X86 0xcc /* one byte */
@@ -110,11 +111,11 @@ bool walk_uncover(const struct walk *walk, uint64_t cfa, uint64_t *ra)
 #define PROBE_POPPED 15
 #define PROBE_RETURNS 16
 
-/* Is the pc in the kernel's page for probes? Other trampolines are in files. */
+/* Is the pc in the kernel's page for probes? */
 static bool walk_is_at_probe(const struct walk *walk)
 {
 	return walk->here.place.is_trampoline &&
-	       images_peek(walk->walker->images, walk->here.image)->kind == IMAGE_UNKNOWN;
+	       template_is_uprobes(images_peek(walk->walker->images, walk->here.image));
 }
 
 /* If the system call is over: the offset of that word from sp. False if it is not. */
@@ -125,6 +126,24 @@ static bool walk_find_probe_word(const struct walk *walk, uint64_t *ret_distance
 	*ret_distance = at == PROBE_CALLED ? 16 : at == PROBE_POPPED ? 8 : 0;
 	return walk->walker->isa->call_pushes_ra && walk_is_at_probe(walk) &&
 	       (at == PROBE_CALLED || at == PROBE_POPPED || at == PROBE_RETURNS);
+}
+
+/*
+ * x86-64, since Linux 6.18: the code that a probed nop calls saves three registers, makes a system call,
+ * restores them and returns. How many are on the stack, by offset in that code.
+ */
+static const uint8_t call_saves[] = { 0, 1, 1, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 1, 0 };
+
+/* In that code: the offset of the return address from sp. False if it is elsewhere. */
+static bool walk_find_nop_word(const struct walk *walk, uint64_t *ret_distance)
+{
+	uint64_t at = walk->here.pc - walk->here.bias;
+
+	if (!walk->here.place.is_trampoline || at >= sizeof(call_saves) ||
+	    !template_is_uprobes_call(images_peek(walk->walker->images, walk->here.image)))
+		return false;
+	*ret_distance = sizeof(uint64_t) * call_saves[at];
+	return true;
 }
 
 /* sp as the function left it, after its return. */
@@ -141,12 +160,14 @@ static void walk_restore_sp(const struct walk *walk, uint64_t sp)
 bool walk_leave_probe(struct walk *walk, uint64_t *pc)
 {
 	const struct isa *isa = walk->walker->isa;
-	bool is_probe = walk_is_at_probe(walk);
 	uint64_t sp, word, distance, popped = isa->call_pushes_ra ? sizeof(uint64_t) : 0;
+	bool is_probe = walk_is_at_probe(walk), is_nop = walk_find_nop_word(walk, &distance);
 
-	if ((walk->here.is_mapped && !is_probe) || !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
+	if ((walk->here.is_mapped && !is_probe && !is_nop) ||
+	    !cursor_reg(&walk->walker->cursor, isa->sp, &sp))
 		return false;
-	for (uint64_t i = 0; walk->sample->n_hidden && i <= (is_probe && popped ? PROBE_SAVES : 0); i++) {
+	for (uint64_t i = 0; !is_nop && walk->sample->n_hidden && i <= (is_probe && popped ? PROBE_SAVES : 0);
+	     i++) {
 		const struct hidden_return *last = &walk->sample->hidden[0];
 		if (last->stack != sp + i * sizeof(uint64_t) - popped)
 			continue;
@@ -155,7 +176,7 @@ bool walk_leave_probe(struct walk *walk, uint64_t *pc)
 		walk_restore_sp(walk, sp + i * sizeof(uint64_t));
 		return true;
 	}
-	if (!walk_find_probe_word(walk, &distance) ||
+	if ((!is_nop && !walk_find_probe_word(walk, &distance)) ||
 	    cursor_read(&walk->walker->cursor, sp + distance, sizeof(word), &word) != MEMORY_OK)
 		return false;
 	*pc = word;

@@ -233,7 +233,8 @@ static bool mapping_is_file(const char *path)
 /* Code that the kernel maps into every process, and that is not an ELF file. */
 static bool mapping_is_kernel_page(const char *path)
 {
-	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[sigpage]", "[vectors]" };
+	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[uprobes-trampoline]", "[sigpage]",
+					     "[vectors]" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(path, names[i]) == 0)

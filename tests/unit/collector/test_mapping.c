@@ -238,6 +238,9 @@ TEST(mapper_distinguishes_jit_code_and_kernel_pages_from_files)
 	mapping.path = "[uprobes]";
 	mapper_resolve(mapper, getpid(), &file, &mapping);
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+	mapping.path = "[uprobes-trampoline]";
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
 	mapping.is_executable = false;
 	mapping.path = "[heap]";
 	mapper_resolve(mapper, getpid(), &file, &mapping);

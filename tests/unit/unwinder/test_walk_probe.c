@@ -4,16 +4,21 @@
 
 #define PROBES 0x7ffffffff000ull
 
-static struct scene scene_probed(void)
+static struct scene scene_with(const char *page)
 {
 	struct scene s = scene();
-	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, "[uprobes]", NULL);
+	image_id id = images_add_pseudo(s.images, IMAGE_UNKNOWN, page, NULL);
 
 	scene_map(
 		&s,
 		&(struct mapping){
 			.start = PROBES, .len = 0x1000, .image = id, .bias = PROBES, .is_executable = true });
 	return s;
+}
+
+static struct scene scene_probed(void)
+{
+	return scene_with("[uprobes]");
 }
 
 TEST(walk_restores_a_hidden_return_address)
@@ -109,6 +114,29 @@ TEST(walk_unwinds_the_trampoline_after_its_system_call)
 		walk(&s, PROBES + at[i].offset - BIAS, words + 2 - at[i].n_saved, 4 + at[i].n_saved);
 		CHECK_END(&s, STACK_COMPLETE, 2);
 		CHECK_EQ(s.stack.frames.at[0].vaddr, OUTER_CALLS);
+		scene_done(&s);
+	}
+}
+
+/* leaf calls the kernel's code, which has pushed n_saved registers, in place of its first instruction. */
+TEST(walk_unwinds_the_code_that_a_probed_nop_calls)
+{
+	static const struct {
+		uint64_t offset, n_saved;
+	} at[] = { { 0, 0 }, { 1, 1 }, { 3, 2 }, { 4, 3 }, { 13, 3 }, { 14, 2 }, { 16, 1 }, { 17, 0 } };
+	const uint64_t words[] = { 7, 7, 7, BIAS + LEAF + 1, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0 };
+
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		/* A hidden return address is not that of the call. */
+		const struct hidden_return hidden[] = { { SP + 8 * at[i].n_saved + 8, BIAS + START_CALLS,
+							  false } };
+		struct scene s = scene_with("[uprobes-trampoline]");
+		s.event.sample.hidden = hidden;
+		s.event.sample.n_hidden = 1;
+		walk(&s, PROBES + at[i].offset - BIAS, words + 3 - at[i].n_saved, 5 + at[i].n_saved);
+		CHECK_END(&s, STACK_COMPLETE, 3);
+		CHECK_EQ(s.stack.frames.at[0].vaddr, LEAF + 1);
+		CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
 		scene_done(&s);
 	}
 }

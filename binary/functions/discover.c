@@ -52,7 +52,6 @@ static bool discover_is_in_window(const struct discovery *d, uint64_t vaddr)
 	return vaddr >= d->window.start && vaddr < d->window.end;
 }
 
-/* Does it begin like a function? */
 static bool discover_begins(struct discovery *d, uint64_t vaddr)
 {
 	struct sketch first;
@@ -222,9 +221,7 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *range = &p->text.at[i];
-		const uint64_t *bits = what == EVIDENCE_CALLED  ? range->called
-				       : what == EVIDENCE_TAKEN ? range->taken
-								: range->pointed;
+		const uint64_t *bits = evidence_bits(range, what);
 		uint64_t end = range->end < d->window.end ? range->end : d->window.end;
 		size_t word = d->window.start > range->start ? text_bit(range, d->window.start) / 64 : 0;
 		for (; end > range->start && word <= text_bit(range, end) / 64; word++)
@@ -233,6 +230,7 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 					d, what, source,
 					text_vaddr(range, word * 64 + (unsigned)__builtin_ctzll(left)));
 	}
+	discover_take_finds(d);
 }
 
 /* --- after traps ------------------------------------------------------------------------------ */
@@ -476,24 +474,17 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	discover_begin_sketches(&d);
 	coverage_init(&d.coverage, functions, window);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
-	discover_take_finds(&d);
 	d.only_aligned = true; /* a number may look like an address: others are tried last */
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
-	discover_take_finds(&d);
-	if (!has_frames) { /* an address inside a function that only pointers lead to is not another one */
+	if (!has_frames) /* an address inside a function that only pointers lead to is not another one */
 		discover_find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
-		discover_take_finds(&d);
-	}
 	d.only_aligned = false;
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
-	discover_take_finds(&d);
-	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: search the gaps before an
-							  entry of a jump table is taken for a function */
+	if (!has_frames && window.end != UINT64_MAX) { /* not all callers were seen: gaps before pointers */
 		discover_sweep(&d);
 		discover_take_finds(&d);
 	}
 	discover_find_by_evidence(&d, EVIDENCE_POINTED, FROM_POINTER);
-	discover_take_finds(&d);
 	discover_find_behind_traps(&d);
 	discover_take_finds(&d);
 	for (unsigned round = 0; round < MAX_ROUNDS; round++) {

@@ -44,6 +44,8 @@ void evidence_add(struct functions *functions, enum evidence what, uint64_t vadd
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end);
 /* Removes EVIDENCE_COVERED from [start, end), which is within this range. */
 void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t end);
+/* Its bitmap; NULL before the first evidence. */
+uint64_t *evidence_bits(const struct text_range *range, enum evidence what);
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr);
 
 /* A start that may be new; sorted and merged by functions_merge. */

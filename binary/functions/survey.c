@@ -13,7 +13,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-static uint64_t *survey_bitmap_of(const struct text_range *range, enum evidence what)
+uint64_t *evidence_bits(const struct text_range *range, enum evidence what)
 {
 	switch (what) {
 	case EVIDENCE_CALLED:
@@ -38,7 +38,7 @@ const struct text_range *functions_text(const struct functions *functions, uint6
 void evidence_add(struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
-	uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL;
+	uint64_t *bits = range ? evidence_bits(range, what) : NULL;
 
 	if (bits && !text_is_between(range, vaddr))
 		bits[text_bit(range, vaddr) / 64] |= 1ull << (text_bit(range, vaddr) % 64);
@@ -56,7 +56,7 @@ static uint64_t survey_bits_in_word(uint64_t at, uint64_t end, uint64_t *ret_mas
 void evidence_add_range(struct functions *functions, enum evidence what, uint64_t start, uint64_t end)
 {
 	const struct text_range *range = functions_text(functions, start);
-	uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL, mask;
+	uint64_t *bits = range ? evidence_bits(range, what) : NULL, mask;
 
 	end = bits && end > range->end ? range->end : end;
 	if (!bits || end <= start)
@@ -81,7 +81,7 @@ void evidence_uncover(const struct text_range *range, uint64_t start, uint64_t e
 bool evidence_has(const struct functions *functions, enum evidence what, uint64_t vaddr)
 {
 	const struct text_range *range = functions_text(functions, vaddr);
-	const uint64_t *bits = range ? survey_bitmap_of(range, what) : NULL;
+	const uint64_t *bits = range ? evidence_bits(range, what) : NULL;
 
 	if (!bits || (text_is_between(range, vaddr) && what != EVIDENCE_COVERED))
 		return false;

@@ -11,7 +11,10 @@ struct stub_path {
 	uint64_t written, loaded; /* masks: registers that hold something else by now; ... from memory */
 	uint8_t pushed;           /* by the last instruction, and not written before; REG_NONE = none */
 	uint8_t ra;               /* pushed below the frame pointer; REG_NONE = none */
-	bool has_moved;           /* something was pushed */
+	uint8_t top;              /* holds the word that was on top of the stack; REG_NONE = none */
+	bool is_top;              /* the return address is that word */
+	bool has_moved;           /* something was pushed or popped, or sp was aligned */
+	bool is_aligned;          /* sp was, by the last instruction */
 	bool has_frame;           /* the frame pointer is set */
 };
 
@@ -33,6 +36,27 @@ static bool stub_is_plain_jump(const struct stub_path *path, const struct insn *
 	return last && last->kind == EFFECT_LOAD && last->base != REG_NONE && last->index == REG_NONE;
 }
 
+/* Does the effect read or take the word on top of the stack, or align sp after that? Then the path goes on.
+ */
+static bool stub_takes_top(const struct isa *isa, const struct effect *e, struct stub_path *path)
+{
+	bool is_plain = e->base == isa->sp && e->index == REG_NONE && e->imm == 0;
+	bool is_load = e->kind == EFFECT_LOAD && is_plain && e->width == 8;
+
+	if (path->has_moved || e->reg == isa->fp)
+		return false;
+	if (e->kind == EFFECT_AND && e->reg == isa->sp && path->top != REG_NONE) {
+		path->has_moved = path->is_aligned = true;
+		return true;
+	}
+	if ((e->kind != EFFECT_POP && !is_load) || e->reg >= REG_MAX)
+		return false;
+	path->top = e->reg;
+	path->written |= 1ull << e->reg;
+	path->has_moved = e->kind == EFFECT_POP;
+	return true;
+}
+
 /* Follows what is done to the registers; false where the stack is used in a way that tells nothing. */
 static bool stub_run(const struct isa *isa, const struct insn *insn, struct stub_path *path)
 {
@@ -40,12 +64,16 @@ static bool stub_run(const struct isa *isa, const struct insn *insn, struct stub
 	uint64_t written = insn->clobbers;
 	uint8_t pushed = REG_NONE;
 
+	path->is_aligned = false;
+	if (insn->n_effects == 1 && !insn->clobbers && stub_takes_top(isa, e, path))
+		return true;
 	for (unsigned i = 0; i < insn->n_effects && i < INSN_MAX_EFFECTS; i++) {
 		e = &insn->effect[i];
 		if (e->kind == EFFECT_POP || e->kind == EFFECT_EXCHANGE)
 			return false;
 		if (e->kind == EFFECT_PUSH) {
-			bool is_kept = e->reg < REG_MAX && !(path->written >> e->reg & 1);
+			bool is_kept =
+				e->reg < REG_MAX && (e->reg == path->top || !(path->written >> e->reg & 1));
 			pushed = is_kept ? e->reg : REG_NONE;
 			path->has_moved = true;
 		} else if (e->kind != EFFECT_STORE && e->kind != EFFECT_COMPARE && e->reg < REG_MAX) {
@@ -56,8 +84,12 @@ static bool stub_run(const struct isa *isa, const struct insn *insn, struct stub
 	}
 	bool sets_fp = insn->n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp &&
 		       e->base == isa->sp && e->index == REG_NONE && e->imm == 0;
-	if (pushed == isa->fp)
+	if (pushed == isa->fp) {
 		path->ra = path->pushed;
+		path->is_top = path->ra != REG_NONE && path->ra == path->top;
+	}
+	if (path->top != REG_NONE && (written >> path->top & 1))
+		path->top = REG_NONE;
 	path->has_frame |= sets_fp && path->pushed == isa->fp && path->ra != REG_NONE;
 	path->pushed = pushed;
 	path->written |= written;
@@ -91,10 +123,13 @@ static bool stub_see(const struct stub_path *path, const struct insn *insn, stru
 	*ret = (struct hotspot_stub){ .ra = REG_NONE, .sender = REG_NONE };
 	if (!path->has_moved && stub_is_plain_jump(path, insn))
 		return true;
-	if (!path->has_frame || insn->n_effects != 1 || insn->effect[0].kind != EFFECT_PUSH ||
-	    insn->effect[0].reg != SENDER || (path->written >> SENDER & 1))
+	if (insn->n_effects != 1 || insn->effect[0].kind != EFFECT_PUSH)
 		return false;
-	*ret = (struct hotspot_stub){ .ra = path->ra, .sender = SENDER };
+	if (path->is_aligned) /* an adapter that moves the return address */
+		return insn->effect[0].reg == path->top;
+	if (!path->has_frame || insn->effect[0].reg != SENDER || (path->written >> SENDER & 1))
+		return false;
+	*ret = (struct hotspot_stub){ .ra = path->is_top ? REG_NONE : path->ra, .sender = SENDER };
 	return true;
 }
 
@@ -138,7 +173,8 @@ static bool stub_is_return(const struct isa *isa, ahead_code code, void *context
 bool hotspot_stub_find(const struct isa *isa, ahead_code code, void *context, uint64_t pc,
 		       struct hotspot_stub *ret)
 {
-	struct stub stub = { .isa = isa, .now = { .pc = pc, .pushed = REG_NONE, .ra = REG_NONE } };
+	struct stub stub = { .isa = isa,
+			     .now = { .pc = pc, .pushed = REG_NONE, .ra = REG_NONE, .top = REG_NONE } };
 	struct insn insn;
 
 	if (!isa->call_pushes_ra)

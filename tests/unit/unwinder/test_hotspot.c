@@ -421,6 +421,46 @@ TEST(hotspot_stubs_that_jump_to_a_method_have_the_return_address_on_top)
 	CHECK_STR(stub_at((const uint8_t[]){ 0x4c, 0x8b, 0x5b, 0x40, 0x41, 0xff, 0xe3 }, 7, 0), "top");
 }
 
+TEST(hotspot_methods_that_were_just_entered_have_the_return_address_on_top)
+{
+	uint8_t code[] = {
+		0x8b, 0x52, 0x2a, /* 0 mov 42(%rdx), %edx */
+		0x85, 0xd2,       /* 3 test %edx, %edx */
+		0x77, 0x05,       /* 5 ja 12 */
+		0x58,             /* 7 pop %rax */
+		0x4c, 0x89, 0xec, /* 8 mov %r13, %rsp: the stack would overflow */
+		0x50, 0x58,       /* 11 push %rax; 12 pop %rax */
+		0x6a, 0x00,       /* 13 push $0 */
+		0x50, 0x55,       /* 15 push %rax; push %rbp */
+		0x48, 0x89, 0xe5, /* 17 mov %rsp, %rbp */
+		0x41, 0x55,       /* 20 push %r13 */
+	};
+
+	CHECK_STR(stub_at(code, sizeof(code), 0), "top, with sp elsewhere");
+	CHECK_STR(stub_at(code, sizeof(code), 12), "top, with sp elsewhere");
+	CHECK_STR(stub_at(code, sizeof(code), 13), "rax");
+	code[13] = 0xff, code[14] = 0xc0; /* inc %eax: changes what is pushed */
+	CHECK_STR(stub_at(code, sizeof(code), 0), "none");
+}
+
+TEST(hotspot_adapters_that_align_sp_have_the_return_address_on_top)
+{
+	uint8_t code[] = {
+		0x48, 0x8b, 0x04, 0x24, /* 0 mov (%rsp), %rax */
+		0x49, 0x89, 0xe3,       /* 4 mov %rsp, %r11 */
+		0x48, 0x83, 0xe4, 0xf0, /* 7 and $-16, %rsp */
+		0x50,                   /* 11 push %rax */
+		0x4c, 0x8b, 0x5b, 0x40, /* 12 mov 64(%rbx), %r11 */
+		0x41, 0xff, 0xe3,       /* 16 jmp *%r11 */
+	};
+
+	CHECK_STR(stub_at(code, sizeof(code), 0), "top");
+	CHECK_STR(stub_at(code, sizeof(code), 4), "none"); /* what is in rax cannot be seen any more */
+	CHECK_STR(stub_at(code, sizeof(code), 12), "top");
+	code[11] = 0x53; /* push %rbx: a frame */
+	CHECK_STR(stub_at(code, sizeof(code), 0), "none");
+}
+
 TEST(hotspot_methods_that_allocate_locals_have_the_return_address_in_a_register)
 {
 	uint8_t code[] = {

@@ -282,7 +282,8 @@ static bool walk_is_guess(const struct walk *walk, const struct attempt *attempt
 /*
  * A step by the frame pointer out of JIT code is not a guess if a nearby exit leads to the same caller from
  * sp: these are two independent witnesses. Then sp is known as well. An exit that much code shares needs no
- * other witness: guile's code does not change the frame pointer.
+ * other witness: guile's code does not change the frame pointer, and qemu's (x86-64) uses it for something
+ * else.
  */
 static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attempt)
 {
@@ -291,14 +292,14 @@ static void walk_confirm_frame_pointer(struct walk *walk, struct attempt *attemp
 	struct attempt other;
 	bool is_shared;
 
-	if (!attempt->is_good || !walk_is_guess(walk, attempt) ||
-	    !cursor_caller_reg(&walker->cursor, walker->isa->fp, &fp))
+	if (attempt->is_root || !walk_is_guess(walk, attempt))
 		return;
+	bool has_fp = attempt->is_good && cursor_caller_reg(&walker->cursor, walker->isa->fp, &fp);
 	uint32_t way_out = jit_way_out(walker->jit, walk->pid, walk->here.pc, &is_shared);
-	if (way_out == RECIPE_NONE)
+	if (way_out == RECIPE_NONE || (!has_fp && !is_shared))
 		return;
 	walk_try_recipe(walk, way_out, &other);
-	bool is_same = other.is_good && other.step.ra == attempt->step.ra &&
+	bool is_same = has_fp && other.is_good && other.step.ra == attempt->step.ra &&
 		       cursor_caller_reg(&walker->cursor, walker->isa->fp, &other_fp) && other_fp == fp;
 	if (is_same || (other.is_good && is_shared))
 		*attempt = other;

@@ -419,6 +419,9 @@ TEST(jit_code_without_an_exit_uses_a_nearby_one_that_the_frame_pointer_confirms)
 	words[4] = STACK + 80;
 	walk(&s, JUMPS, 0, words, 12);
 	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_FP);
+	s.event.sample.regs.value[29] = 0x10; /* ... or none */
+	walk(&s, JUMPS, 0, words, 12);
+	CHECK_EQ(s.stack.frames.n, 1);
 	scene_done(&s);
 }
 
@@ -430,11 +433,14 @@ TEST(jit_code_with_a_shared_exit_has_one_frame)
 
 	scene_init(&s, UNWIND_AUTO);
 	put_way_out(&s, JUMPS, WAY_OUT);
-	s.event.sample.regs.value[29] = STACK + 32; /* the caller's: this code does not change it */
-	walk(&s, JUMPS, 0, words, 12);
-	CHECK(s.stack.frames.n >= 2);
-	CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
-	CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLER + 1));
+	/* the caller's: this code does not change it; or a number: it uses the register for something else */
+	for (unsigned is_number = 0; is_number < 2; is_number++) {
+		s.event.sample.regs.value[29] = is_number ? 0x10 : STACK + 32;
+		walk(&s, JUMPS, 0, words, 12);
+		CHECK(s.stack.frames.n >= 2);
+		CHECK_EQ(s.stack.frames.at[0].witness, WITNESS_ANALYSIS);
+		CHECK_EQ(s.stack.frames.at[1].pc, pc_of(CALLER + 1));
+	}
 	scene_done(&s);
 }
 

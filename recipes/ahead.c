@@ -67,6 +67,12 @@ static bool ahead_rule_of(const struct isa *isa, const struct recipe *recipe, co
 		ret->from = v->base;
 		return true;
 	}
+	if (v->kind == AHEAD_FAR && recipe->cfa_kind == CFA_DEREF && recipe->cfa_reg == v->base &&
+	    recipe->cfa_offset == v->offset && !v->is_doubtful && !v->is_short) {
+		ret->kind = RULE_AT_CFA;
+		ret->offset = v->addend - recipe->cfa_addend;
+		return true;
+	}
 	if (v->kind != AHEAD_SLOT || v->addend || v->is_short)
 		return false;
 	/* Frame pointer and return address are saved once, on entry; other registers perhaps further ahead.
@@ -167,6 +173,19 @@ static bool ahead_is_given_back(const struct ahead *ahead)
 	       !ahead_is_entry(&ahead->now.reg[isa->sp], isa->sp);
 }
 
+/*
+ * The same before a jump through a register where calls push return addresses: the last word that was popped
+ * is the caller's frame pointer (leave; jmp *%r11). What lies above it is the return address.
+ */
+static bool ahead_has_left(const struct ahead *ahead)
+{
+	const struct isa *isa = ahead->isa;
+	const struct ahead_value *sp = &ahead->now.reg[isa->sp], *fp = &ahead->now.reg[isa->fp];
+
+	return isa->call_pushes_ra && fp->kind == AHEAD_SLOT && !fp->addend && !fp->is_short &&
+	       sp->kind == AHEAD_SUM && !sp->is_short && sp->base == fp->base && sp->offset == fp->offset + 8;
+}
+
 #define EPILOGUE_MAX 8 /* instructions from a shared epilogue to the return */
 
 /* Do a few instructions without a branch lead to a return? */
@@ -200,7 +219,7 @@ static bool ahead_follow(struct ahead *ahead, ahead_code code, void *context, st
 		*ret_recipe = ahead_recipe_of(isa, path, insn.through, recipes);
 		return false;
 	case FLOW_JUMP_INDIRECT:
-		if (ahead_is_given_back(ahead))
+		if (ahead_is_given_back(ahead) || ahead_has_left(ahead))
 			*ret_recipe = ahead_recipe_of(isa, path, isa->ra, recipes);
 		return false;
 	case FLOW_STOP:

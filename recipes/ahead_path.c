@@ -18,7 +18,9 @@ static struct ahead_value value_add(struct ahead_value v, int64_t by)
 {
 	int32_t *part = v.kind == AHEAD_SLOT ? &v.addend : &v.offset;
 
-	if (v.kind == AHEAD_UNKNOWN || by > INT32_MAX / 2 || by < INT32_MIN / 2 ||
+	if (by == 0)
+		return v;
+	if (v.kind == AHEAD_UNKNOWN || v.kind == AHEAD_FAR || by > INT32_MAX / 2 || by < INT32_MIN / 2 ||
 	    __builtin_add_overflow(*part, (int32_t)by, part))
 		return unknown;
 	return v;
@@ -59,6 +61,10 @@ void path_copy(struct path *to, const struct path *from)
 
 struct ahead_value path_load(const struct isa *isa, const struct path *path, struct ahead_value at)
 {
+	if (at.kind == AHEAD_SLOT && !at.is_short) { /* a frame pointer that was saved and restored */
+		at.kind = AHEAD_FAR;
+		return at;
+	}
 	if (at.kind != AHEAD_SUM || at.is_short)
 		return unknown;
 	for (unsigned i = path->n_slots; i-- > 0;)

@@ -14,6 +14,7 @@ enum ahead_kind {
 	AHEAD_UNKNOWN,
 	AHEAD_SUM,    /* the current value of register `base`, + offset */
 	AHEAD_SLOT,   /* the eight bytes currently at that address, + addend */
+	AHEAD_FAR,    /* the eight bytes at the address that such a slot + addend contains */
 	AHEAD_NUMBER, /* offset alone: the size of a frame too large for an immediate */
 };
 

@@ -204,3 +204,23 @@ TEST(ahead_unwinds_frames_of_x86)
 	CHECK_STR(recipe_in(&isa_x86_64, code, 5, false), "cfa=rsp+16 rbp=c-16 ra=c-8");
 	CHECK_STR(recipe_in(&isa_x86_64, code, 6, false), "cfa=rsp+8 ra=c-8");
 }
+
+TEST(ahead_treats_an_indirect_jump_of_x86_as_an_exit_only_after_the_frame_is_left)
+{
+	/* test %rax, %rax; leave; jmp *%r11: a runtime's trampoline */
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(0x48, 0x85, 0xc0, 0xc9, 0x41, 0xff, 0xe3), 0, true),
+		  "cfa=rbp+16 rbp=c-16 ra=c-8");
+	/* pop %rbp; pop %rbx; jmp *%r11: what was popped last need not be the whole frame */
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(0x5d, 0x5b, 0x41, 0xff, 0xe3), 0, true), "none");
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(0x41, 0xff, 0xe3), 0, false), "none");
+}
+
+/* HotSpot's stubs save all registers below their frame, and restore them before they leave it. */
+TEST(ahead_leaves_a_frame_by_a_restored_frame_pointer)
+{
+	/* mov 0x50(%rsp), %rbp; add $0x78, %rsp; leave; ret */
+	struct bytes code = PROGRAM(0x48, 0x8b, 0x6c, 0x24, 0x50, 0x48, 0x83, 0xc4, 0x78, 0xc9, 0xc3);
+
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "cfa=*(rsp+80)+16 rbp=c-16 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 5, true), "cfa=rbp+16 rbp=c-16 ra=c-8");
+}

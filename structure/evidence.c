@@ -136,11 +136,12 @@ static size_t find_sure(struct nest *nest, const struct spreads *spreads)
 		const struct spread *spread = &spreads->list[atom->statement];
 		uint32_t own = evidence_loop_of(nest, atom), loop = own;
 		bool is_most = spread->home == loop && spread->home_len * 2 > spread->len;
-		if (!is_most && loop != spread->common && !is_native(nest, atom))
+		bool is_sure = loop == spread->common || is_native(nest, atom);
+		if (!is_most && !is_sure)
 			loop = spread->common;
 		vec_push(&nest->evidence, atom->line ? loop : LOOP_NONE);
 		vec_push(&nest->is_whole, nest_holds(nest, loop, spread->common));
-		vec_push(&nest->is_sure, loop == own);
+		vec_push(&nest->is_sure, is_sure);
 		n_doubtful += atom->line && loop != own;
 	}
 	return n_doubtful;

@@ -230,16 +230,20 @@ static bool mapping_is_file(const char *path)
 	return true;
 }
 
-/* Code that the kernel maps into every process, and that is not an ELF file. */
-static bool mapping_is_kernel_page(const char *path)
+#define EVENT_NAME_LEN 15 /* events have at most this much of a name that is not a path */
+
+/* Code that the kernel maps into processes, and that is not an ELF file: its whole name. NULL if it is
+ * something else. */
+static const char *mapping_kernel_page(const char *path)
 {
 	static const char *const names[] = { "[vsyscall]", "[uprobes]", "[uprobes-trampoline]", "[sigpage]",
 					     "[vectors]" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(path, names[i]) == 0)
-			return true;
-	return false;
+		if (strcmp(path, names[i]) == 0 ||
+		    (strlen(path) == EVENT_NAME_LEN && strncmp(path, names[i], EVENT_NAME_LEN) == 0))
+			return names[i];
+	return NULL;
 }
 
 static uint64_t mapping_key_of(const struct mapping_file *file, const char *path)
@@ -301,9 +305,10 @@ static struct mapped_file *mapping_find_file(struct mapper *mapper, pid_t pid,
 	return mapping_remember(mapper, file, m->path, id);
 }
 
-static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, struct mapping *m)
+static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, const char *name,
+				struct mapping *m)
 {
-	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, m->path,
+	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, name,
 				     file->build_id.len ? &file->build_id : NULL);
 	m->bias = m->start - m->file_offset;
 }
@@ -370,7 +375,8 @@ static bool mapping_resolve_vdso(struct mapper *mapper, pid_t pid, const struct 
 
 bool mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file, struct mapping *m)
 {
-	bool is_known = true;
+	const char *page = mapping_kernel_page(m->path);
+	bool is_known = !page;
 
 	m->image = IMAGE_NONE;
 	m->bias = 0;
@@ -378,11 +384,9 @@ bool mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file 
 		is_known = mapping_resolve_file(mapper, pid, file, m);
 	else if (strcmp(m->path, "[vdso]") == 0)
 		is_known = mapping_resolve_vdso(mapper, pid, file, m);
-	else if (mapping_is_kernel_page(m->path))
-		is_known = false;
-	else if (m->is_executable)
+	else if (m->is_executable && !page)
 		mapping_set_jit(mapper, pid, m);
 	if (!is_known)
-		mapping_set_unknown(mapper, file, m);
+		mapping_set_unknown(mapper, file, page ? page : m->path, m);
 	return is_known;
 }

@@ -241,6 +241,11 @@ TEST(mapper_distinguishes_jit_code_and_kernel_pages_from_files)
 	mapping.path = "[uprobes-trampoline]";
 	mapper_resolve(mapper, getpid(), &file, &mapping);
 	CHECK_EQ(images_get(images, mapping.image)->kind, IMAGE_UNKNOWN);
+	/* As the kernel truncates it in events. */
+	image_id trampoline = mapping.image;
+	mapping.path = "[uprobes-trampo";
+	mapper_resolve(mapper, getpid(), &file, &mapping);
+	CHECK_EQ(mapping.image, trampoline);
 	mapping.is_executable = false;
 	mapping.path = "[heap]";
 	mapper_resolve(mapper, getpid(), &file, &mapping);

@@ -13,6 +13,8 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include <bpf/bpf_core_read.h>
+
 #include "collector/bpf/trace_layout.h"
 
 #define OPEN_CALLS 65536
@@ -35,9 +37,13 @@ struct return_instance {
 struct uprobe_task {
 	struct return_instance *return_instances;
 } __attribute__((preserve_access_index));
+struct sched_info {
+	unsigned long long last_arrival; /* when it last got a CPU, by the scheduler's clock */
+} __attribute__((preserve_access_index));
 struct task_struct {
 	int pid;
 	unsigned long min_flt, maj_flt;
+	struct sched_info sched_info;
 	struct uprobe_task *utask;
 } __attribute__((preserve_access_index));
 
@@ -56,6 +62,8 @@ struct open_call {
 };
 struct thread {
 	__u64 left;                       /* when it left its CPU; 0 = it is running */
+	__u64 got;                        /* when it last got one; 0 = that was not reported */
+	__u64 ahead;                      /* our clock minus the scheduler's, at that moment; 0 = not known */
 	__u64 off_cpu;                    /* how long it has waited in total, since it is known */
 	__u64 wall, off_sum, faults;      /* sums of calls that have ended inside the current one */
 	__u64 inside[TRACE_COUNTERS_MAX]; /* the same for events */
@@ -217,6 +225,25 @@ static __always_inline struct thread *find_thread(__u32 tid)
 	return thread;
 }
 
+static __always_inline __u64 last_arrival(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.last_arrival) ? task->sched_info.last_arrival : 0;
+}
+
+/* For a thread that is running: if the kernel has not reported that it got a CPU again, the scheduler still
+ * knows when that was. What was counted since then is not known. */
+static __always_inline void find_arrival(struct thread *thread, const struct task_struct *task)
+{
+	__u64 got = last_arrival(task) + thread->ahead;
+
+	if (!thread->left)
+		return;
+	if (thread->ahead && got > thread->left)
+		thread->off_cpu += got - thread->left;
+	thread->left = thread->got = 0;
+	start_counting(thread);
+}
+
 SEC("tp_btf/sched_switch")
 int cpprof_switch(__u64 *context)
 {
@@ -226,6 +253,9 @@ int cpprof_switch(__u64 *context)
 	struct thread *thread = bpf_map_lookup_elem(&cpprof_threads, &out);
 
 	if (thread) {
+		find_arrival(thread, before);
+		if (thread->got)
+			thread->ahead = thread->got - last_arrival(before);
 		thread->left = now;
 		stop_counting(thread);
 	}
@@ -233,6 +263,7 @@ int cpprof_switch(__u64 *context)
 	if (thread && thread->left) {
 		thread->off_cpu += now - thread->left;
 		thread->left = 0;
+		thread->got = now;
 		start_counting(thread);
 	}
 	return 0;
@@ -430,6 +461,7 @@ int cpprof_trace(void *context)
 
 	if (!count || !thread)
 		return 0;
+	find_arrival(thread, bpf_get_current_task_btf());
 	if (options.counts) {
 		tally(&count->entries, site == TRACE_ENTRY);
 		return 0;

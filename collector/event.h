@@ -60,6 +60,7 @@ struct sample {
 	bool in_kernel;  /* the sample hit kernel mode; regs are those of the interrupted user code */
 	struct regs regs;       /* known == 0: no user registers */
 	struct bytes stack;     /* copy of memory from regs.sp upwards, as far as the kernel copied it */
+	struct bytes below;     /* ... and up to regs.sp, copied at the same moment; may be empty */
 	bool stack_was_full;    /* the copy has the requested size: the stack may continue */
 	bool stack_was_clipped; /* truncated at the end of the thread's stack: what the kernel copied beyond
 				   does not belong to it */

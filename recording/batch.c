@@ -34,6 +34,7 @@ static void *batch_take(struct batch *batch, size_t len)
 static void batch_put_sample(struct batch *batch, const struct sample *sample)
 {
 	batch_put(batch, sample->stack.at, sample->stack.len);
+	batch_put(batch, sample->below.at, sample->below.len);
 	batch_put(batch, sample->kernel_pc, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	batch_put(batch, sample->user_pc, sample->n_user_pc * sizeof(*sample->user_pc));
 	batch_put(batch, sample->hidden, sample->n_hidden * sizeof(*sample->hidden));
@@ -47,6 +48,7 @@ static void batch_put_sample(struct batch *batch, const struct sample *sample)
 static void batch_take_sample(struct batch *batch, struct sample *sample)
 {
 	sample->stack.at = batch_take(batch, sample->stack.len);
+	sample->below.at = batch_take(batch, sample->below.len);
 	sample->kernel_pc = batch_take(batch, sample->n_kernel_pc * sizeof(*sample->kernel_pc));
 	sample->user_pc = batch_take(batch, sample->n_user_pc * sizeof(*sample->user_pc));
 	sample->hidden = batch_take(batch, sample->n_hidden * sizeof(*sample->hidden));

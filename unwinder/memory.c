@@ -8,6 +8,7 @@ void memory_begin(struct memory *memory, pid_t pid, uint64_t start, const struct
 	memory->pid = pid;
 	memory->start = start;
 	memory->snapshot = sample->stack;
+	memory->below = sample->below;
 	memory->is_cut_off = sample->stack_was_full;
 	memory->deep = sample->deep;
 	memory->n_deep = sample->n_deep;
@@ -84,7 +85,9 @@ enum memory_status memory_peek(struct memory *memory, uint64_t addr, unsigned si
 	}
 	if (memory_get_from(memory->snapshot.at, memory->start, memory->snapshot.len, addr, size, ret))
 		return MEMORY_OK;
-	if (memory_get_beyond(memory, addr, size, ret))
+	if (memory_get_beyond(memory, addr, size, ret) ||
+	    memory_get_from(memory->below.at, memory->start - memory->below.len, memory->below.len, addr,
+			    size, ret))
 		return MEMORY_OK;
 
 	bool is_behind = addr >= memory->start && memory->is_cut_off;

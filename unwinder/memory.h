@@ -34,6 +34,7 @@ enum memory_status {
 struct memory {
 	struct bytes snapshot;
 	uint64_t start;                /* address of its first byte */
+	struct bytes below;            /* copied at the same moment, up to start */
 	bool is_cut_off;               /* the snapshot ended before the stack did */
 	const struct stack_page *deep; /* copied at the same moment, from deep_start on */
 	uint32_t n_deep;

@@ -391,6 +391,7 @@ static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 		bpf_perf_event_output(context, &cpprof_output, BPF_F_CURRENT_CPU, tail, sizeof(*tail));
 }
 
+#include "collector/bpf/below.bpf.h"
 #include "collector/bpf/hidden.bpf.h"
 
 /* has_regs: the context is the registers at the sample. is_call: return addresses that probes replaced are
@@ -408,6 +409,8 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 	if (!is_call) {
 		note_seen(loop.thread, &whole);
 		write_probes(context, has_regs, sp, pc);
+		if (options.is_x86 && has_regs)
+			write_below(context, sp);
 	}
 	if (!stack.end)
 		return 0;

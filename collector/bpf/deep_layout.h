@@ -15,11 +15,13 @@
 #define DEEP_MAGIC_TRAPPED 0x0170617274707063ull /* "cptrap" and a version */
 #define DEEP_MAGIC_NEARBY 0x017261656e707063ull  /* "cpnear" and a version */
 #define DEEP_MAGIC_TAIL 0x016c696174707063ull    /* "cptail" and a version */
+#define DEEP_MAGIC_BELOW 0x01776f6c65627063ull   /* "cpbelow" and a version */
 #define DEEP_HIDDEN_MAX 64                       /* the kernel hides at most this many per thread */
 #define DEEP_NEARBY_REGS 31
 #define DEEP_NEARBY_STACK 64
-#define DEEP_TAIL 256 /* bytes; the kernel omits fewer */
-#define DEEP_SLOT 16  /* longer than any probed instruction */
+#define DEEP_TAIL 256  /* bytes; the kernel omits fewer */
+#define DEEP_BELOW 128 /* bytes: the red zone of x86-64 */
+#define DEEP_SLOT 16   /* longer than any probed instruction */
 #define DEEP_PAGE 4096
 #define DEEP_PAGE_SHIFT 12
 #define DEEP_PAGES_MAX 2048 /* 8 MiB: the stack limit on most systems */
@@ -90,6 +92,15 @@ struct deep_trapped {
 struct deep_tail {
 	__u64 magic, sp, addr;
 	__u64 words[DEEP_TAIL / 8];
+};
+
+/*
+ * The bytes below the sp of a thread that was interrupted, which a function may use without moving
+ * sp (x86-64). The kernel's snapshot does not include them. Also written before the sample.
+ */
+struct deep_below {
+	__u64 magic, sp;
+	__u64 words[DEEP_BELOW / 8];
 };
 
 /* Where the kernel stores these: offsets of members; 0 = not known. The loader could relocate them, but it

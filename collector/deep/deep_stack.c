@@ -67,6 +67,10 @@ struct deep_stacks {
 	uint64_t tail_sp, tail_start;
 	size_t tail_len; /* 0 = none */
 	uint8_t tail[DEEP_TAIL];
+	pid_t below_tid;
+	uint64_t below_sp;
+	size_t below_len; /* 0 = none */
+	uint8_t below[DEEP_BELOW];
 	VEC(uint8_t) snapshot;
 	/* A copied instruction, for the next sample; magic 0 = none. */
 	pid_t stepped_tid;
@@ -290,6 +294,16 @@ static void deep_take_tail(struct deep_stacks *stacks, pid_t tid, struct reader 
 		memcpy(stacks->tail, bytes.at, stacks->tail_len);
 }
 
+static void deep_take_below(struct deep_stacks *stacks, pid_t tid, struct reader *r)
+{
+	stacks->below_tid = tid;
+	stacks->below_sp = read_u64(r);
+	struct bytes bytes = read_bytes(r, DEEP_BELOW);
+	stacks->below_len = r->failed ? 0 : bytes.len;
+	if (stacks->below_len)
+		memcpy(stacks->below, bytes.at, stacks->below_len);
+}
+
 void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payload)
 {
 	struct reader r = reader_of(payload);
@@ -309,6 +323,8 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
 		deep_take_nearby(stacks, tid, &r);
 	else if (magic == DEEP_MAGIC_TAIL)
 		deep_take_tail(stacks, tid, &r);
+	else if (magic == DEEP_MAGIC_BELOW)
+		deep_take_below(stacks, tid, &r);
 }
 
 /* Valid for one sample. */
@@ -410,6 +426,15 @@ static void deep_join_tail(struct deep_stacks *stacks, pid_t tid, const struct i
 	sample->stack = (struct bytes){ stacks->snapshot.at, n + len - offset };
 }
 
+static void deep_join_below(struct deep_stacks *stacks, pid_t tid, const struct isa *isa,
+			    struct sample *sample)
+{
+	if (stacks->below_len && tid == stacks->below_tid && regs_known(&sample->regs, isa->sp) &&
+	    sample->regs.value[isa->sp] == stacks->below_sp)
+		sample->below = (struct bytes){ stacks->below, stacks->below_len };
+	stacks->below_len = 0;
+}
+
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample)
 {
 	size_t n = stacks->hashes.n;
@@ -420,6 +445,7 @@ void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *i
 		deep_join_hidden(stacks, tid, isa, sample);
 	if (stacks->tail_len)
 		deep_join_tail(stacks, tid, isa, sample);
+	deep_join_below(stacks, tid, isa, sample);
 	deep_join_stepped(stacks, tid, isa, sample);
 	deep_join_trapped(stacks, tid, isa, sample);
 	if (stacks->n_nearby)

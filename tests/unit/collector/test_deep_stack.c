@@ -231,6 +231,30 @@ TEST(deep_stack_snapshot_gets_the_last_bytes_of_its_mapping)
 	deep_stacks_free(stacks);
 }
 
+TEST(deep_stack_adds_what_lies_below_sp_to_one_sample)
+{
+	uint64_t record[2 + DEEP_BELOW / 8] = { DEEP_MAGIC_BELOW, SP, [2 + DEEP_BELOW / 8 - 1] = 7 };
+	struct bytes payload = { (const uint8_t *)record, sizeof(record) };
+	struct deep_stacks *stacks = deep_stacks_new();
+	uint64_t last;
+
+	for (uint64_t sp = SP; sp <= SP + 8; sp += 8) {
+		struct sample sample = { .regs.known = 1u << isa_x86_64.sp },
+			      next = { .regs.known = 1u << isa_x86_64.sp };
+		sample.regs.value[isa_x86_64.sp] = next.regs.value[isa_x86_64.sp] = sp;
+		deep_stacks_take(stacks, 5, payload);
+		deep_stacks_join(stacks, 5, &isa_x86_64, &sample);
+		deep_stacks_join(stacks, 5, &isa_x86_64, &next);
+		CHECK_EQ(sample.below.len, sp == SP ? DEEP_BELOW : 0);
+		CHECK_EQ(next.below.len, 0);
+		if (sp != SP)
+			continue;
+		memcpy(&last, sample.below.at + DEEP_BELOW - 8, 8);
+		CHECK_EQ(last, 7);
+	}
+	deep_stacks_free(stacks);
+}
+
 TEST(deep_stack_survives_invalid_records)
 {
 	struct deep_stacks *stacks = deep_stacks_new();

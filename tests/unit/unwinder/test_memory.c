@@ -67,3 +67,20 @@ TEST(memory_after_the_last_page_is_beyond_or_invalid)
 	begin(&memory, false);
 	CHECK_EQ(memory_get(&memory, PAGES + 2 * STACK_PAGE, 8, &value), MEMORY_BAD);
 }
+
+TEST(memory_below_sp_is_what_was_copied_of_it)
+{
+	static const uint64_t words[2] = { 5, 6 };
+	struct sample sample = { .stack = { snapshot, sizeof(snapshot) },
+				 .below = { (const uint8_t *)words, sizeof(words) } };
+	struct memory memory = { 0 };
+	uint64_t value;
+
+	memory_begin(&memory, 1, START, &sample);
+	CHECK_EQ(memory_get(&memory, START - 8, 8, &value), MEMORY_OK);
+	CHECK_EQ(value, 6);
+	CHECK_EQ(memory_get(&memory, START - 16, 8, &value), MEMORY_OK);
+	CHECK_EQ(value, 5);
+	CHECK_EQ(memory_get(&memory, START - 24, 8, &value), MEMORY_BAD);
+	CHECK_EQ(memory_get(&memory, START - 4, 8, &value), MEMORY_BAD);
+}

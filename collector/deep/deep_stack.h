@@ -17,11 +17,8 @@
 #include <sys/types.h>
 
 #include "base/bytes.h"
-#include "base/vec.h"
-#include "base/writer.h"
 #include "collector/bpf/deep_layout.h"
 #include "collector/event.h"
-#include "collector/order.h"
 
 #define DEEP_PAGE_HEADER offsetof(struct deep_page_record, words)
 #define DEEP_PAGE_RECORD sizeof(struct deep_page_record)
@@ -47,25 +44,3 @@ void deep_stacks_take(struct deep_stacks *stacks, pid_t tid, struct bytes payloa
  * valid until the next call of either function.
  */
 void deep_stacks_join(struct deep_stacks *stacks, pid_t tid, const struct isa *isa, struct sample *sample);
-
-/*
- * The timestamps of these records are slightly later than that of their sample, although they precede it in
- * the ring. They are held here until the next record in the ring is read, and then put into the order, and
- * into a raw file, with the time of their sample.
- */
-struct deep_waiting {
-	uint64_t time_ns;
-	size_t offset, len; /* set when it is added */
-	size_t time_at;     /* offset of the time in the record */
-	pid_t tid;
-	bool is_outline;
-};
-struct deep_wait {
-	struct writer bytes;
-	VEC(struct deep_waiting) records;
-};
-void deep_wait_add(struct deep_wait *wait, struct order *order, const struct deep_waiting *it,
-		   struct bytes record, struct bytes payload);
-/* Something else was read: a sample of thread tid, or another record (tid -1). */
-void deep_wait_end(struct deep_wait *wait, struct order *order, pid_t tid, uint64_t time_ns);
-void deep_wait_done(struct deep_wait *wait);

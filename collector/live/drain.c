@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/deep/deep_wait.h"
 #include "collector/live/guard.h"
 #include "collector/live/perf_ring.h"
 #include "collector/order.h"

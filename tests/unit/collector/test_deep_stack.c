@@ -3,6 +3,7 @@
 
 #include "collector/deep/deep_need.h"
 #include "collector/deep/deep_stack.h"
+#include "collector/deep/deep_wait.h"
 
 #define FIRST 0x7ff000000000ull
 #define SP (FIRST - 16384 + 8)

@@ -18,6 +18,7 @@ struct ahead {
 					 overwritten */
 	unsigned first_path, n_paths;
 	struct path now;
+	bool checks_calls;     /* a call of code that never returns ends a path */
 	uint64_t seen[N_SEEN]; /* open hash of addresses + 1 */
 };
 
@@ -199,6 +200,24 @@ static bool ahead_is_epilogue(const struct ahead *ahead, ahead_code code, void *
 	return insn.flow == FLOW_RETURN;
 }
 
+#define NORETURN_MAX 64 /* instructions of code that only calls something and never continues */
+
+/* Does the code at pc lead straight to a call that is followed by a trap? */
+static bool ahead_never_returns(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+{
+	struct insn insn = { .flow = FLOW_NEXT };
+	uint8_t before = FLOW_NEXT;
+
+	for (unsigned n = 0; n < NORETURN_MAX; n++, pc += insn.len) {
+		before = insn.flow;
+		if (ahead->isa->decode(code(context, pc), pc, &insn) < 0 || insn.len == 0)
+			return false;
+		if (insn.flow != FLOW_NEXT && insn.flow != FLOW_CALL && insn.flow != FLOW_CALL_INDIRECT)
+			break;
+	}
+	return insn.flow == FLOW_STOP && before != FLOW_NEXT;
+}
+
 /*
  * Follows one instruction of the current path. False at its end; ret_recipe: of the exit where it ends,
  * RECIPE_NONE if it ends otherwise.
@@ -224,6 +243,10 @@ static bool ahead_follow(struct ahead *ahead, ahead_code code, void *context, st
 		return false;
 	case FLOW_STOP:
 		return false;
+	case FLOW_CALL:
+		if (ahead->checks_calls && ahead_never_returns(ahead, code, context, insn.target))
+			return false;
+		break;
 	case FLOW_JUMP:
 		path->pc = insn.target;
 		if (!ahead_is_given_back(ahead) || ahead_is_epilogue(ahead, code, context, insn.target))
@@ -345,26 +368,70 @@ static uint32_t ahead_fresh_recipe(const struct isa *isa, struct recipes *recipe
 	return recipes_add(recipes, &recipe, &ra);
 }
 
-uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
-		      struct recipes *recipes)
+/*
+ * Does the exit find the return address of a call that is being made on top of the stack (x86-64)? That is
+ * what a path finds which runs through another function, after a call that does not return: a frame that is
+ * given back is as good as none. A function that calls has a frame, if only to align sp.
+ */
+static bool ahead_is_through(const struct isa *isa, const struct recipes *recipes, uint32_t found,
+			     bool is_return)
+{
+	const struct recipe *recipe = &recipes->recipes.at[found];
+
+	return isa->call_pushes_ra && is_return && recipe->cfa_kind == CFA_REG &&
+	       recipe->cfa_reg == isa->sp && recipe->cfa_offset <= 8;
+}
+
+/* Of two exits that lead to different callers; RECIPE_NONE if either may be right. */
+static uint32_t ahead_choose(const struct isa *isa, const struct recipes *recipes, uint32_t a, uint32_t b,
+			     bool is_return)
+{
+	bool is_through = ahead_is_through(isa, recipes, a, is_return);
+
+	if (is_through == ahead_is_through(isa, recipes, b, is_return))
+		return RECIPE_NONE;
+	return is_through ? b : a;
+}
+
+/* ret_differ: no recipe, because two exits lead to different callers. */
+static uint32_t ahead_search(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
+			     struct recipes *recipes, bool *ret_differ)
 {
 	uint32_t found = RECIPE_NONE;
 	unsigned n_exits = 0;
 
+	*ret_differ = false;
 	ahead_begin(ahead, pc, is_return);
 	for (unsigned n = 0; n < MAX_INSNS; n++) {
 		uint32_t recipe = RECIPE_NONE;
 		if (ahead_see(ahead, ahead->now.pc) && ahead_follow(ahead, code, context, recipes, &recipe))
 			continue;
-		if (recipe != RECIPE_NONE) {
-			if (n_exits && !ahead_agree(ahead, recipes, found, recipe))
+		if (recipe != RECIPE_NONE && n_exits && !ahead_agree(ahead, recipes, found, recipe)) {
+			found = ahead_choose(ahead->isa, recipes, found, recipe, is_return);
+			*ret_differ = found == RECIPE_NONE;
+			if (*ret_differ)
 				return RECIPE_NONE;
+		} else if (recipe != RECIPE_NONE) {
 			found = n_exits++ ? ahead_common(ahead->isa, recipes, found, recipe) : recipe;
 		}
 		if (n_exits == WANTED_EXITS || !ahead_next_path(ahead))
 			break;
 	}
-	if (!n_exits && !is_return && ahead_is_fresh(ahead, code, context, pc))
+	return found;
+}
+
+uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint64_t pc, bool is_return,
+		      struct recipes *recipes)
+{
+	bool differ;
+
+	ahead->checks_calls = false;
+	uint32_t found = ahead_search(ahead, code, context, pc, is_return, recipes, &differ);
+	if (differ) { /* code after a call that does not return belongs to something else */
+		ahead->checks_calls = true;
+		found = ahead_search(ahead, code, context, pc, is_return, recipes, &differ);
+	}
+	if (found == RECIPE_NONE && !differ && !is_return && ahead_is_fresh(ahead, code, context, pc))
 		return ahead_fresh_recipe(ahead->isa, recipes);
 	return found;
 }

@@ -224,3 +224,27 @@ TEST(ahead_leaves_a_frame_by_a_restored_frame_pointer)
 	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "cfa=*(rsp+80)+16 rbp=c-16 ra=c-8");
 	CHECK_STR(recipe_in(&isa_x86_64, code, 5, true), "cfa=rbp+16 rbp=c-16 ra=c-8");
 }
+
+TEST(ahead_does_not_take_the_next_function_for_the_end_of_this_one)
+{
+	/* jne .+6; add $0x18, %rsp; ret; call; then another function: sub $8, %rsp; add $8, %rsp; ret */
+	struct bytes code = PROGRAM(0x75, 0x05, 0x48, 0x83, 0xc4, 0x18, 0xc3, 0xe8, 0, 0, 0x10, 0, 0x48, 0x83,
+				    0xec, 8, 0x48, 0x83, 0xc4, 8, 0xc3);
+
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "cfa=rsp+32 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, false), "none"); /* a stub may have no frame */
+}
+
+TEST(ahead_does_not_follow_a_call_that_never_returns_if_exits_disagree)
+{
+	/* jne .+7; leave; ret; nop; call thrower; then what is not reached: add $0x18, %rsp; ret */
+	uint8_t code[] = { 0x75, 0x05, 0xc9, 0xc3, 0x0f, 0x1f, 0x00, 0xe8, 5, 0, 0, 0, 0x48, 0x83, 0xc4, 0x18,
+			   0xc3,
+			   /* thrower: sub $8, %rsp; call *%rax; int3 */
+			   0x48, 0x83, 0xec, 8, 0xff, 0xd0, 0xcc };
+	struct bytes bytes = { code, sizeof(code) };
+
+	CHECK_STR(recipe_in(&isa_x86_64, bytes, 0, true), "cfa=rbp+16 rbp=c-16 ra=c-8");
+	code[sizeof(code) - 1] = 0xc3; /* ret */
+	CHECK_STR(recipe_in(&isa_x86_64, bytes, 0, true), "none");
+}

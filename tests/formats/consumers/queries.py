@@ -27,6 +27,15 @@ def heaviest(name):
     return max(sums.items(), key=lambda item: item[1])
 
 
+def heaviest_scope():
+    """The same from the NDJSON export, in which a loop has a name of its own, not that of its function."""
+    sums = {}
+    for node in map(json.loads, open("app.ndjson")):
+        if node["t"] == "node" and node["kind"] in ("function", "inline", "loop"):
+            sums[node["name"]] = sums.get(node["name"], 0) + int(node["self"].get("cpu-clock", 0))
+    return max(sums.items(), key=lambda item: item[1])
+
+
 enter("queries")
 profile = profiles()[-1]
 shutil.copy(profile + ".data", "app.data")
@@ -55,6 +64,7 @@ for block in blocks:
     rows = json.loads(ran.stdout) if ran.returncode == 0 else []
     check("DuckDB:\n" + block, rows, ran.stderr[-800:])
     if rows and "self" in rows[0]:
-        check("DuckDB's result", rows[0]["name"] == name and int(rows[0]["self"]) == cost, (rows[0], name, cost))
+        want = heaviest_scope() if "app.ndjson" in block else (name, cost)
+        check("DuckDB's result", (rows[0]["name"], int(rows[0]["self"])) == want, (rows[0], want))
 check("DuckDB: a wrong file fails", run("node", "duckdb.mjs", input=blocks[0].replace("app.", "none.")).returncode != 0)
 done()

@@ -21,7 +21,8 @@
 #define KNOWN_THREADS 4096
 #define KNOWN_LIMITS 8192
 #define KNOWN_HINTS 4096
-#define HASH_RUN 32 /* words hashed in one round of a loop */
+#define MAX_GROWTH (1u << 20) /* bytes by which a stack grows at once; larger frames are rare */
+#define HASH_RUN 32           /* words hashed in one round of a loop */
 
 /* The kernel gives some of the functions used here to programs under its own licence only. */
 char cpprof_license[] SEC("license") = "GPL";
@@ -241,6 +242,12 @@ static __always_inline void find_stack(__u64 thread, __u64 sp, struct stack *ret
 	}
 	int is_there = find_range(sp, &ret->frames);
 	ret->end = ret->frames.end;
+	if (!is_there && known && sp < known->frames.start && known->frames.start - sp <= MAX_GROWTH) {
+		*ret = *known; /* it is about to grow, or was, and other mappings are being changed just now
+				*/
+		ret->frames.start = sp;
+		return;
+	}
 	if (!is_there) {
 		ret->frames.end = ret->end = 0;
 		return;

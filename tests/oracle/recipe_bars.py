@@ -28,7 +28,8 @@ BARS = [
     ("/usr/bin/bash", 99.93, 99.9),
     ("/usr/lib/gcc/*-linux-gnu*/12/cc1plus", 99.93, 99.9),
     ("/usr/lib/*-linux-gnu*/libLLVM-14.so.1", 99.93, 99.9),
-    ("/usr/bin/node", 99.9, 99.9),
+    # With OpenSSL's assembly, whose subroutines overwrite registers that their unwind entries say are kept (x86-64).
+    ("/usr/bin/node", 99.9, 99.89),
 ]
 
 

@@ -318,7 +318,7 @@ static int record_parse(struct record_options *options, struct command_line *lin
 		{ 'c', "count", OPTION_POSITIVE, &options->period, "N",
 		  "take a sample every N events (for clocks: every N ns)" },
 		{ 'e', "event", OPTION_LIST, &options->events, "EVENT",
-		  "event to sample (cycles, or cpu-clock where there is no PMU);\n"
+		  "event to sample (cycles, or cpu-clock where there is no PMU and with --wall);\n"
 		  "repeatable; names and modifiers are those of libpfm4" },
 		{ 0, "stack-size", OPTION_SIZE, &options->stack_size, "BYTES",
 		  "bytes of stack to copy with each sample (16k, with -a 8k, at most 65528)" },

@@ -20,11 +20,12 @@ static void choice_add_spec(struct event_choice *choice, const struct event_spec
 	choice->specs[choice->n++] = *spec;
 }
 
-static void choice_choose_default(struct event_choice *choice)
+/* Only time can be added to the time of waits. */
+static void choice_choose_default(struct event_choice *choice, bool needs_time)
 {
 	struct event_spec spec = event_spec_cycles();
 
-	if (choice_is_missing(perf_events_probe(&spec, false)))
+	if (needs_time || choice_is_missing(perf_events_probe(&spec, false)))
 		spec = event_spec_cpu_clock();
 	choice_add_spec(choice, &spec);
 }
@@ -80,7 +81,7 @@ int event_choice_make(struct event_choice *choice, const struct perf_source_opti
 	if (options->is_traced)
 		return 0;
 	if (!options->n_events && !options->without_cpu)
-		choice_choose_default(choice);
+		choice_choose_default(choice, options->with_waits);
 	for (size_t i = 0; i < options->n_events; i++) {
 		struct event_spec spec;
 		bool is_group = options->events[i][0] == '{';

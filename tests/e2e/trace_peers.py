@@ -297,7 +297,9 @@ def check_beside_bpftrace(loops):
 def check_beside_nops():
     """Functions that begin with a nop of five bytes: since Linux 6.18, x86-64, a probed one is replaced by a call of the kernel's code."""
     flags = ["-O2", "-g", "-fno-pie", "-pg", "-mfentry", "-mnop-mcount"]
-    if os.uname().machine != "x86_64" or subprocess.run(["cc", *flags, "-c", "busy.c", "-o", "nops.o"], capture_output=True).returncode:
+    if os.uname().machine != "x86_64":
+        return print("skipped: probed nops are replaced on x86-64 only")
+    if subprocess.run(["cc", *flags, "-c", "busy.c", "-o", "nops.o"], capture_output=True).returncode:
         return print("skipped: this compiler has no -mnop-mcount")
     subprocess.run(["cc", "-no-pie", "nops.o", "-o", "nops"], check=True)
     for exits in ("code", "return"):

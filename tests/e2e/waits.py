@@ -29,10 +29,11 @@ WANTED, stolen = set(truth), float(sys.argv[2])
 off_cpu, wall, waits = totals("off-cpu"), totals("wall"), totals("waits")
 kinds = json.load(open("kinds.json"))["rows"]
 for name, (waited, took) in truth.items():
+    spared = stolen if name == "run_here" else 0  # the others hardly need a CPU
     ours = off_cpu.get(name, 0) / 1e6
-    check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10) + stolen)
+    check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10) + spared)
     ours = wall.get(name, 0) / 1e6
-    check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20) + stolen)
+    check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20) + spared)
 for name, kind in KINDS.items():
     by_kind = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] == kind) / 1e6
     all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"]) / 1e6

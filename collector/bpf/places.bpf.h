@@ -11,7 +11,8 @@
 
 #define KEY_PREEMPTED 1
 #define KEY_NO_CALL 2 /* a page fault, or the like: at any instruction */
-#define KEY_FIRST 3
+#define KEY_UNSEEN 3  /* long waits whose end was not reported: the system call may be another one by now */
+#define KEY_FIRST 4
 
 /* A number for the place in which a thread waits. x86-64 has no register with the return address. */
 static __always_inline __u32 place_key(const __u64 *regs, int is_preempted)
@@ -94,10 +95,10 @@ static __always_inline void end_apart(void *context, struct waits_thread *thread
 	thread->n_wanted = LOOKED_AFTER;
 }
 
-/* A wait that was sampled because of its place, but is not long: it was not chosen at random, so it must not
- * represent others. */
-static __always_inline void end_wanted(void *context, struct waits_thread *thread,
-				       const struct waits_sum *wait)
+/* A sampled wait that must not represent others: it was not chosen at random, but because of its place, and
+ * is not long; or its place is not known any more. */
+static __always_inline void end_alone(void *context, struct waits_thread *thread,
+				      const struct waits_sum *wait)
 {
 	struct waits_sum own = { 0 };
 
@@ -105,4 +106,29 @@ static __always_inline void end_wanted(void *context, struct waits_thread *threa
 	send(context, thread, &own, wait, 0, 0);
 	if (own.n) /* the ring is full */
 		add_wait(&thread->sum, wait);
+}
+
+/*
+ * The thread is back from a wait, but this is known only now that it leaves its CPU again, or ends: not every
+ * kernel reports every switch. The scheduler knows when it came back.
+ */
+static __always_inline void end_unseen(void *context, struct waits_thread *thread,
+				       const struct task_struct *task)
+{
+	__u64 back = task->sched_info.last_arrival;
+	struct waits_sum wait = { .ns = back > thread->since ? back - thread->since : 0,
+				  .runnable = task->sched_info.run_delay - thread->delayed };
+	struct waits_place *place = 0;
+
+	thread->since = 0;
+	if (thread->sampled) {
+		end_alone(context, thread, &wait);
+		end_sample(thread);
+		return;
+	}
+	if (is_long(thread, wait.ns))
+		place = find_place(thread, KEY_UNSEEN);
+	if (place)
+		place->thread = thread->thread;
+	add_wait(place ? &place->sum : &thread->sum, &wait);
 }

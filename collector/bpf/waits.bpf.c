@@ -45,9 +45,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 struct sched_info {
-	unsigned long long run_delay;   /* total time for which it was runnable but did not run */
-	unsigned long long last_queued; /* since when it has been runnable again, not yet in run_delay; 0 = it
-					   is not */
+	unsigned long long run_delay;    /* total time for which it was runnable but did not run */
+	unsigned long long last_arrival; /* when it last came to a CPU */
+	unsigned long long last_queued;  /* since when it has been runnable again, not yet in run_delay; 0 =
+					    it is not */
 };
 struct thread_info {
 	__u64 preempt_count; /* AArch64 */
@@ -235,16 +236,6 @@ static __always_inline void end_sample(struct waits_thread *thread)
 	__sync_fetch_and_sub(&n_open, 1);
 }
 
-static __always_inline void leave(struct waits_thread *thread, const struct task_struct *task, __u64 now,
-				  int is_preempted)
-{
-	thread->since = now;
-	thread->is_preempted = (__u32)is_preempted;
-	thread->delayed = task->sched_info.run_delay;
-	if (thread->sampled) /* it came back while counting was off */
-		end_sample(thread);
-}
-
 static __always_inline void add_wait(struct waits_sum *sum, const struct waits_sum *wait)
 {
 	sum->n++;
@@ -297,11 +288,21 @@ static __always_inline void come_back(void *context, struct waits_thread *thread
 	if (thread->is_preempted || is_long(thread, wait.ns))
 		end_apart(context, thread, task, &wait, now);
 	else if (thread->sampled && thread->is_wanted)
-		end_wanted(context, thread, &wait);
+		end_alone(context, thread, &wait);
 	else
 		end_usual(context, thread, &wait);
 	if (thread->sampled)
 		end_sample(thread);
+}
+
+static __always_inline void leave(void *context, struct waits_thread *thread, const struct task_struct *task,
+				  __u64 now, int is_preempted)
+{
+	if (thread->since)
+		end_unseen(context, thread, task);
+	thread->since = now;
+	thread->is_preempted = (__u32)is_preempted;
+	thread->delayed = task->sched_info.run_delay;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
@@ -349,7 +350,7 @@ int cpprof_switch(__u64 *context)
 		return 0;
 	if (!now)
 		now = out->se.cfs_rq->rq->clock;
-	leave(thread, out, now, context[0] & 1);
+	leave(context, thread, out, now, context[0] & 1);
 	if (!is_due(thread, out, now))
 		return 0;
 	begin_sample(thread, now);
@@ -419,7 +420,8 @@ int cpprof_exit(__u64 *context)
 	if (!thread)
 		return 0;
 	thread->thread = current_thread();
-	thread->since = 0;
+	if (thread->since)
+		end_unseen(context, thread, task);
 	if (thread->sum.n)
 		send(context, thread, &thread->sum, 0, now, 0);
 	__u32 next = thread->places;

@@ -33,7 +33,8 @@ struct waits_sum {
  * A sampled wait has ended. It represents itself and all waits of the thread since the previous sampled one;
  * but a long wait represents only long waits in the same place, and other waits never represent long ones. A
  * wait that was sampled because there had been a long one in its place, but is not long, represents only
- * itself. since 0: the thread has ended, and these waits had not been reported.
+ * itself, and so does one whose end was not reported by the kernel. since 0: the thread has ended, and these
+ * waits had not been reported.
  */
 struct waits_record {
 	__u64 magic;

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/fence.h"
 #include "base/landlock.h"
+#include "base/sanitizer.h"
 
 #define IOPRIO_OF_PROCESS 1
 #define IOPRIO_IDLE (3 << 13) /* from linux/ioprio.h, which is not installed everywhere */
@@ -27,12 +28,6 @@
 #define CLOSE_MAX (1u << 20)
 #define READ_BYTES 16384
 #define NAP_NS 1000000 /* between two polls of a child whose end cannot be waited for with a deadline */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEEPS_STDERR true /* a sanitizer says there what it found */
-#else
-#define KEEPS_STDERR false
-#endif
 
 /* ---- in the child ------------------------------------------------------------------------------- */
 
@@ -121,7 +116,8 @@ static bool child_close_others(int channel, int end)
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); /* Landlock may not let us write to it */
 	unsigned first = STDERR_FILENO + 1;
 
-	for (int fd = 0; fd < (KEEPS_STDERR ? STDERR_FILENO : STDERR_FILENO + 1); fd++)
+	/* A sanitizer says on stderr what it has found. */
+	for (int fd = 0; fd < (HAS_SANITIZER ? STDERR_FILENO : STDERR_FILENO + 1); fd++)
 		if (fd != channel && fd != end && (nothing < 0 || dup2(nothing, fd) != fd))
 			return false;
 	for (unsigned i = 0; i < 2; i++) {

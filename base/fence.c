@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitizer.h"
+
 #if defined(__x86_64__)
 #define FENCE_ARCHITECTURE AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
@@ -33,12 +35,6 @@
 #define CALL_FCHMODAT2 452
 #define CALL_SETXATTRAT 463
 #define CALL_REMOVEXATTRAT 466
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FENCE_IN_SANITIZER true /* which makes system calls of its own */
-#else
-#define FENCE_IN_SANITIZER false
-#endif
 
 /* All that a process needs to compute and to use what it has open. */
 static const uint32_t allowed[] = {
@@ -180,7 +176,7 @@ static const uint32_t allowed_children[] = {
 /* Ways out of the process, also for those that run programs. The leak checker of a sanitizer build needs
  * ptrace. */
 static const uint32_t refused[] = {
-#ifndef __SANITIZE_ADDRESS__
+#if !HAS_ADDRESS_SANITIZER
 	SYS_ptrace,
 #endif
 	SYS_process_vm_writev,
@@ -433,6 +429,6 @@ bool fence_refuse(const struct fence_needs *needs)
 	if (needs->programs)
 		return fence_end(&fence, SECCOMP_RET_ALLOW);
 	fence_decide_all(&fence, refused_alone, COUNT(refused_alone), SECCOMP_RET_ERRNO | EPERM);
-	return FENCE_IN_SANITIZER ? fence_end(&fence, SECCOMP_RET_ALLOW)
-				  : fence_end_with_allowed(&fence, needs);
+	/* A sanitizer makes system calls of its own. */
+	return HAS_SANITIZER ? fence_end(&fence, SECCOMP_RET_ALLOW) : fence_end_with_allowed(&fence, needs);
 }

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "base/sanitizer.h"
 #include "base/vec.h"
 #include "profile/known_files.h"
 #include "profile/merge_private.h"
@@ -295,7 +296,7 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 
 static uint64_t apart_memory_limit(void)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if HAS_ADDRESS_SANITIZER
 	return 0; /* a sanitizer reserves memory without limit */
 #else
 	unsigned long pages = 0;

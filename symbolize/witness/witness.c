@@ -7,17 +7,14 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "base/sanitizer.h"
 #include "symbolize/witness/witness_message.h"
 #include "symbolize/witness/witness_unit.h"
 
 #define MAX_CPU_S 300
 #define MAX_NS (2 * MAX_CPU_S * CLOCK_NS_PER_S)
 #define MAX_RESULT ((size_t)1 << 30)
-#if defined(__SANITIZE_ADDRESS__)
-#define MAX_MEMORY 0 /* the shadow memory alone is more than any limit */
-#else
-#define MAX_MEMORY (8ull << 30)
-#endif
+#define MAX_MEMORY (HAS_ADDRESS_SANITIZER ? 0 : 8ull << 30)
 
 struct witness_library {
 	const char *name;

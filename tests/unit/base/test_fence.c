@@ -20,14 +20,9 @@
 #include "base/child.h"
 #include "base/cleanup.h"
 #include "base/file_open.h"
+#include "base/sanitizer.h"
 #include "base/store.h"
 #include "tests/test.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define KEEPS_STDERR true
-#else
-#define KEEPS_STDERR false
-#endif
 
 /* What a sandboxed child of the tests can use. */
 struct fenced {
@@ -130,7 +125,7 @@ static int child_counts_descriptors(void *context, int result)
 	int n = 0;
 
 	for (int fd = 0; fd <= 512; fd++) {
-		if (fstat(fd, &st) < 0 || (fd == STDERR_FILENO && KEEPS_STDERR))
+		if (fstat(fd, &st) < 0 || (fd == STDERR_FILENO && HAS_SANITIZER))
 			continue;
 		bool is_nothing = S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 		if (fd <= STDERR_FILENO ? is_nothing : fd == fenced->ends[1] || fd == result)
@@ -155,7 +150,7 @@ TEST(a_fenced_child_keeps_only_its_way_to_us)
 					 .channel = fenced.ends[1],
 					 .has_result = true };
 	CHECK_EQ(child_start(&child, &options), 0);
-	CHECK_EQ(child_wait(&child), KEEPS_STDERR ? 4 : 5);
+	CHECK_EQ(child_wait(&child), HAS_SANITIZER ? 4 : 5);
 	CHECK_EQ(child_result(&child).len, 1);
 	child_done(&child);
 	close(high);

@@ -21,15 +21,10 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/sanitizer.h"
 #include "cmd/browser.h"
 #include "cmd/later.h"
 #include "tests/test.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IN_SANITIZER true /* which makes calls of its own: only the worst ones are refused */
-#else
-#define IN_SANITIZER false
-#endif
 
 /* A folder with an input, a folder for the output and an unrelated one. */
 struct confined {
@@ -131,7 +126,7 @@ static int tries_to_get_out(const struct confined *c)
 		return 3;
 	if (syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0) >= 0 || errno != EPERM)
 		return 4;
-	if (!IN_SANITIZER && (fork() >= 0 || errno != EPERM))
+	if (!HAS_SANITIZER && (fork() >= 0 || errno != EPERM))
 		return 5;
 	/* What it needs to continue: its memory, threads. */
 	int from = 5, to = 0;
@@ -176,7 +171,7 @@ static int tries_others(const struct confined *c)
 	    (sets[0].permitted & (CAP_TO_MASK(CAP_CHOWN) | CAP_TO_MASK(CAP_SYS_ADMIN) |
 				  CAP_TO_MASK(CAP_SYS_PTRACE) | CAP_TO_MASK(CAP_KILL))))
 		return 2;
-	if (IN_SANITIZER)
+	if (HAS_SANITIZER)
 		return 0;
 	if (kill(getppid(), 0) == 0 || setsid() >= 0)
 		return 3;

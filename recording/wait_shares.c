@@ -2,6 +2,7 @@
 #include "recording/wait_shares.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "collector/waits.h"
 
@@ -43,11 +44,28 @@ void wait_shares_give(const struct wait_shares *shares, struct cct *cct, uint32_
 		cct_add_value(cct, wait->waker_node, row, wait->woken_metric, until_woken);
 }
 
+/* How close a sampled wait is to the longest of those that it represents. */
+static double wait_share_closeness(const struct wait_share *wait)
+{
+	return wait->longest_ns > 0 ? wait->ns / (wait->n * wait->longest_ns) : 1;
+}
+
+static int wait_share_compare(const void *a, const void *b)
+{
+	double first = wait_share_closeness(a), second = wait_share_closeness(b);
+
+	return (first < second) - (first > second);
+}
+
+/* On average no wait may be longer than the longest. The first to be affected come first: what they cannot
+ * take, the others can. */
 static void wait_shares_settle_thread(const struct wait_shares *shares, struct cct *cct,
 				      struct wait_shares_thread *thread)
 {
 	double ns = 0, runnable = 0;
 
+	if (thread->waits.n)
+		qsort(thread->waits.at, thread->waits.n, sizeof(thread->waits.at[0]), wait_share_compare);
 	for (size_t i = 0; i < thread->waits.n; i++) {
 		ns += thread->waits.at[i].ns;
 		runnable += thread->waits.at[i].runnable_ns;
@@ -55,7 +73,6 @@ static void wait_shares_settle_thread(const struct wait_shares *shares, struct c
 	for (size_t i = 0; i < thread->waits.n; i++) {
 		const struct wait_share *wait = &thread->waits.at[i];
 		bool is_last = i + 1 == thread->waits.n; /* it gets all that is left */
-		/* On average no wait may be longer than the longest. */
 		uint64_t share =
 			is_last ? thread->ns
 				: wait_shares_of(thread->ns, wait->ns, ns, wait->n * wait->longest_ns);

@@ -11,7 +11,7 @@
 
 #define KEY_PREEMPTED 1
 #define KEY_NO_CALL 2 /* a page fault, or the like: at any instruction */
-#define KEY_UNSEEN 3  /* long waits whose end was not reported: the system call may be another one by now */
+#define KEY_UNSEEN 3  /* its end was not reported: the system call may be another one by now */
 #define KEY_FIRST 4
 
 /* A number for the place in which a thread waits. x86-64 has no register with the return address. */
@@ -118,7 +118,6 @@ static __always_inline void end_unseen(void *context, struct waits_thread *threa
 	__u64 back = task->sched_info.last_arrival;
 	struct waits_sum wait = { .ns = back > thread->since ? back - thread->since : 0,
 				  .runnable = task->sched_info.run_delay - thread->delayed };
-	struct waits_place *place = 0;
 
 	thread->since = 0;
 	if (thread->sampled) {
@@ -126,8 +125,7 @@ static __always_inline void end_unseen(void *context, struct waits_thread *threa
 		end_sample(thread);
 		return;
 	}
-	if (is_long(thread, wait.ns))
-		place = find_place(thread, KEY_UNSEEN);
+	struct waits_place *place = find_place(thread, KEY_UNSEEN);
 	if (place)
 		place->thread = thread->thread;
 	add_wait(place ? &place->sum : &thread->sum, &wait);

@@ -136,6 +136,24 @@ TEST(on_average_no_wait_is_longer_than_the_longest)
 	cct_done(&cct);
 }
 
+/* Also if the one that cannot take more is the last that was added. */
+TEST(time_that_does_not_fit_goes_to_the_others)
+{
+	struct wait_shares shares = { .metrics = { .off_cpu = OFF_CPU } };
+	struct cct cct;
+
+	cct_init(&cct);
+	uint32_t nodes[] = { cct_child(&cct, 0, 1, 0x10, 0), cct_child(&cct, 0, 1, 0x20, 0) };
+	add(&shares, &cct, 5182,
+	    (struct wait_share){ .node = nodes[0], .n = 3, .ns = 4503, .longest_ns = 2781 });
+	add(&shares, &cct, 79, (struct wait_share){ .node = nodes[1], .n = 3, .ns = 163, .longest_ns = 54 });
+	wait_shares_settle_all(&shares, &cct);
+	CHECK_EQ(value_of(&cct, nodes[1], OFF_CPU), 3 * 54);
+	CHECK_EQ(value_of(&cct, nodes[0], OFF_CPU), 5182 + 79 - 3 * 54);
+	wait_shares_done(&shares);
+	cct_done(&cct);
+}
+
 TEST(a_new_thread_with_the_same_id_gets_nothing_of_the_old_one)
 {
 	struct wait_shares shares = { .metrics = { OFF_CPU, 0, 0 } };

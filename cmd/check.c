@@ -79,8 +79,8 @@ static int check_profile(const char *path)
 		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
 		       (unsigned long long)profile->quality.samples);
 		if (quality_seen(profile) >= 0)
-			printf(", which represent %.1f%% of the CPU time that the kernel counted",
-			       quality_seen(profile));
+			printf(", which represent %.1f%% of the %s that the kernel counted",
+			       quality_seen(profile), quality_what(profile));
 		printf("\n");
 	}
 	profile_free(profile);

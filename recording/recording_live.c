@@ -393,12 +393,20 @@ void recording_live_hold(struct recording *r)
 	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
+/* The part of the time that an event was counted, if it had to share counters; otherwise 1. */
+static double recording_running(const struct recording *r, uint32_t event)
+{
+	double share = perf_source_running(r->source, event);
+
+	return share <= 0 || share > RUNNING_LEAST ? 1 : share;
+}
+
 /* Events that had to share counters: scales what was counted of each to the whole time. */
 static void recording_scale_events(struct recording *r, struct profile *profile)
 {
 	for (uint32_t i = 0; i < r->source->info.events.n; i++) {
-		double share = perf_source_running(r->source, i);
-		if (share <= 0 || share > RUNNING_LEAST)
+		double share = recording_running(r, i);
+		if (share == 1)
 			continue;
 		cct_scale(&profile->cct, 1 + i, 1 / share);
 		CLEANUP(freep)
@@ -410,6 +418,18 @@ static void recording_scale_events(struct recording *r, struct profile *profile)
 	}
 }
 
+/* What the first event has counted; 0 = not known. */
+static uint64_t recording_counted(const struct recording *r)
+{
+	const struct source_event *first = &r->source->info.events.at[0];
+	bool is_clock = strcmp(first->unit, "ns") == 0;
+
+	/* Events on CPUs also count what is not ours, and a clock keeps counting in the kernel. */
+	if (first->values != SOURCE_WEIGHTS || r->machine || (is_clock && first->excludes_kernel))
+		return 0;
+	return (uint64_t)((double)perf_source_counted(r->source) / recording_running(r, 0));
+}
+
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
 	recording_scale_events(r, profile);
@@ -417,11 +437,7 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
-	const struct source_event *first = &r->source->info.events.at[0];
-	/* Events on CPUs also count what is not ours. */
-	if (!first->excludes_kernel && first->values == SOURCE_WEIGHTS &&
-	    !r->machine) /* a clock keeps counting there */
-		profile->quality.counted = perf_source_counted(r->source);
+	profile->quality.counted = recording_counted(r);
 	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }
 

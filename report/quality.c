@@ -10,6 +10,7 @@
 #define LOST_SHARE 20            /* one sample in this many lost is worth a hint */
 #define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, but some */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of intervals have too much weight */
+#define BETWEEN_MIN_SAMPLES 50   /* the same for other events */
 #define BETWEEN_MIN_PERCENT 10
 #define OVER_MAX_PERCENT 1
 #define UNPLACED_MIN_PERCENT 1
@@ -25,12 +26,19 @@ static bool quality_is_clock(const struct profile *profile)
 	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
 }
 
+const char *quality_what(const struct profile *profile)
+{
+	return quality_is_clock(profile) || profile->metrics.n < 2
+		       ? "CPU time"
+		       : intern_text(&profile->strings, profile->metrics.at[1].name);
+}
+
 bool quality_account(const struct profile *profile, struct quality_account *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
 
-	*ret = (struct quality_account){ .counted = quality->counted };
-	if (!quality_is_clock(profile) || !quality->counted)
+	*ret = (struct quality_account){ .is_time = quality_is_clock(profile), .counted = quality->counted };
+	if (profile->metrics.n < 2 || !quality->counted)
 		return false;
 	ret->sampled = profile_sum(profile, 1);
 	if (quality->samples)
@@ -40,11 +48,19 @@ bool quality_account(const struct profile *profile, struct quality_account *ret)
 	return true;
 }
 
+/* The same, if it is enough to judge by. */
+static bool quality_long_account(const struct profile *profile, struct quality_account *ret)
+{
+	return quality_account(profile, ret) &&
+	       (ret->is_time ? ret->counted >= BETWEEN_MIN_NS
+			     : profile->quality.samples >= BETWEEN_MIN_SAMPLES);
+}
+
 double quality_between(const struct profile *profile)
 {
 	struct quality_account account;
 
-	if (!quality_account(profile, &account) || account.counted < BETWEEN_MIN_NS || account.between < 0)
+	if (!quality_long_account(profile, &account) || account.between < 0)
 		return 0;
 	double percent = number_share((uint64_t)account.between, account.counted);
 	return percent >= BETWEEN_MIN_PERCENT ? percent : 0;
@@ -73,12 +89,12 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 			    bar->complete);
 	else if (bar->seen > 0 && seen < 0)
 		text_printf(why,
-			    "the sampled share of the CPU time is not known for this recording; "
+			    "the sampled share of the %s is not known for this recording; "
 			    "--min-quality requires seen=%.4g",
-			    bar->seen);
+			    quality_what(profile), bar->seen);
 	else if (bar->seen > 0 && seen < bar->seen)
-		text_printf(why, "%.1f%% of the CPU time was sampled; --min-quality requires seen=%.4g", seen,
-			    bar->seen);
+		text_printf(why, "%.1f%% of the %s %s sampled; --min-quality requires seen=%.4g", seen,
+			    quality_what(profile), quality_is_clock(profile) ? "was" : "were", bar->seen);
 	else
 		return true;
 	return false;
@@ -93,7 +109,7 @@ static bool quality_timer_was_late(const struct profile *profile)
 {
 	uint64_t sampled = profile_sum(profile, 1), n_cpus = profile->run.n_cpus ? profile->run.n_cpus : 1;
 
-	if (!profile->quality.samples)
+	if (!profile->quality.samples || !quality_is_clock(profile))
 		return false;
 	double interval = (double)sampled / (double)profile->quality.samples;
 	double missing = quality_between(profile) / 100 * (double)profile->quality.counted;
@@ -203,18 +219,19 @@ void quality_line(const struct profile *profile, struct text *ret)
 		text_printf(ret, ", representing %s more that were not measured",
 			    number_count(quality->unseen, number));
 	if (quality_between(profile) > 0)
-		text_printf(ret, ", %s of CPU time was not sampled (%s)",
-			    number_percent(quality_between(profile), number),
+		text_printf(ret, ", %s of %s %s not sampled (%s)",
+			    number_percent(quality_between(profile), number), quality_what(profile),
+			    quality_is_clock(profile) ? "was" : "were",
 			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
 	if (quality_unplaced(profile) >= UNPLACED_MIN_PERCENT)
 		text_printf(ret, ", %s of waiting time without a call path",
 			    number_percent(quality_unplaced(profile), number));
 	struct quality_account account;
-	if (quality_account(profile, &account) && account.counted >= BETWEEN_MIN_NS &&
+	if (quality_long_account(profile, &account) &&
 	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
-		text_printf(
-			ret, ", samples represent %s more CPU time than the kernel counted",
-			number_percent(number_share((uint64_t)-account.between, account.counted), number));
+		text_printf(ret, ", samples represent %s more %s than the kernel counted",
+			    number_percent(number_share((uint64_t)-account.between, account.counted), number),
+			    quality_what(profile));
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");
@@ -249,10 +266,13 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 		put(context, "waits_without_path_percent", quality_unplaced(profile));
 	struct quality_account account;
 	if (quality_account(profile, &account)) {
-		put(context, "account.counted_ns", (double)account.counted);
-		put(context, "account.sampled_ns", (double)account.sampled);
-		put(context, "account.lost_ns", (double)account.lost);
-		put(context, "account.between_ns", (double)account.between);
+		put(context, account.is_time ? "account.counted_ns" : "account.counted",
+		    (double)account.counted);
+		put(context, account.is_time ? "account.sampled_ns" : "account.sampled",
+		    (double)account.sampled);
+		put(context, account.is_time ? "account.lost_ns" : "account.lost", (double)account.lost);
+		put(context, account.is_time ? "account.between_ns" : "account.between",
+		    (double)account.between);
 	}
 	put(context, "clipped", (double)quality->clipped);
 	put(context, "unsymbolized", (double)quality->unsymbolized);

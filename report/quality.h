@@ -21,19 +21,23 @@ const char *quality_unit(const struct profile *profile);
 double quality_percent(const struct profile_quality *quality);
 
 /*
- * The time of event 0 as counted by the kernel: counted = sampled + lost + between. A lost sample is assumed
- * to represent as much as others do on average. Negative between: samples represent more than was counted.
+ * What the kernel has counted of event 0, which is time or not: counted = sampled + lost + between. A lost
+ * sample is assumed to represent as much as others do on average. Negative between: samples represent more
+ * than was counted.
  */
 struct quality_account {
+	bool is_time;
 	uint64_t counted, sampled, lost;
 	int64_t between;
 };
 
-/* False if it is not known what was counted: recordings by other tools, events that exclude the kernel. */
+/* False if it is not known what was counted: recordings by other tools, clocks that exclude the kernel. */
 bool quality_account(const struct profile *profile, struct quality_account *ret);
 /* Of the time that threads waited, the part whose place is not known at all, in percent. */
 double quality_unplaced(const struct profile *profile);
-/* The share of the counted time that samples represent, in percent; negative if that is not known. */
+/* What event 0 counts, in words: "CPU time", "cycles". */
+const char *quality_what(const struct profile *profile);
+/* The share of what was counted that samples represent, in percent; negative if that is not known. */
 double quality_seen(const struct profile *profile);
 
 /* What --min-quality requires, in percent; 0 = nothing. */
@@ -49,10 +53,10 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 double quality_rate(const struct profile *profile);
 
 /*
- * How much of the CPU time of the run is not represented by samples, apart from lost ones, in percent; 0 if
- * that is little or not known. The clock starts again with each process and thread: the last part of an
- * interval, and all of processes that end before their first sample, fall between samples. So does the delay
- * of a late timer.
+ * How much of the CPU time of the run, or of what else event 0 counts, is not represented by samples, apart
+ * from lost ones, in percent; 0 if that is little or not known. The clock starts again with each process and
+ * thread: the last part of an interval, and all of processes that end before their first sample, fall between
+ * samples. So does the delay of a late timer.
  */
 double quality_between(const struct profile *profile);
 /* The reason for that; NULL if nothing is missing. */

@@ -33,28 +33,30 @@ static void quality_table_row(struct text *ret, const char *what, uint64_t value
 	quality_table_put(ret, words.at, value, whole);
 }
 
-static void quality_table_time_row(struct text *ret, const char *what, double ns, uint64_t whole)
+static void quality_table_account_row(const struct quality_account *account, const char *what, double value,
+				      struct text *ret)
 {
-	char time[NUMBER_MAX], share[NUMBER_MAX];
+	char number[NUMBER_MAX], share[NUMBER_MAX];
+	uint64_t size = (uint64_t)(value < 0 ? -value : value);
 
-	text_printf(ret, "  %-26s%s%*s  %7s\n", what, ns < 0 ? "-" : "", ns < 0 ? 13 : 14,
-		    number_time((uint64_t)(ns < 0 ? -ns : ns), time),
-		    number_percent(100 * ns / (double)whole, share));
+	text_printf(ret, "  %-26s%s%*s  %7s\n", what, value < 0 ? "-" : "", value < 0 ? 13 : 14,
+		    account->is_time ? number_time(size, number) : number_count(size, number),
+		    number_percent(100 * value / (double)account->counted, share));
 }
 
-/* Every part of the time, so that missing time is visible. */
+/* Every part of it, so that what is missing is visible. */
 static void quality_table_account(const struct profile *profile, struct text *ret)
 {
 	struct quality_account account;
 
 	if (!quality_account(profile, &account))
 		return;
-	text_printf(ret, "CPU time\n");
-	quality_table_time_row(ret, "counted by the kernel", (double)account.counted, account.counted);
-	quality_table_time_row(ret, "in samples", (double)account.sampled, account.counted);
-	quality_table_time_row(ret, "lost with samples", (double)account.lost, account.counted);
-	quality_table_time_row(ret, account.between < 0 ? "excess in samples" : "between samples",
-			       (double)account.between, account.counted);
+	text_printf(ret, "%s\n", quality_what(profile));
+	quality_table_account_row(&account, "counted by the kernel", (double)account.counted, ret);
+	quality_table_account_row(&account, "in samples", (double)account.sampled, ret);
+	quality_table_account_row(&account, "lost with samples", (double)account.lost, ret);
+	quality_table_account_row(&account, account.between < 0 ? "excess in samples" : "between samples",
+				  (double)account.between, ret);
 }
 
 static void quality_table_tallies(const struct profile *profile, struct text *ret)

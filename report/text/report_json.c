@@ -324,10 +324,11 @@ static void json_rows_put_trust(const struct text_report *report, struct json *j
 	if (quality_account(profile, &account)) {
 		json_name(json, "account");
 		json_object(json);
-		json_uint_of(json, "counted_ns", account.counted);
-		json_uint_of(json, "sampled_ns", account.sampled);
-		json_uint_of(json, "lost_ns", account.lost);
-		json_number_of(json, "between_ns", (double)account.between);
+		json_text_of(json, "of", quality_what(profile));
+		json_uint_of(json, account.is_time ? "counted_ns" : "counted", account.counted);
+		json_uint_of(json, account.is_time ? "sampled_ns" : "sampled", account.sampled);
+		json_uint_of(json, account.is_time ? "lost_ns" : "lost", account.lost);
+		json_number_of(json, account.is_time ? "between_ns" : "between", (double)account.between);
 		json_end_object(json);
 	}
 	json_uint_of(json, "own_peak_kb", profile->quality.own_peak_kb);

@@ -130,6 +130,26 @@ TEST(quality_accounts_for_all_counted_time)
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
+TEST(quality_accounts_for_events_that_are_not_time)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text table = { 0 }, line = { 0 }, why = { 0 };
+	struct quality_account account;
+
+	p->metrics.at[1].name = intern_add(&p->strings, "cycles");
+	p->metrics.at[1].unit = intern_add(&p->strings, "count");
+	p->quality.counted = profile_sum(p, 1) * 2;
+	CHECK(quality_account(p, &account) && !account.is_time);
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "49.0% of cycles were not sampled (short-lived threads)"));
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
+	CHECK(strstr(table.at, "cycles\n  counted by the kernel "));
+	CHECK(!quality_meets(p, &(struct quality_bar){ .seen = 51 }, &why));
+	CHECK(strstr(why.at, "50.0% of the cycles were sampled"));
+	p->quality.samples = 40; /* too few to judge */
+	CHECK_EQ(quality_between(p), 0);
+}
+
 TEST(quality_can_be_required_for_stacks_and_for_cpu_time)
 {
 	OWNED struct profile *p = sample_profile(); /* 85 of 102 stacks are complete */

@@ -5,6 +5,8 @@
 #include "base/hash.h"
 #include "structure/fuse_private.h"
 
+#define PLACES_MAX 65536 /* more than most programs have; then it forgets all and starts again */
+
 void fuse_places_init(struct fuse_places *places)
 {
 	*places = (struct fuse_places){ 0 };
@@ -16,6 +18,14 @@ void fuse_places_done(struct fuse_places *places)
 	slots_done(&places->slots);
 	vec_done(&places->all);
 	vec_done(&places->steps);
+}
+
+static void fuse_places_forget(struct fuse_places *places)
+{
+	slots_done(&places->slots);
+	slots_init(&places->slots);
+	vec_clear(&places->all);
+	vec_clear(&places->steps);
 }
 
 void fuse_places_step(struct fuse_places *places, uint32_t frame, uint32_t call)
@@ -59,6 +69,9 @@ struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
 				struct landing (*expand)(struct fuse *, const struct cct_node *))
 {
 	struct fuse_places *places = &fuse->places;
+
+	if (places->all.n == PLACES_MAX)
+		fuse_places_forget(places);
 	size_t slot = slots_find(&places->slots, place_hash(node->vaddr, node->image, node->flags),
 				 place_same, places, node);
 

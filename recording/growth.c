@@ -179,7 +179,8 @@ bool growth_keep_bound(struct growth *growth, const struct cct_since *since)
 	map_done(&growth->woken_of); /* its keys are made of nodes */
 	free(place);
 	/* Where folding does not help, it is not tried again with every sample. */
-	growth->fold_at = 2 * cct_bytes(growth->cct);
+	bytes = cct_bytes(growth->cct);
+	growth->fold_at = bytes <= growth->max_bytes / 4 * 3 ? growth->max_bytes : 2 * bytes;
 	return true;
 }
 

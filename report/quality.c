@@ -10,7 +10,7 @@
 #define LOST_SHARE 20            /* one sample in this many lost is worth a hint */
 #define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, but some */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of intervals have too much weight */
-#define BETWEEN_MIN_SAMPLES 50   /* the same for other events */
+#define BETWEEN_MIN_INTERVALS 50 /* the same for other events */
 #define BETWEEN_MIN_PERCENT 10
 #define OVER_MAX_PERCENT 1
 #define UNPLACED_MIN_PERCENT 1
@@ -51,9 +51,13 @@ bool quality_account(const struct profile *profile, struct quality_account *ret)
 /* The same, if it is enough to judge by. */
 static bool quality_long_account(const struct profile *profile, struct quality_account *ret)
 {
-	return quality_account(profile, ret) &&
-	       (ret->is_time ? ret->counted >= BETWEEN_MIN_NS
-			     : profile->quality.samples >= BETWEEN_MIN_SAMPLES);
+	if (!quality_account(profile, ret))
+		return false;
+	if (ret->is_time)
+		return ret->counted >= BETWEEN_MIN_NS;
+	return ret->sampled &&
+	       (double)ret->counted / (double)ret->sampled * (double)profile->quality.samples >=
+		       BETWEEN_MIN_INTERVALS;
 }
 
 double quality_between(const struct profile *profile)

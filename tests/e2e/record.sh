@@ -48,15 +48,21 @@ run 0 "$CPPROF" record --no-inherit -o n.data -- "$SPIN" 0.8 threads=2 child="$H
 facts n.data
 [ "$(grep -c '^thread .* samples [1-9]' facts.log)" = 1 ] || fail "--no-inherit sampled other threads or processes"
 
-# Processes that exit before their first sample are missing, and the report says how much CPU time that is. Samples around an
-# exec are attributed to an image.
-run 0 "$CPPROF" record -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
-says "of CPU time was not sampled"
-says "that ended before their first sample are missing"
-run 6 "$CPPROF" report --min-quality complete=50,seen=95 short.data
-says "of the CPU time was sampled; --min-quality requires seen=95"
-run 0 "$CPPROF" report --view quality short.data
-says "between samples"
+# Processes that exit before their first sample are missing, and the report says how much CPU time that is, or how many cycles.
+run 0 "$CPPROF" record -e cycles -o cycles.data -- "$SPIN" 0.2
+facts cycles.data
+for event in cpu-clock $(awk '$1 == "event" && $2 == "cycles" { print $2 }' facts.log); do # without a PMU, a clock is used
+	[ $event = cycles ] && what=cycles verb=were || what="CPU time" verb=was
+	run 0 "$CPPROF" record -e $event -F 50 -o short.data -- sh -c '"$0" 0.2; for i in $(seq 400); do /bin/true; done' "$SPIN"
+	says "of $what $verb not sampled"
+	says "that ended before their first sample are missing"
+	run 6 "$CPPROF" report --min-quality complete=50,seen=95 short.data
+	says "of the $what $verb sampled; --min-quality requires seen=95"
+	run 0 "$CPPROF" report --view quality short.data
+	says "between samples"
+done
+
+# Samples around an exec are attributed to an image.
 run 0 "$CPPROF" record -F 19997 -o exec.data -- sh -c 'for i in $(seq 100); do /bin/true; done'
 facts exec.data
 strays=$(awk '$1 == "end" && $2 == "no_image" { print $3 }' facts.log)

@@ -178,6 +178,7 @@ int own_folder_make(const char *path, char **ret, struct diag *diag)
 	CLEANUP(own_way_done)
 	struct own_way way = { .wanted = path,
 			       .fd = -1,
+			       .at = alloc_text(""),
 			       .rest = alloc_printf("%s/%s", here ? here : "", path) };
 	int error = here || path[0] == '/' ? own_start(&way, diag)
 					   : diag_set(diag, -errno, "cannot open the folder '%s'", path);

@@ -92,19 +92,20 @@ static void index_write(struct epochs *epochs)
 	fresh_file_done(&file);
 }
 
-static void index_drop_gone(struct epochs *epochs)
+/* Lines of epochs that are gone, and of this one, which may be written again. */
+static void index_drop(struct epochs *epochs, const char *name)
 {
 	size_t n = 0;
-	bool is_there = false;
+	bool is_kept = false;
 	const char *last = "";
 
 	for (size_t i = 0; i < epochs->index.n; i++) {
 		struct epoch_process it = epochs->index.at[i];
 		if (strcmp(it.epoch, last) != 0) {
 			CLEANUP(freep) char *path = epochs_path(epochs, "epochs", it.epoch);
-			is_there = access(path, F_OK) == 0;
+			is_kept = strcmp(it.epoch, name) != 0 && access(path, F_OK) == 0;
 		}
-		if (is_there) {
+		if (is_kept) {
 			epochs->index.at[n++] = it;
 			last = it.epoch;
 		} else {
@@ -146,23 +147,6 @@ static void index_add_lines(struct epochs *epochs, const char *name, const struc
 	}
 }
 
-/* An epoch may be written again. */
-static void index_drop_epoch(struct epochs *epochs, const char *name)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < epochs->index.n; i++) {
-		struct epoch_process it = epochs->index.at[i];
-		if (strcmp(it.epoch, name) != 0) {
-			epochs->index.at[n++] = it;
-			continue;
-		}
-		free(it.epoch);
-		free(it.comm);
-	}
-	epochs->index.n = n;
-}
-
 void epochs_index_add(struct epochs *epochs, const char *name, const struct profile *profile)
 {
 	CLEANUP(freep) uint64_t *samples = alloc_zero(profile->threads.n + 1, sizeof(*samples));
@@ -176,8 +160,7 @@ void epochs_index_add(struct epochs *epochs, const char *name, const struct prof
 				(rows.at[i].metric ? cpu : samples)[rows.at[i].thread] += rows.at[i].value;
 	}
 	vec_done(&rows);
-	index_drop_gone(epochs);
-	index_drop_epoch(epochs, name);
+	index_drop(epochs, name);
 	index_add_lines(epochs, name, profile, samples, cpu);
 	if (epochs->writes)
 		index_write(epochs);

@@ -84,7 +84,7 @@ static bool stub_run(const struct isa *isa, const struct insn *insn, struct stub
 	}
 	bool sets_fp = insn->n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp &&
 		       e->base == isa->sp && e->index == REG_NONE && e->imm == 0;
-	if (pushed == isa->fp) {
+	if (pushed != REG_NONE && pushed == isa->fp) {
 		path->ra = path->pushed;
 		path->is_top = path->ra != REG_NONE && path->ra == path->top;
 	}

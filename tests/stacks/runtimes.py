@@ -31,7 +31,7 @@ Runtime = namedtuple("Runtime", "name need build run least")
 RUNTIMES = [
     Runtime("luajit", ["luajit"], "true", f"luajit {SRC}/work.lua", 20),
     Runtime("luajit-joff", ["luajit"], "true", f"luajit -joff {SRC}/work.lua", 99.9),
-    Runtime("ocaml", ["ocamlopt"], f"cp {SRC}/work.ml . && ocamlopt -o work work.ml", "./work", 99.5),  # caml_raise_exn: sp is already the handler's
+    Runtime("ocaml", ["ocamlopt"], f"cp {SRC}/work.ml . && ocamlopt -o work work.ml", "./work", 99),  # caml_raise_exn: sp is already the handler's; up to 0.6 % of samples are there
     Runtime("ruby", ["ruby"], "true", f"ruby {SRC}/work.rb", 99.5),
     Runtime("erlang", ["erl", "erlc"], f"erlc {SRC}/work.erl", "erl -noshell -s work main", 5),
     Runtime("ghc", ["ghc"], f"cp {SRC}/work.hs . && ghc -v0 -O1 work.hs -o work", "./work", 1),

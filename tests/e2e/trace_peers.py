@@ -124,6 +124,19 @@ def start_bpftrace(program):
     return None
 
 
+def end_bpftrace(peer):
+    """It may miss a signal that comes while it reads its maps."""
+    for _ in range(3):
+        peer.terminate()
+        try:
+            peer.wait(timeout=10)
+            return
+        except subprocess.TimeoutExpired:
+            pass
+    peer.kill()
+    peer.wait()
+
+
 def start_perf(pid):
     """Starts perf stat on its own probes, enabled on return; None if it does not run here."""
     for name in ("control", "done"):
@@ -288,8 +301,7 @@ def check_beside_bpftrace(loops):
     if peer:
         time.sleep(1)
         record_beside(target.pid, f"during bpftrace, {loops} loops per call", PATHS, seconds_of(loops))
-        peer.terminate()
-        peer.wait()
+        end_bpftrace(peer)
     target.kill()
     target.wait()
 

@@ -68,6 +68,7 @@ static struct bytes check_cmd_peek(const char *path, int fd, uint8_t start[JSON_
 
 static int check_profile(const char *path)
 {
+	CLEANUP(text_done) struct text what = { 0 };
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 	int error = profile_read(path, &profile, &diag);
@@ -78,9 +79,10 @@ static int check_profile(const char *path)
 		printf("%s: OK: %zu contexts, %zu values, %zu functions, %llu samples", path,
 		       profile->cct.nodes.n - 2, profile->cct.values.n, profile->functions.n,
 		       (unsigned long long)profile->quality.samples);
+		quality_add_what(&what, profile);
 		if (quality_seen(profile) >= 0)
 			printf(", which represent %.1f%% of the %s that the kernel counted",
-			       quality_seen(profile), quality_what(profile));
+			       quality_seen(profile), what.at);
 		printf("\n");
 	}
 	profile_free(profile);

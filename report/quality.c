@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "report/number.h"
 #include "report/waits.h"
 
@@ -26,11 +27,13 @@ static bool quality_is_clock(const struct profile *profile)
 	       strcmp(intern_text(&profile->strings, profile->metrics.at[1].unit), "ns") == 0;
 }
 
-const char *quality_what(const struct profile *profile)
+void quality_add_what(struct text *ret, const struct profile *profile)
 {
-	return quality_is_clock(profile) || profile->metrics.n < 2
-		       ? "CPU time"
-		       : intern_text(&profile->strings, profile->metrics.at[1].name);
+	const char *name = quality_is_clock(profile) || profile->metrics.n < 2
+				   ? "CPU time"
+				   : intern_text(&profile->strings, profile->metrics.at[1].name);
+
+	style_safe(ret, &(struct style){ 0 }, name);
 }
 
 bool quality_account(const struct profile *profile, struct quality_account *ret)
@@ -87,7 +90,9 @@ double quality_seen(const struct profile *profile)
 bool quality_meets(const struct profile *profile, const struct quality_bar *bar, struct text *why)
 {
 	double complete = quality_percent(&profile->quality), seen = quality_seen(profile);
+	CLEANUP(text_done) struct text what = { 0 };
 
+	quality_add_what(&what, profile);
 	if (complete < bar->complete)
 		text_printf(why, "%.1f%% of the stacks are complete; --min-quality requires %.4g", complete,
 			    bar->complete);
@@ -95,10 +100,10 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 		text_printf(why,
 			    "the sampled share of the %s is not known for this recording; "
 			    "--min-quality requires seen=%.4g",
-			    quality_what(profile), bar->seen);
+			    what.at, bar->seen);
 	else if (bar->seen > 0 && seen < bar->seen)
 		text_printf(why, "%.1f%% of the %s %s sampled; --min-quality requires seen=%.4g", seen,
-			    quality_what(profile), quality_is_clock(profile) ? "was" : "were", bar->seen);
+			    what.at, quality_is_clock(profile) ? "was" : "were", bar->seen);
 	else
 		return true;
 	return false;
@@ -209,8 +214,10 @@ const char *quality_unit(const struct profile *profile)
 void quality_line(const struct profile *profile, struct text *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
+	CLEANUP(text_done) struct text what = { 0 };
 	char number[NUMBER_MAX];
 
+	quality_add_what(&what, profile);
 	text_printf(ret, "quality: %s %s%s", number_count(quality->samples, number), quality_unit(profile),
 		    quality->samples == 1 ? "" : "s");
 	if (quality->samples > 0) {
@@ -224,7 +231,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 			    number_count(quality->unseen, number));
 	if (quality_between(profile) > 0)
 		text_printf(ret, ", %s of %s %s not sampled (%s)",
-			    number_percent(quality_between(profile), number), quality_what(profile),
+			    number_percent(quality_between(profile), number), what.at,
 			    quality_is_clock(profile) ? "was" : "were",
 			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
 	if (quality_unplaced(profile) >= UNPLACED_MIN_PERCENT)
@@ -235,7 +242,7 @@ void quality_line(const struct profile *profile, struct text *ret)
 	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
 		text_printf(ret, ", samples represent %s more %s than the kernel counted",
 			    number_percent(number_share((uint64_t)-account.between, account.counted), number),
-			    quality_what(profile));
+			    what.at);
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
 			    quality->throttled == 1 ? "" : "s");

@@ -35,8 +35,9 @@ struct quality_account {
 bool quality_account(const struct profile *profile, struct quality_account *ret);
 /* Of the time that threads waited, the part whose place is not known at all, in percent. */
 double quality_unplaced(const struct profile *profile);
-/* What event 0 counts, in words: "CPU time", "cycles". */
-const char *quality_what(const struct profile *profile);
+/* What event 0 counts: "CPU time", "cycles". An event's name may come from a foreign file: it is made safe to
+ * print. */
+void quality_add_what(struct text *ret, const struct profile *profile);
 /* The share of what was counted that samples represent, in percent; negative if that is not known. */
 double quality_seen(const struct profile *profile);
 

@@ -51,7 +51,8 @@ static void quality_table_account(const struct profile *profile, struct text *re
 
 	if (!quality_account(profile, &account))
 		return;
-	text_printf(ret, "%s\n", quality_what(profile));
+	quality_add_what(ret, profile);
+	text_printf(ret, "\n");
 	quality_table_account_row(&account, "counted by the kernel", (double)account.counted, ret);
 	quality_table_account_row(&account, "in samples", (double)account.sampled, ret);
 	quality_table_account_row(&account, "lost with samples", (double)account.lost, ret);

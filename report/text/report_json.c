@@ -320,11 +320,13 @@ static void json_rows_put_trust(const struct text_report *report, struct json *j
 {
 	const struct profile *profile = report->profile;
 	struct quality_account account;
+	CLEANUP(text_done) struct text what = { 0 };
 
+	quality_add_what(&what, profile);
 	if (quality_account(profile, &account)) {
 		json_name(json, "account");
 		json_object(json);
-		json_text_of(json, "of", quality_what(profile));
+		json_text_of(json, "of", what.at);
 		json_uint_of(json, account.is_time ? "counted_ns" : "counted", account.counted);
 		json_uint_of(json, account.is_time ? "sampled_ns" : "sampled", account.sampled);
 		json_uint_of(json, account.is_time ? "lost_ns" : "lost", account.lost);

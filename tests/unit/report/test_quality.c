@@ -146,6 +146,10 @@ TEST(quality_accounts_for_events_that_are_not_time)
 	CHECK(strstr(table.at, "cycles\n  counted by the kernel "));
 	CHECK(!quality_meets(p, &(struct quality_bar){ .seen = 51 }, &why));
 	CHECK(strstr(why.at, "50.0% of the cycles were sampled"));
+	p->metrics.at[1].name = intern_add(&p->strings, "\033[2Jcycles");
+	text_clear(&line);
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "of ?[2Jcycles were not sampled"));
 	p->quality.samples = 20; /* too few to judge */
 	CHECK_EQ(quality_between(p), 0);
 }

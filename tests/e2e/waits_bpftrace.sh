@@ -27,7 +27,13 @@ cat >waits.bt <<-'END'
 		}
 	}
 	// An exiting thread may be switched out once more, but then has no stack.
-	tracepoint:sched:sched_process_exit { @over[args->pid] = 1; }
+	tracepoint:sched:sched_process_exit
+	{
+		if (@left[args->pid]) {
+			@dropped[args->pid] = 1;
+		}
+		@over[args->pid] = 1;
+	}
 	END { clear(@left); clear(@over); }
 END
 start "${tracing[@]}" bpftrace waits.bt >bpftrace.log 2>bpftrace.err
@@ -63,8 +69,8 @@ python3 - <<-'PYTHON'
 	for tid in ours:
 	    print(f"{tid}: {ours[tid] / 1e6:.2f} ms in {n_ours[tid]} waits; bpftrace {theirs.get(tid, 0) / 1e6:.2f} in {n_theirs.get(tid, 0)}")
 	for tid in whole:
-	    # The scheduler reads its clock slightly before the tracepoint, which matters for waits of microseconds.
-	    assert abs(ours[tid] - theirs[tid]) <= max(0.02 * theirs[tid], 2000 * n_theirs[tid])
+	    # At each switch, one of the two programs reads the clock only after the other has run. That takes microseconds, which matters for very short waits.
+	    assert abs(ours[tid] - theirs[tid]) <= 0.02 * theirs[tid] + 2e4 * n_theirs[tid]
 	    assert abs(n_ours[tid] - n_theirs[tid]) <= 0.01 * n_theirs[tid]
 	if len(whole) < 3:
 	    sys.exit(77)

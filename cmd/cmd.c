@@ -69,12 +69,15 @@ int cmd_fail(const struct diag *diag)
 
 int cmd_usage(const char *command, const char *format, ...)
 {
+	CLEANUP(freep) char *text = NULL;
 	va_list args;
 
-	fprintf(stderr, "cpprof%s%s: ", command[0] ? " " : "", command);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	fprintf(stderr, "cpprof%s%s: ", command[0] ? " " : "", command);
+	print_safe(text ? text : format);
 	fprintf(stderr, "\n        try: cpprof%s%s --help\n", command[0] ? " " : "", command);
 	return EXIT_USAGE;
 }

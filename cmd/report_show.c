@@ -112,11 +112,13 @@ static int report_show_judge(const struct profile *profile, const struct report_
 
 static int no_metric(const struct profile *profile, const char *wanted)
 {
+	const struct style style = { .utf8 = true };
 	CLEANUP(text_done) struct text names = { 0 };
 
-	for (size_t i = 0; i < profile->metrics.n; i++)
-		text_printf(&names, "%s%s", i ? ", " : "",
-			    intern_text(&profile->strings, profile->metrics.at[i].name));
+	for (size_t i = 0; i < profile->metrics.n; i++) {
+		text_printf(&names, "%s", i ? ", " : "");
+		style_safe(&names, &style, intern_text(&profile->strings, profile->metrics.at[i].name));
+	}
 	return cmd_usage("report", "this profile has no metric '%s'; it has %s", wanted,
 			 names.len ? names.at : "none");
 }

@@ -80,21 +80,23 @@ static void text_stats_head(const struct stats_report *report, struct text *to)
 	line_end(&line);
 }
 
-static void stats_sentence(const struct stats_report *report, struct text *to)
+static void stats_sentence(const struct stats_report *report, const char *safe_metric, struct text *to)
 {
 	uint32_t n = report->stats->joint->n_units;
 	char text[NUMBER_MAX];
 
-	text_printf(to, "%s of %s %s, by %s%s", report->metric, number_count(n, text), report->units,
+	text_printf(to, "%s of %s %s, by %s%s", safe_metric, number_count(n, text), report->units,
 		    row_word(report->stats), report->stats->by_self ? ", self cost" : ", total cost");
 }
 
 void stats_text(const struct stats_report *report, struct text *ret)
 {
 	const struct stats *stats = report->stats;
+	CLEANUP(text_done) struct text metric = { 0 };
 	char text[NUMBER_MAX];
 
-	stats_sentence(report, ret);
+	style_safe(&metric, &report->style, report->metric);
+	stats_sentence(report, metric.at, ret);
 	text_printf(ret, "\n");
 	for (size_t i = 0; i < report->n_notes; i++) {
 		CLEANUP(text_done) struct text safe = { 0 };
@@ -116,8 +118,10 @@ void stats_text(const struct stats_report *report, struct text *ret)
 void stats_markdown(const struct stats_report *report, struct text *ret)
 {
 	const struct stats *stats = report->stats;
+	CLEANUP(text_done) struct text metric = { 0 };
 
-	stats_sentence(report, ret);
+	quote_markdown(&metric, report->metric);
+	stats_sentence(report, metric.at, ret);
 	text_printf(ret,
 		    "\n\n| range/sum | sum | mean | deviation | min | max | %s "
 		    "|\n|---:|---:|---:|---:|---:|---:|---|\n",

@@ -22,14 +22,20 @@ static bool is_same_place(const struct callgrind_entry *a, const struct callgrin
 }
 
 /* "key=(number) name" the first time, "key=(number)" from then on. */
+/* Each line of the format has its own meaning, so names must not contain line breaks. */
+static void write_text(FILE *to, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+}
+
 static void callgrind_file_write_name(struct callgrind_writer *w, const char *key, uint32_t number,
 				      bool *is_named, const char *name)
 {
 	fprintf(w->to, "%s=(%u)", key, number);
 	if (!*is_named) {
 		fputc(' ', w->to);
-		for (name = *name ? name : "???"; *name; name++)
-			fputc((unsigned char)*name < ' ' ? ' ' : *name, w->to);
+		write_text(w->to, *name ? name : "???");
 	}
 	fputc('\n', w->to);
 	*is_named = true;
@@ -119,14 +125,13 @@ static void write_body(struct callgrind_writer *w)
 static void write_event_name(FILE *to, const char *name)
 {
 	for (; *name; name++)
-		fputc(strchr(" -:=,.;\t\n\r", *name) ? '_' : *name, to);
+		fputc((unsigned char)*name <= ' ' || strchr("-:=,.;", *name) ? '_' : *name, to);
 }
 
 static void write_line_of(FILE *to, const char *key, const char *text)
 {
 	fprintf(to, "%s: ", key);
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+	write_text(to, text);
 	fputc('\n', to);
 }
 
@@ -146,7 +151,9 @@ static void callgrind_file_write_header(struct callgrind_writer *w)
 	struct text folded = { 0 };
 
 	fputs("# callgrind format\nversion: 1\n", w->to);
-	fprintf(w->to, "creator: cpprof %s\n", profile_text(profile, profile->run.tool_version));
+	fputs("creator: cpprof ", w->to);
+	write_text(w->to, profile_text(profile, profile->run.tool_version));
+	fputc('\n', w->to);
 	write_line_of(w->to, "cmd", profile_text(profile, profile->run.command_line));
 	fputs(w->graph.seen->by_scope.n ? "desc: numbers of calls are lower bounds, from observed calls; 1 "
 					  "where they are not counted\n"
@@ -154,15 +161,18 @@ static void callgrind_file_write_header(struct callgrind_writer *w)
 	      w->to);
 	limit_note(w->graph.document->tree, profile, &folded);
 	if (folded.len)
-		fprintf(w->to, "desc: %s\n", folded.at);
+		write_line_of(w->to, "desc", folded.at);
 	text_done(&folded);
 	fputs("positions: line\n", w->to);
 	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++) {
 		const struct profile_metric *metric = &profile->metrics.at[callgrind_metric(&w->graph, k)];
 		fputs("event: ", w->to);
 		write_event_name(w->to, profile_text(profile, metric->name));
-		fprintf(w->to, " : %s [%s]\n", profile_text(profile, metric->name),
-			profile_text(profile, metric->unit));
+		fputs(" : ", w->to);
+		write_text(w->to, profile_text(profile, metric->name));
+		fputs(" [", w->to);
+		write_text(w->to, profile_text(profile, metric->unit));
+		fputs("]\n", w->to);
 	}
 	fputs("events:", w->to);
 	for (uint32_t k = 0; k < w->graph.document->n_metrics; k++) {

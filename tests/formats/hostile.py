@@ -105,6 +105,15 @@ for view in ("summary", "tree", "callers", "flat", "hot", "quality"):
     check(f"{view}: no control characters", not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", text), ascii(re.search(r".{0,20}[\x00-\x09\x0b-\x1f\x7f\u202e]", text)))
     text = run("report", "h.data", "--view", view, "--format", "md").decode("utf-8", "strict")
     check(f"{view}: suitable for a GitHub comment", len(text.encode()) < 60000 and "<script" not in text and "<img" not in re.sub(r"`[^`\n]*`|(?s:~~~~.*?~~~~)|\\<", "", text), len(text))
+missed = 'mi;"\n\x1b"ss'
+for args in (["report", "h.data", "--metric", "none"], ["report", "h.data", "--columns", "none"], ["report", "h.data", "--derive", "x=none/1"],
+             ["report", "h.data", "--metric", missed], ["stats", "h.data", "h.data", "--metric", missed], ["stats", "--by", "thread", "--metric", missed, "h.data"],
+             ["stats", "--format", "md", "--by", "thread", "--metric", missed, "h.data"], ["diff", "h.data", "h.data", "--metric", missed],
+             ["check", "-v", "h.data"], ["annotate", "h.data", "constructor"], ["export", "h.data", "-f", "folded", "--metric", "none"], ["resolve", "-v", "h.data"]):
+    done = subprocess.run([CPPROF, *args], capture_output=True)
+    said = (done.stdout + done.stderr).decode("utf-8", "strict")
+    check(f"{args}: no control characters", said and not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202e]", said), ascii(said[:400]))
+    check(f"{args}: no line break from a name", not re.search(r"(?m)^(event: x|..ss)", said), said[:400])
 subprocess.run(["rm", "-rf", folder])
 print(f"tally: {passed} passed, {failed} failed, 0 skipped")
 sys.exit(1 if failed else 0)

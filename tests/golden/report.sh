@@ -130,7 +130,7 @@ ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
 # All events side by side, with the interval of the first; loops in the margin; inlined code at its call.
 make hostile hostile.data
-ends 0 '   code     +-   calls miss;"es"  line' "$CPPROF" annotate hostile.data constructor
+ends 0 '   code     +-   calls mi;"??"ss  line' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5              3.5%    13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate hostile.data constructor
 ends 0 '   3.5%    2.5            13 |      <- inlined hasOwnProperty 3.5%' "$CPPROF" annotate --metric cpu-clock hostile.data constructor
 ends 2 "has no metric 'cycles'" "$CPPROF" annotate --metric cycles hostile.data constructor

@@ -144,6 +144,9 @@ struct profile *hostile_profile(void)
 	uint32_t names[ARRAY_LEN(hostile) + 1], n = ARRAY_LEN(names);
 
 	add_run(p, hostile[3]);
+	uint32_t escapes = text(p, "\x1b]0;title\a\nevent: x");
+	p->run.tool_version = p->run.command_line = p->run.host = p->run.kernel = p->run.cpu = escapes;
+	p->events.at[1].name = p->metrics.at[2].name = text(p, "mi;\"\n\x1b\"ss");
 	for (uint32_t i = 0; i + 1 < n; i++)
 		names[i] = text(p, hostile[i]);
 	names[n - 1] = long_name(p);

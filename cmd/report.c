@@ -161,6 +161,24 @@ static int check_and_run(const struct command_line *line, struct report_request 
 	return code;
 }
 
+/* Which rows trees have. */
+#define REPORT_ROW_SPECS(request)                                                                      \
+	{ 0, "inlines", OPTION_FLAG, &(request)->inlines, NULL, "show inlined calls (default)" },      \
+		{ 0, "loops", OPTION_FLAG, &(request)->loops, NULL, "show loops (default)" },          \
+		{ 0,                                                                                   \
+		  "join",                                                                              \
+		  OPTION_FLAG,                                                                         \
+		  &(request)->joins,                                                                   \
+		  NULL,                                                                                \
+		  "show the cost of OpenMP worker threads below the parallel region in the source "    \
+		  "(default)" },                                                                       \
+	{                                                                                              \
+		0, "fold-recursion", OPTION_FLAG, &(request)->folds_recursion, NULL,                   \
+			"in text and md: show the levels of a recursion as one row where it does not " \
+			"branch "                                                                      \
+			"(default)"                                                                    \
+	}
+
 static int parse_and_run(struct report_request *request, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
@@ -191,11 +209,7 @@ static int parse_and_run(struct report_request *request, int argc, char **argv)
 		  "metric to show (default: the first event)" },
 		DATABASE_SPECS(request->database),
 		REPORT_FILTER_SPECS(request->filter),
-		{ 0, "inlines", OPTION_FLAG, &request->inlines, NULL, "show inlined calls (default)" },
-		{ 0, "loops", OPTION_FLAG, &request->loops, NULL, "show loops (default)" },
-		{ 0, "join", OPTION_FLAG, &request->joins, NULL,
-		  "show the cost of OpenMP worker threads below the parallel region in the source "
-		  "(default)" },
+		REPORT_ROW_SPECS(request),
 		{ 0, "lines", OPTION_FLAG, &request->lines, NULL, "show the source lines below each scope" },
 		MIN_QUALITY_SPEC(request->min_quality),
 		{ 'f', "format", OPTION_CHOICE, &request->format, "text|md|json|csv", "output format" },
@@ -233,6 +247,7 @@ int cmd_report(int argc, char **argv)
 					  .inlines = true,
 					  .loops = true,
 					  .joins = true,
+					  .folds_recursion = true,
 					  .pager = true,
 					  .children = true,
 					  .program = &(struct later){ 0 } };

@@ -40,6 +40,11 @@ bool report_reads_sources(const struct report_request *request)
 	return report_has_loops(request) && report_show_view(request) != TEXT_SUMMARY;
 }
 
+static bool is_for_people(const struct report_request *request)
+{
+	return request->format == FORMAT_TEXT || request->format == FORMAT_MARKDOWN;
+}
+
 static struct text_options text_options_of(const struct report_request *request)
 {
 	bool has_tasks = request->group > GROUP_LINE;
@@ -50,6 +55,7 @@ static struct text_options text_options_of(const struct report_request *request)
 					.percent_limit = request->percent_limit,
 					.limit = (size_t)request->limit,
 					.max_depth = (size_t)request->max_depth,
+					.folds_recursion = request->folds_recursion && is_for_people(request),
 					.percent_of_parent = request->base == 1,
 					.style = terminal_style((enum color_when)request->color) };
 
@@ -129,16 +135,15 @@ static void report_show_usual_columns(const struct profile *profile, const struc
 				      struct columns *ret)
 {
 	static const char *const shown[] = { "total_percent", "self_percent" };
-	bool is_for_people = request->format == FORMAT_TEXT || request->format == FORMAT_MARKDOWN;
 	struct diag diag = { 0 };
 
-	if (!is_for_people)
+	if (!is_for_people(request))
 		columns_add_default(ret, request->format == FORMAT_JSON, profile->n_ranks > 0);
-	for (size_t i = 0; is_for_people && i < sizeof(shown) / sizeof(shown[0]); i++)
+	for (size_t i = 0; is_for_people(request) && i < sizeof(shown) / sizeof(shown[0]); i++)
 		columns_add(ret, profile, shown[i], &diag);
 	size_t n = columns_derive_usual(ret, profile);
 	bool is_wanted = n && request->view != REPORT_NO_VIEW && request->group <= GROUP_LINE;
-	if (!request->derived.values.n && (!is_wanted || !is_for_people))
+	if (!request->derived.values.n && (!is_wanted || !is_for_people(request)))
 		vec_clear(&ret->of);
 }
 

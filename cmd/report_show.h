@@ -28,7 +28,7 @@ struct report_request {
 	struct report_filter filter;
 	struct option_list columns, derived, directories, rules;
 	const char *merged; /* regular expression: threads to be merged by name */
-	bool inlines, loops, lines, joins, pager, children, opens;
+	bool inlines, loops, lines, joins, folds_recursion, pager, children, opens;
 	struct habits habits;
 	const char *input; /* the profile, given by -i as in perf */
 	struct database_choice database;

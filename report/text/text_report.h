@@ -50,6 +50,7 @@ struct text_options {
 	size_t limit;                  /* maximum number of rows of a view; 0 = all */
 	size_t max_depth;              /* of trees: maximum number of levels below the top; 0 = all */
 	const bool *callers_of;        /* of the callers view: only these top rows, by scope; NULL = all */
+	bool folds_recursion;          /* in trees: its levels are one row, see view_fold_recursion */
 	bool percent_of_parent;        /* in trees: shares of the parent row, not of the whole */
 	const struct columns *columns; /* the columns, report/text/columns.h; NULL = the usual ones */
 	const struct thread_spreads *spreads; /* for columns that need it; NULL = not known */

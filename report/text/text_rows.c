@@ -402,7 +402,7 @@ static void put_bracketed(struct line *line, const char *name)
 	line_name(line, TINT_DIM, text);
 }
 
-/* The loops around it that are not shown as rows. */
+/* The loops around it, and the levels of recursion, that are not shown as rows. */
 static void put_folded(struct line *line, const struct view_row *row)
 {
 	if (row->n_loops && row->has_schedule)
@@ -413,6 +413,11 @@ static void put_folded(struct line *line, const struct view_row *row)
 			    row->n_loops == 1 ? "" : "s");
 	else if (row->has_schedule)
 		line_printf(line, TINT_DIM, " (and its schedule)");
+	if (row->n_levels && row->level_rows == 1)
+		line_printf(line, TINT_DIM, " (recursion, %u levels)", row->n_levels);
+	else if (row->n_levels)
+		line_printf(line, TINT_DIM, " (recursion, %u levels of these %u rows)", row->n_levels,
+			    row->level_rows);
 }
 
 /* Was the loop already described in a row above? With recursion, and below many callers, a loop has many

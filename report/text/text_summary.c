@@ -178,14 +178,16 @@ static uint32_t innermost_loop(const struct text_report *report, const view_path
 	return 0;
 }
 
-/* Loops and lines are places within a function, not callees. */
+/* Loops and lines are places within a function, not callees; a recursive function is named once. */
 static void keep_functions(const struct text_report *report, view_path *path)
 {
+	const struct scope_row *scopes = report->tree->scopes.at;
 	size_t n = 1;
 
 	for (size_t i = 1; i < path->n; i++) {
 		uint8_t kind = (uint8_t)scope_kind(report->tree, path->at[i]);
-		if (kind != SCOPE_LOOP && kind != SCOPE_LINE)
+		bool is_recursive = scopes[path->at[n - 1]].frame == scopes[path->at[i]].frame;
+		if (kind != SCOPE_LOOP && kind != SCOPE_LINE && !is_recursive)
 			path->at[n++] = path->at[i];
 	}
 	path->n = n;

@@ -41,6 +41,13 @@ static size_t limit_rows(const struct text_report *report, struct view *view, en
 	return before - view->rows.n;
 }
 
+static void fold_rows(const struct text_report *report, struct view *view)
+{
+	view_fold_loops(view, report->tree, report->metric);
+	if (report->options->folds_recursion)
+		view_fold_recursion(view, report->tree);
+}
+
 static size_t build_tree(const struct text_report *report, struct view *ret)
 {
 	struct view_cut cut = cut_of(report, VIEW_BY_INCLUSIVE);
@@ -51,7 +58,7 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 		view_flatten(ret, report->options->max_depth + 1); /* the root is not shown */
 	view_arrange(ret, &cut);
 	size_t after = ret->rows.n;
-	view_fold_loops(ret, report->tree, report->metric);
+	fold_rows(report, ret);
 	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 }
 
@@ -122,7 +129,7 @@ static void build_hot(const struct text_report *report, struct view *ret)
 	/* Rows of the path cost most, so the limit applies to what comes after them. */
 	cut.limit = path.n + HOT_CHILDREN;
 	view_arrange(ret, &cut);
-	view_fold_loops(ret, report->tree, report->metric);
+	fold_rows(report, ret);
 	limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 	vec_done(&path);
 }

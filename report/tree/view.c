@@ -217,13 +217,12 @@ static struct children link_children(const struct view *view, const struct sorta
 	return children;
 }
 
-static void copy_row(const struct view *from, uint32_t row, uint32_t parent, struct view *to)
+void view_copy_row(const struct view *from, uint32_t row, uint32_t parent, struct view *to)
 {
 	uint32_t copy = view_add_row(to, parent, from->rows.at[row].scope);
 
-	to->rows.at[copy].n_loops = from->rows.at[row].n_loops;
-	to->rows.at[copy].has_schedule = from->rows.at[row].has_schedule;
-	to->rows.at[copy].n_functions = from->rows.at[row].n_functions;
+	to->rows.at[copy] = from->rows.at[row];
+	to->rows.at[copy].parent = parent;
 	for (size_t metric = 0; metric < from->n_metrics; metric++) {
 		to->self.at[copy * from->n_metrics + metric] = view_self(from, row, (uint32_t)metric);
 		to->inclusive.at[copy * from->n_metrics + metric] =
@@ -259,7 +258,7 @@ void view_arrange(struct view *view, const struct view_cut *cut)
 	while (row != VIEW_NONE) {
 		uint32_t parent = view->rows.at[row].parent;
 		moved_to[row] = (uint32_t)arranged.rows.n;
-		copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &arranged);
+		view_copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &arranged);
 		if (children.first[row] != VIEW_NONE) {
 			row = children.first[row];
 			continue;
@@ -273,61 +272,4 @@ void view_arrange(struct view *view, const struct view_cut *cut)
 	free(children.next);
 	view_done(view);
 	*view = arranged;
-}
-
-/* ---- nested loops ------------------------------------------------------------------------------- */
-
-#define FOLD_PERCENT 95 /* of a loop's cost must be in the loop inside it */
-
-/* By row: its child if it has only one, VIEW_NONE otherwise. */
-static uint32_t *only_children(const struct view *view)
-{
-	uint32_t *only = alloc_zero(view->rows.n + 1, sizeof(*only));
-	CLEANUP(freep) uint32_t *n_children = alloc_zero(view->rows.n + 1, sizeof(*n_children));
-
-	for (uint32_t row = 0; row < view->rows.n; row++) {
-		uint32_t parent = view->rows.at[row].parent;
-		only[row] = VIEW_NONE;
-		if (parent != VIEW_NONE)
-			only[parent] = n_children[parent]++ ? VIEW_NONE : row;
-	}
-	return only;
-}
-
-static bool folds_into(const struct view *view, const struct scope_tree *tree, uint32_t metric, uint32_t row,
-		       uint32_t child)
-{
-	if (child == VIEW_NONE || scope_kind(tree, view->rows.at[row].scope) != SCOPE_LOOP ||
-	    scope_kind(tree, view->rows.at[child].scope) != SCOPE_LOOP)
-		return false;
-	return (double)view_inclusive(view, child, metric) * 100 >=
-	       (double)view_inclusive(view, row, metric) * FOLD_PERCENT;
-}
-
-void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric)
-{
-	CLEANUP(freep) uint32_t *only = only_children(view);
-	CLEANUP(freep) uint32_t *moved_to = alloc_zero(view->rows.n + 1, sizeof(*moved_to));
-	struct view folded = { .n_metrics = view->n_metrics };
-	size_t n = view->n_metrics;
-
-	for (uint32_t row = 0; row < view->rows.n; row++) {
-		uint32_t parent = view->rows.at[row].parent;
-		if (parent == VIEW_NONE || only[parent] != row ||
-		    !folds_into(view, tree, metric, parent, row)) {
-			moved_to[row] = (uint32_t)folded.rows.n;
-			copy_row(view, row, parent == VIEW_NONE ? VIEW_NONE : moved_to[parent], &folded);
-			continue;
-		}
-		/* The outer row is kept, with its costs, under the name of the inner one. */
-		uint32_t outer = moved_to[row] = moved_to[parent];
-		bool is_schedule = scope_frame(tree, folded.rows.at[outer].scope)->flags & SCOPE_SCHEDULE;
-		folded.rows.at[outer].scope = view->rows.at[row].scope;
-		folded.rows.at[outer].n_loops += !is_schedule;
-		folded.rows.at[outer].has_schedule |= is_schedule;
-		for (size_t i = 0; i < n; i++)
-			folded.self.at[outer * n + i] += view_self(view, row, (uint32_t)i);
-	}
-	view_done(view);
-	*view = folded;
 }

@@ -18,6 +18,8 @@ struct view_row {
 	uint32_t n_loops;     /* for a loop: how many were folded into it, */
 	bool has_schedule;    /* and another one that distributes its iterations */
 	uint32_t n_functions; /* for a row of lines: how many functions have cost there */
+	uint32_t n_levels;    /* of recursion, if they were folded: this row and ... */
+	uint32_t level_rows;  /* ... those below it, so many in all, occur so many times below each other */
 };
 
 struct view {
@@ -65,6 +67,9 @@ void view_arrange(struct view *view, const struct view_cut *cut);
  * consists of dozens of them. For an arranged view.
  */
 void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t metric);
+/* Combines the levels of a recursion into the outermost one, where it does not branch. For an arranged view.
+ */
+void view_fold_recursion(struct view *view, const struct scope_tree *tree);
 
 /* The scopes from the root down, each the most expensive child and at least half of the previous one. */
 typedef VEC(uint32_t) view_path;
@@ -72,6 +77,7 @@ void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uin
 
 /* Appends a row without costs. */
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope);
+void view_copy_row(const struct view *from, uint32_t row, uint32_t parent, struct view *to);
 static inline uint64_t view_self(const struct view *view, uint32_t row, uint32_t metric)
 {
 	return view->self.at[row * view->n_metrics + metric];

@@ -405,6 +405,8 @@ static void put_bracketed(struct line *line, const char *name)
 /* The loops around it, and the levels of recursion, that are not shown as rows. */
 static void put_folded(struct line *line, const struct view_row *row)
 {
+	char number[NUMBER_MAX];
+
 	if (row->n_loops && row->has_schedule)
 		line_printf(line, TINT_DIM, " (in %u outer loop%s, and its schedule)", row->n_loops,
 			    row->n_loops == 1 ? "" : "s");
@@ -413,11 +415,12 @@ static void put_folded(struct line *line, const struct view_row *row)
 			    row->n_loops == 1 ? "" : "s");
 	else if (row->has_schedule)
 		line_printf(line, TINT_DIM, " (and its schedule)");
-	if (row->n_levels && row->level_rows == 1)
-		line_printf(line, TINT_DIM, " (recursion, %u levels)", row->n_levels);
-	else if (row->n_levels)
-		line_printf(line, TINT_DIM, " (recursion, %u levels of these %u rows)", row->n_levels,
-			    row->level_rows);
+	if (row->n_levels)
+		line_printf(line, TINT_DIM, " (recursion, %s levels", number_count(row->n_levels, number));
+	if (row->level_rows > 1)
+		line_printf(line, TINT_DIM, " of these %u rows", row->level_rows);
+	if (row->n_levels)
+		line_printf(line, TINT_DIM, ")");
 }
 
 /* Was the loop already described in a row above? With recursion, and below many callers, a loop has many

@@ -43,6 +43,8 @@ int main(int argc, char **argv)
 		profile = profile_without_samples();
 	else if (strcmp(argv[1], "one") == 0)
 		profile = profile_of_one_sample();
+	else if (strcmp(argv[1], "recursion") == 0)
+		profile = profile_of_recursion();
 	else if (strcmp(argv[1], "kernel") == 0)
 		profile = profile_of_the_kernel();
 	else if (strcmp(argv[1], "threads") == 0)

@@ -128,6 +128,16 @@ ends 0 "OK: 11 contexts" "$CPPROF" check both.data
 ends 2 "with -o FILE" "$CPPROF" merge cpprof.data
 ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 
+# The levels of a recursion are one row; for other programs, each is a row.
+make recursion recursion.data
+ends 0 ' 100.0%      15                  work (recursion, 101 levels of these 2 rows) [edge]' "$CPPROF" report --view tree recursion.data
+ends 0 ' 100.0%      15   33.3%       5  work (recursion, 101 levels) [edge]' "$CPPROF" report --view hot --no-loops recursion.data
+ends 0 'The hot path is work > step' "$CPPROF" report recursion.data
+for all in "--no-fold-recursion" "--format csv"; do
+	# shellcheck disable=SC2086 # two words
+	[ "$("$CPPROF" report --view tree $all recursion.data | grep -cw work)" -ge 101 ] || fail "not every level is a row with $all"
+done
+
 # All events side by side, with the interval of the first; loops in the margin; inlined code at its call.
 make hostile hostile.data
 ends 0 '   code     +-   calls mi;"??"ss  line' "$CPPROF" annotate hostile.data constructor

@@ -295,6 +295,18 @@ struct profile *profile_of_one_sample(void)
 	return p;
 }
 
+struct profile *profile_of_recursion(void)
+{
+	struct profile *p = profile_without_samples();
+	uint32_t at = CCT_ROOT;
+
+	for (int i = 0; i < 100; i++)
+		at = cct_child(&p->cct, at, 0, 0x1028, CCT_IS_RETURN);
+	add_value(p, at, 0, 5);
+	add_value(p, cct_child(&p->cct, at, 0, 0x1048, 0), 0, 10);
+	return p;
+}
+
 struct profile *profile_of_the_kernel(void)
 {
 	struct profile *p = profile_without_samples();

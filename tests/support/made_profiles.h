@@ -16,5 +16,7 @@ struct profile *profile_without_samples(void);
 struct profile *profile_of_one_sample(void);
 struct profile *profile_of_the_kernel(void);
 struct profile *profile_of_threads(uint32_t n);
+/* A function that calls itself 100 times, each time in its loop. */
+struct profile *profile_of_recursion(void);
 /* Functions whose long names differ in a few words: instances of one template. */
 struct profile *profile_of_instances(void);

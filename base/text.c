@@ -105,3 +105,12 @@ const char *text_nearest(const char *wanted, const char *const *names, size_t n)
 	}
 	return found;
 }
+
+char *text_join(char *const *words)
+{
+	struct text text = { 0 };
+
+	for (size_t i = 0; words[i]; i++)
+		text_printf(&text, "%s%s", i ? " " : "", words[i]);
+	return text.at;
+}

@@ -25,3 +25,5 @@ void text_copy(char *to, size_t size, const char *from);
 size_t text_distance(const char *a, const char *b);
 /* The name that is most similar to `wanted`, or NULL if none is close. */
 const char *text_nearest(const char *wanted, const char *const *names, size_t n);
+/* The words with spaces between them; NULL ends them. NULL if there are none. */
+char *text_join(char *const *words);

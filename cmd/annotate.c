@@ -120,7 +120,8 @@ static int annotate_cmd_print_ways(const struct profile *profile, const struct a
 	if (!request->cycles.counts)
 		return EXIT_OK;
 	const struct profile_image *image = &profile->images.at[annotation->map->image];
-	int error = cycles_counts_read(request->cycles.counts, annotation->map->vaddr, &counts, &diag);
+	int error =
+		cycles_counts_read(request->cycles.counts, profile, annotation->map->vaddr, &counts, &diag);
 	if (!error)
 		error = cycles_counts_check(request->cycles.counts, counts.module, counts.build_id,
 					    &image->build_id, &diag);

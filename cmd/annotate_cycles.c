@@ -147,8 +147,8 @@ static int job_prepare(struct cycles_job *job, struct diag *diag)
 	if (!error)
 		error = job_analyse(job, diag);
 	if (!error && job->options->counts)
-		error = cycles_counts_read(job->options->counts, job->annotation->map->vaddr, &job->counts,
-					   diag);
+		error = cycles_counts_read(job->options->counts, job->profile, job->annotation->map->vaddr,
+					   &job->counts, diag);
 	if (!error && job->options->counts)
 		error = cycles_counts_check(job->options->counts, job->counts.module, job->counts.build_id,
 					    &job->file.image->build_id, diag);

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fresh_file.h"
+#include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/paths_print.h"
@@ -156,7 +157,8 @@ static int paths_show(struct paths_command *c, const struct paths *paths, bool i
 	CLEANUP(fclosep) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	FILE *to = file ? file : stdout;
 	struct symbolizer_options symbols = symbol_options_open(&c->symbols, 0);
-	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, is_whole };
+	CLEANUP(freep) char *command = c->argv ? text_join(c->argv) : NULL;
+	struct paths_print print = { paths, &symbols, c->by == 1, c->limit, command, is_whole };
 	uint64_t n = 0;
 	int error = 0;
 

@@ -361,6 +361,8 @@ int paths_print_json(FILE *to, const struct paths_print *print)
 	json_text_of(&json, "schema", "cpprof-paths");
 	json_text_of(&json, "version", "1.0");
 	json_bool_of(&json, "whole", print->is_whole);
+	if (print->command)
+		json_text_of(&json, "command", print->command);
 	if (print->paths->n_stretches) {
 		json_uint_of(&json, "stretches", print->paths->n_stretches);
 		json_number_of(&json, "seconds_in", (double)print->paths->in_ns / 1e9);

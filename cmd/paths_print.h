@@ -13,8 +13,9 @@ struct paths_print {
 	const struct paths *paths;
 	const struct symbolizer_options *symbols;
 	bool by_caller;
-	uint64_t limit; /* maximum number of paths of a function; 0 = all */
-	bool is_whole;  /* from the start of a command to its end, without pauses */
+	uint64_t limit;      /* maximum number of paths of a function; 0 = all */
+	const char *command; /* that was counted; NULL = a process */
+	bool is_whole;       /* from the start of a command to its end, without pauses */
 };
 
 void paths_print_text(FILE *to, const struct paths_print *print);

@@ -58,7 +58,7 @@ static int report_cmd_read_and_show(const char *path, const struct report_reques
 	if (report_filter_threads(&request->filter, profile, &is_kept, &diag) < 0)
 		return cmd_usage("report", "%s; %s", diag.what, diag.why);
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
-	if (request->counts && (loop_counts_read(request->counts, &counts, &diag) < 0 ||
+	if (request->counts && (loop_counts_read(request->counts, profile, &counts, &diag) < 0 ||
 				loop_counts_check(request->counts, &counts, profile, &diag) < 0))
 		return cmd_fail(&diag);
 	return report_show(path, profile, request, &counts, is_kept);
@@ -77,14 +77,13 @@ static int report_cmd_write_html(const char *file, const struct report_request *
 					.no_join = !request->joins,
 					.mode = request->mode };
 
-	if (request->counts && loop_counts_read(request->counts, &counts, &diag) < 0)
-		return cmd_fail(&diag);
 	if (database_read(file, &profile, &diag) < 0)
 		return cmd_fail(&diag);
 	sources = report_sources(request, profile, file);
 	int index = export_find_metric(profile, request->metric), code = EXIT_OK;
 	choice.options.metric = index < 0 ? 0 : (uint32_t)index;
-	if (loop_counts_check(request->counts, &counts, profile, &diag) < 0)
+	if (request->counts && (loop_counts_read(request->counts, profile, &counts, &diag) < 0 ||
+				loop_counts_check(request->counts, &counts, profile, &diag) < 0))
 		code = cmd_fail(&diag);
 	else if (index < 0)
 		code = cmd_usage("report", "'%s' has no metric '%s'", file, request->metric);

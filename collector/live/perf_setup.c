@@ -103,15 +103,6 @@ static void setup_explain_rates(struct perf_live *live, const struct event_choic
 
 /* ---- what is recorded --------------------------------------------------------------------- */
 
-static char *setup_join_words(char *const *argv)
-{
-	struct text text = { 0 };
-
-	for (size_t i = 0; argv[i]; i++)
-		text_printf(&text, "%s%s", i ? " " : "", argv[i]);
-	return text.at;
-}
-
 /* "nginx, redis-server": each name once, as many as fit. */
 static char *setup_names(const pid_t *ids, size_t n)
 {
@@ -197,7 +188,7 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 		setup_describe_event(info, &live->events.attrs.at[i], &setup->events.specs[i]);
 	info->is_machine = options->is_machine && !options->is_tree;
 	info->stack_size = setup->want.stack_size;
-	info->command = options->argv && !info->is_machine ? setup_join_words(options->argv)
+	info->command = options->argv && !info->is_machine ? text_join(options->argv)
 							   : setup_describe_targets(options);
 	setup_explain_rates(live, &setup->events, &setup->want);
 	setup_describe_cpu(info);

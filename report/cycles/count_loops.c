@@ -78,10 +78,11 @@ static void loop_counts_take(void *context, const struct cycles_counts *counts)
 	}
 }
 
-int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *diag)
+int loop_counts_read(const char *path, const struct profile *profile, struct loop_counts *ret,
+		     struct diag *diag)
 {
 	*ret = (struct loop_counts){ 0 };
-	int error = cycles_counts_each(path, loop_counts_take, ret, diag);
+	int error = cycles_counts_each(path, profile, loop_counts_take, ret, diag);
 
 	if (ret->headers.n)
 		qsort(ret->headers.at, ret->headers.n, sizeof(*ret->headers.at), loop_counts_compare);

@@ -8,7 +8,8 @@
 #include "report/tree/loop_counts.h"
 
 /* 0, or -errno with a diag. */
-int loop_counts_read(const char *path, struct loop_counts *ret, struct diag *diag);
+int loop_counts_read(const char *path, const struct profile *profile, struct loop_counts *ret,
+		     struct diag *diag);
 /* -EINVAL with a diag if they belong to another build of a file than the profile: addresses of one are
  * meaningless in the other. */
 int loop_counts_check(const char *path, const struct loop_counts *counts, const struct profile *profile,

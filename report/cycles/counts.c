@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/json_reader.h"
 
 struct counts_reader {
@@ -14,7 +16,9 @@ struct counts_reader {
 	struct cycles_counts *to;
 	uint64_t wanted, vaddr; /* functions */
 	struct cycles_counts current;
-	bool is_ours; /* it is marked as a file of cpprof */
+	const char *command; /* that of the profile, as written in JSON; NULL = none */
+	bool is_ours;        /* it is marked as a file of cpprof */
+	bool is_other;       /* another command was counted */
 	void (*take)(void *context,
 		     const struct cycles_counts *counts); /* NULL = one function is requested */
 	void *context;
@@ -227,8 +231,14 @@ static bool counts_member(struct counts_reader *r)
 	if (json_reader_is(&r->json, "functions"))
 		return counts_array(r, counts_function);
 	if (json_reader_is(&r->json, "whole")) {
-		r->to->is_relative = json_reader_next(&r->json) != JSON_TRUE;
+		r->to->is_relative = json_reader_next(&r->json) != JSON_TRUE || r->is_other;
 		return true;
+	}
+	if (json_reader_is(&r->json, "command")) {
+		bool is_text = json_reader_next(&r->json) == JSON_STRING;
+		r->is_other = !is_text || !r->command || !json_reader_is(&r->json, r->command);
+		r->to->is_relative |= r->is_other;
+		return is_text;
 	}
 	if (json_reader_is(&r->json, "schema")) {
 		r->is_ours =
@@ -270,19 +280,40 @@ static int counts_read(struct counts_reader *r, const char *name, struct diag *d
 	return 0;
 }
 
-int cycles_counts_parse(struct bytes text, const char *name, uint64_t function, struct cycles_counts *ret,
-			struct diag *diag)
+/* The command of the profile, with JSON's escapes; NULL if it is not of a command. */
+static char *counts_command(const struct profile *profile)
 {
-	struct counts_reader r = { .to = ret, .wanted = function };
+	CLEANUP(freep) char *quoted = NULL;
+	size_t len = 0;
+	struct json json;
+
+	if (!profile || strcmp(intern_text(&profile->strings, profile->run.mode), "record") != 0)
+		return NULL;
+	FILE *to = open_memstream(&quoted, &len);
+	if (!to)
+		return NULL;
+	json_init(&json, to);
+	json_text(&json, intern_text(&profile->strings, profile->run.target));
+	fclose(to);
+	return len >= 2 ? alloc_text_n(quoted + 1, len - 2) : NULL;
+}
+
+int cycles_counts_parse(struct bytes text, const char *name, const struct profile *profile, uint64_t function,
+			struct cycles_counts *ret, struct diag *diag)
+{
+	CLEANUP(freep) char *command = counts_command(profile);
+	struct counts_reader r = { .to = ret, .wanted = function, .command = command };
 
 	*ret = (struct cycles_counts){ .is_relative = true };
 	json_reader_init(&r.json, text, false);
 	return counts_read(&r, name, diag);
 }
 
-int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag)
+int cycles_counts_read(const char *path, const struct profile *profile, uint64_t function,
+		       struct cycles_counts *ret, struct diag *diag)
 {
-	struct counts_reader r = { .to = ret, .wanted = function };
+	CLEANUP(freep) char *command = counts_command(profile);
+	struct counts_reader r = { .to = ret, .wanted = function, .command = command };
 	CLEANUP(fclosep) FILE *file = fopen(path, "re");
 
 	*ret = (struct cycles_counts){ .is_relative = true };
@@ -292,11 +323,13 @@ int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts
 	return counts_read(&r, path, diag);
 }
 
-int cycles_counts_each(const char *path, void (*take)(void *context, const struct cycles_counts *counts),
-		       void *context, struct diag *diag)
+int cycles_counts_each(const char *path, const struct profile *profile,
+		       void (*take)(void *context, const struct cycles_counts *counts), void *context,
+		       struct diag *diag)
 {
+	CLEANUP(freep) char *command = counts_command(profile);
 	struct cycles_counts none = { .is_relative = true };
-	struct counts_reader r = { .to = &none, .take = take, .context = context };
+	struct counts_reader r = { .to = &none, .take = take, .context = context, .command = command };
 	CLEANUP(fclosep) FILE *file = fopen(path, "re");
 
 	if (!file)

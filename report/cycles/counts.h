@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/vec.h"
 #include "binary/elf/image.h"
+#include "profile/profile.h"
 
 struct cycles_count {
 	uint64_t vaddr; /* of the block */
@@ -28,26 +29,29 @@ struct cycles_way {
 };
 
 struct cycles_counts {
-	uint64_t function;                   /* its address */
-	VEC(struct cycles_count) blocks;     /* of the requested function, by address */
-	VEC(struct cycles_way) ways;         /* the most frequent first */
-	VEC(uint64_t) way_blocks;            /* addresses */
-	bool is_relative;                    /* of part of a run: only the proportions are known */
-	bool is_found;                       /* the function is in the file */
-	char module[256];                    /* name of its file, without directories */
+	uint64_t function;               /* its address */
+	VEC(struct cycles_count) blocks; /* of the requested function, by address */
+	VEC(struct cycles_way) ways;     /* the most frequent first */
+	VEC(uint64_t) way_blocks;        /* addresses */
+	bool is_relative;                /* of part of a run, or another one: only proportions are known */
+	bool is_found;                   /* the function is in the file */
+	char module[256];                /* name of its file, without directories */
 	char build_id[2 * BUILD_ID_MAX + 1]; /* of its file, in hex; "" = none, or not known */
 	double total;                        /* number of executed paths, listed or not */
 	bool is_cut;                         /* paths also end at other edges than back edges */
 };
 
-/* For the function at this address. -ENOENT if it is not in the file. */
-int cycles_counts_read(const char *path, uint64_t function, struct cycles_counts *ret, struct diag *diag);
+/* For the function at this address. Relative if the profile is not of the command that was counted. -ENOENT
+ * if it is not in the file. */
+int cycles_counts_read(const char *path, const struct profile *profile, uint64_t function,
+		       struct cycles_counts *ret, struct diag *diag);
 /* The same from memory; name is only for messages. */
-int cycles_counts_parse(struct bytes text, const char *name, uint64_t function, struct cycles_counts *ret,
-			struct diag *diag);
+int cycles_counts_parse(struct bytes text, const char *name, const struct profile *profile, uint64_t function,
+			struct cycles_counts *ret, struct diag *diag);
 /* Calls take with the counts of each function in the file. */
-int cycles_counts_each(const char *path, void (*take)(void *context, const struct cycles_counts *counts),
-		       void *context, struct diag *diag);
+int cycles_counts_each(const char *path, const struct profile *profile,
+		       void (*take)(void *context, const struct cycles_counts *counts), void *context,
+		       struct diag *diag);
 /* Were they counted in another file of that name? Then returns -EINVAL, with the expected build-id in diag.
  */
 int cycles_counts_check(const char *path, const char *module, const char *counted,

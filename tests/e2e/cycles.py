@@ -102,6 +102,15 @@ def exact(rounds):
     return found
 
 
+def of_another_command():
+    counted = json.load(open("counts.json"))
+    check("the command is in the counts", counted["command"].startswith("./cycles "), counted.get("command"))
+    counted["command"] += "0"
+    json.dump(counted, open("other.json", "w"))
+    ran, found = cycles("cycles.data", "work", "--counts", "other.json")
+    check("counts of another command are proportions, not exact", ran.returncode == 0 and all(block.get("confidence") != "exact" for block in found["blocks"]), found)
+
+
 def record(rounds):
     subprocess.run(["gcc", "-O1", "-g", "-no-pie", "-o", "cycles", SOURCE], check=True)
     ran = subprocess.run([CPPROF, "record", "-o", "cycles.data", "--", "./cycles", str(rounds)], capture_output=True, text=True)
@@ -207,6 +216,7 @@ with tempfile.TemporaryDirectory() as folder:
         grind(estimated, exactly, ROUNDS)
     else:
         counts_are_exact(exactly, ROUNDS)
+        of_another_command()
         unknown_cpu()
         without_mca()
 print(f"{passed} checks passed, {failed} failed")

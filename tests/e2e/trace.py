@@ -35,14 +35,14 @@ def trace(*options, plugin=False, name="t.data"):
     if "-p" in options:
         target = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         options = [str(target.pid) if o == "PID" else o for o in options]
-        tracer = subprocess.Popen([CPPROF, "trace", "-o", name, *options], stderr=subprocess.PIPE, text=True)
+        tracer = subprocess.Popen([CPPROF, "trace", "--max-overhead", "0", "-o", name, *options], stderr=subprocess.PIPE, text=True)
         errors = tracer.stderr.readline()
         check("a message says that the probes are set", errors.startswith("cpprof: tracing "), errors)
         out = target.communicate("\n")[0]
         errors += tracer.communicate()[1]
         code = tracer.returncode
     else:
-        ran = subprocess.run([CPPROF, "trace", "-o", name, *options, "--", *command], input="\n", capture_output=True, text=True)
+        ran = subprocess.run([CPPROF, "trace", "--max-overhead", "0", "-o", name, *options, "--", *command], input="\n", capture_output=True, text=True)
         out, errors, code = ran.stdout, ran.stderr, ran.returncode
     check("the program's output is correct", out == "done\n", out)
     return code, errors
@@ -197,7 +197,7 @@ def check_times(exits):
 
 def check_deep(exits):
     """Calls at the innermost frame of stacks of up to 900 KB, in two threads."""
-    ran = subprocess.run([CPPROF, "trace", "--exits", exits, "-f", "measured", "-o", "d.data", "--", DEEP], capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "trace", "--max-overhead", "0", "--exits", exits, "-f", "measured", "-o", "d.data", "--", DEEP], capture_output=True, text=True)
     check("trace succeeds", ran.returncode == 0 and ran.stdout == "done\n", ran.stderr)
     report = subprocess.run([CPPROF, "report", "--view", "calls", "--format", "json", "--limit", "0", "d.data"], capture_output=True, text=True)
     got = {}
@@ -267,7 +267,7 @@ int main()
 
 
 def run_cxx(*patterns, exits="code"):
-    ran = subprocess.run([CPPROF, "trace", "--exits", exits, "-o", "c.data", *(word for pattern in patterns for word in ("-f", pattern)), "--", "./c"],
+    ran = subprocess.run([CPPROF, "trace", "--max-overhead", "0", "--exits", exits, "-o", "c.data", *(word for pattern in patterns for word in ("-f", pattern)), "--", "./c"],
                          input="\n", capture_output=True, text=True)
     check(f"{patterns} is traced", ran.returncode in (0, 5), ran.stderr)
     calls = {}

@@ -48,14 +48,14 @@ def count(name, function):
 
 
 def trace(*options, name="t.data"):
-    return subprocess.run([CPPROF, "trace", "-o", name, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return subprocess.run([CPPROF, "trace", "--max-overhead", "0", "-o", name, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
 
 def attach(program, *options, name="t.data", before=lambda target: None):
     """Traces a process that waits for a line of input; before: called with the process before tracing starts."""
     target = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     before(target)
-    tracer = subprocess.Popen([CPPROF, "trace", "-o", name, *options, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+    tracer = subprocess.Popen([CPPROF, "trace", "--max-overhead", "0", "-o", name, *options, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
     said = tracer.stderr.readline()
     out = target.communicate("\n")[0]
     return out, said + tracer.communicate()[1]
@@ -196,7 +196,7 @@ def check_two():
     """Two cpprof trace the same function of one process."""
     for exits in ("code", "return"):
         target = subprocess.Popen(["./shared"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        tracers = [subprocess.Popen([CPPROF, "trace", "--exits", exits, "-f", "work", "-o", f"two{i}.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True) for i in range(2)]
+        tracers = [subprocess.Popen([CPPROF, "trace", "--max-overhead", "0", "--exits", exits, "-f", "work", "-o", f"two{i}.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True) for i in range(2)]
         said = [tracer.stderr.readline() for tracer in tracers]
         out = target.communicate("\n")[0]
         said += [tracer.communicate()[1] for tracer in tracers]

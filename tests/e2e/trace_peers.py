@@ -63,7 +63,7 @@ def check_stories():
     first, rest = got[0], got[1:]
     check("one of them is slow", first["path"].endswith("exchange_energy > from_west > await") and first["p50_ns"] > 5e6, first)
     check("the others are not", all(row["p50_ns"] < 4e6 for row in rest), rest)
-    ran = subprocess.run([CPPROF, "trace", "-f", "find_name", "--stack-size", "1k", "-o", "l.data", "--", os.path.join(examples, "lookup")], capture_output=True, text=True)
+    ran = subprocess.run([CPPROF, "trace", "-f", "find_name", "--max-overhead", "0", "--stack-size", "1k", "-o", "l.data", "--", os.path.join(examples, "lookup")], capture_output=True, text=True)
     got = {row["path"].split(" > ")[-2]: row for row in rows("l.data")}
     check("calls by caller", {k: r["calls"] for k, r in got.items()} == {"handle_login": 2000, "handle_message": 2000, "write_bill": 200}, (ran.stderr, got))
     check("the lookup is slow from one caller", got["write_bill"]["p50_ns"] > 3 * max(got["handle_login"]["p50_ns"], got["handle_message"]["p50_ns"]), got)
@@ -82,7 +82,7 @@ def check_uftrace():
     names = ("find_name", "handle_login", "handle_message", "write_bill")
     theirs = {m[2]: int(m[1]) for m in re.finditer(r"(\d+)\s+(\w+)\s*$", report, re.M) if m[2] in names}
     options = [word for name in names for word in ("-f", name)]
-    subprocess.run([CPPROF, "trace", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
+    subprocess.run([CPPROF, "trace", "--max-overhead", "0", "--stack-size", "1k", "-o", "u.data", *options, "--", "./lookup_pg", "500"], capture_output=True, text=True)
     ours = by_function("u.data")
     check("uftrace counts the same calls", len(theirs) == len(names) and all(ours.get(n) == theirs[n] for n in names), (ours, theirs, report))
 
@@ -97,7 +97,7 @@ def check_ltrace():
     subprocess.run(["gcc", "-O1", "-fno-builtin", "-g", "plain.c", "-o", "plain"], check=True)
     ran = subprocess.run(["ltrace", "-c", "-e", "malloc+getppid", "./plain"], capture_output=True, text=True)
     theirs = {m[2]: int(m[1]) for m in re.finditer(r"(\d+) (malloc|getppid)\s*$", ran.stdout + ran.stderr, re.M)}
-    subprocess.run([CPPROF, "trace", "-f", "malloc", "-f", "getppid", "-o", "lt.data", "--", "./plain"], capture_output=True, text=True)
+    subprocess.run([CPPROF, "trace", "--max-overhead", "0", "-f", "malloc", "-f", "getppid", "-o", "lt.data", "--", "./plain"], capture_output=True, text=True)
     ours = {}
     for row in rows("lt.data"):
         path = row["path"].split(" > ")
@@ -185,7 +185,7 @@ def check_counts_of_all():
     target = subprocess.Popen([CALLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     perf = start_perf(target.pid)
     other = start_bpftrace(f"uprobe:{CALLS}:target {{ @entered = count(); }} uretprobe:{CALLS}:target {{ @left = count(); }}") if shutil.which("bpftrace") else None
-    tracer = subprocess.Popen([CPPROF, "trace", "-f", "target", "-o", "all.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
+    tracer = subprocess.Popen([CPPROF, "trace", "--max-overhead", "0", "-f", "target", "-o", "all.data", "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
     tracer.stderr.readline()
     out = target.communicate("\n")[0]
     said = tracer.communicate()[1]

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cycles_counts counts;
 	uint64_t sum = 0;
-	int error = cycles_counts_parse((struct bytes){ data, size }, "fuzz", 0x4006c4, &counts, NULL);
+	int error = cycles_counts_parse((struct bytes){ data, size }, "fuzz", NULL, 0x4006c4, &counts, NULL);
 
 	for (size_t i = 0; i < counts.ways.n; i++) {
 		const struct cycles_way *way = &counts.ways.at[i];

@@ -175,7 +175,7 @@ static void read_counts(const struct profile *p, const char *text, const char *m
 
 	fprintf(file, text, module ? module : label_image(p, 0));
 	fclose(file);
-	CHECK_EQ(loop_counts_read(path, ret, &diag), 0);
+	CHECK_EQ(loop_counts_read(path, p, ret, &diag), 0);
 	unlink(path);
 }
 
@@ -226,9 +226,9 @@ TEST(loop_facts_need_a_file_of_counts)
 	CLEANUP(loop_counts_done) struct loop_counts counts = { 0 };
 	struct diag diag = { 0 };
 
-	CHECK(loop_counts_read("/dev/null", &counts, &diag) < 0);
+	CHECK(loop_counts_read("/dev/null", NULL, &counts, &diag) < 0);
 	CHECK(strstr(diag.what, "has no counts"));
-	CHECK_EQ(loop_counts_read("/nonexistent", &counts, &diag), -ENOENT);
+	CHECK_EQ(loop_counts_read("/nonexistent", NULL, &counts, &diag), -ENOENT);
 }
 
 static const char *source_line(void *context, const char *path, uint32_t line)

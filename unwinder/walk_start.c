@@ -26,8 +26,9 @@ static bool start_is_program(struct walk *walk, const struct step_result *step)
 
 /*
  * Does a coroutine's stack begin here? Its first function has no caller and no frame pointer to restore: both
- * are zero, and above it is the end of the allocated memory, whole pages. Blank memory also contains zeros:
- * if functions keep frame records, this one's must be the end of the chain that led here.
+ * are zero, or the frame pointer is the end of the stack (D), and above it is the end of the allocated
+ * memory, whole pages. Blank memory also contains zeros: if functions keep frame records, this one's must be
+ * the end of the chain that led here.
  */
 static bool start_is_coroutine(struct walk *walk, uint32_t recipe, const struct step_result *step)
 {
@@ -37,8 +38,8 @@ static bool start_is_coroutine(struct walk *walk, uint32_t recipe, const struct 
 	enum trust trust = knowledge_recipes(walker->knowledge)->recipes.at[recipe].trust;
 
 	if (step->ra || !cfa || cfa % PAGE || walk->is_interrupted || trust == TRUST_GUESS ||
-	    walker->mode == UNWIND_FP || !cursor_caller_reg(cursor, walker->isa->fp, &next) || next ||
-	    !cursor_reg(cursor, walker->isa->sp, &sp))
+	    walker->mode == UNWIND_FP || !cursor_caller_reg(cursor, walker->isa->fp, &next) ||
+	    (next && next != cfa) || !cursor_reg(cursor, walker->isa->sp, &sp))
 		return false;
 	if (walker->isa->call_pushes_ra)
 		return true;

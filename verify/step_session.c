@@ -211,7 +211,8 @@ static void step_note_truth(struct step_session *s)
 	vec_clear(&s->truth.pcs);
 	vec_clear(&s->truth.calls);
 	vec_push(&s->truth.pcs, step_reg(s, s->stepper->isa->pc));
-	while ((entry = shadow_walk_next(&walk))) {
+	/* The first function of a coroutine may have a return address, but of zero. */
+	while ((entry = shadow_walk_next(&walk)) && entry->ra) {
 		vec_push(&s->truth.pcs, entry->ra);
 		vec_push(&s->truth.calls, entry->call);
 		if (step_go_begins(&s->go, entry->ra))

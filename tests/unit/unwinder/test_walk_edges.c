@@ -334,6 +334,9 @@ TEST(walk_ends_where_the_stack_of_a_coroutine_begins_above_a_page)
 	s.event.sample.regs.value[RSP] = (SP | 4095) + 1 - 32;
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
 	CHECK_END(&s, STACK_COMPLETE, 2);
+	s.event.sample.regs.value[RBP] = (SP | 4095) + 1; /* the end of its stack */
+	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
 	s.event.sample.regs.value[RBP] = 1; /* some other frame pointer */
 	WALK(&s, LEAF + 2, 1, BIAS + OUTER_CALLS, 2, 0);
 	CHECK_END(&s, STACK_INVALID_STEP, 2);

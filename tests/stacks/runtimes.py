@@ -44,6 +44,7 @@ RUNTIMES = [
     Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 90),  # thunks that call delegates
     Runtime("pypy", ["pypy3"], "true", f"pypy3 {SRC}/work.py", 5),
     Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # its code has no unwind tables
+    Runtime("d", ["ldc2"], f"ldc2 -O2 -of=work {SRC}/work.d", "./work", 99.9),  # with fibers
     Runtime("prolog", ["swipl"], "true", f"swipl -q -g work -t halt {SRC}/work.pl", 99.9),
     Runtime("R", ["R"], "true", f"R --vanilla --slave -f {SRC}/work.R", 99.9),
 ]

@@ -54,12 +54,16 @@ static size_t build_tree(const struct text_report *report, struct view *ret)
 
 	view_tree(report->tree, report->costs, ret);
 	size_t before = text_view_count_rows(report, ret, VIEW_BY_INCLUSIVE);
-	if (report->options->max_depth)
-		view_flatten(ret, report->options->max_depth + 1); /* the root is not shown */
 	view_arrange(ret, &cut);
-	size_t after = ret->rows.n;
+	size_t n_left_out = before - ret->rows.n;
 	fold_rows(report, ret);
-	return before - after + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
+	if (report->options->max_depth) {
+		size_t n = ret->rows.n;
+		view_flatten(ret, report->options->max_depth + 1); /* the root is not shown */
+		view_arrange(ret, &cut);
+		n_left_out += n - ret->rows.n;
+	}
+	return n_left_out + limit_rows(report, ret, VIEW_BY_INCLUSIVE);
 }
 
 /* Other functions have no cost here, so they are dropped with their callers. */

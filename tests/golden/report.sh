@@ -132,6 +132,7 @@ ends 1 "cannot open" "$CPPROF" merge -o both.data cpprof.data missing.data
 make recursion recursion.data
 ends 0 ' 100.0%      15                  work (recursion, 101 levels of these 2 rows) [edge]' "$CPPROF" report --view tree recursion.data
 ends 0 ' 100.0%      15   33.3%       5  work (recursion, 101 levels) [edge]' "$CPPROF" report --view hot --no-loops recursion.data
+ends 0 'work (recursion, 101 levels)' "$CPPROF" report --view tree --no-loops --max-depth 1 recursion.data
 ends 0 'The hot path is work > step' "$CPPROF" report recursion.data
 for all in "--no-fold-recursion" "--format csv"; do
 	# shellcheck disable=SC2086 # two words

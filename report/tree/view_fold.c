@@ -70,7 +70,7 @@ void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t 
 
 #define MAX_PERIOD \
 	8 /* rows of one level: functions that call each other, their loops and inlined functions */
-#define MIN_LEVELS 3 /* fewer are easy to read, and are shown as they are */
+#define MIN_LEVELS 5 /* fewer are easy to read, and are shown as they are */
 
 struct recursion {
 	const struct view *view;

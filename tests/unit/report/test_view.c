@@ -210,11 +210,12 @@ TEST(loops_around_loops_are_one_row)
 
 TEST(levels_of_recursion_are_one_row)
 {
-	/* f four times, then g and h in turn three times, and a last g, which calls two functions */
+	/* f six times, then g and h in turn five times, and a last g, which calls two functions */
 	static const struct plan plan[] = {
-		{ 0, MAIN, 0, 0 }, { 2, F, 1, 0 },  { 3, F, 2, 0 },  { 4, F, 3, 0 },   { 5, F, 4, 0 },
-		{ 6, G, 5, 0 },    { 7, H, 6, 0 },  { 8, G, 7, 0 },  { 9, H, 8, 0 },   { 10, G, 9, 0 },
-		{ 11, H, 10, 0 },  { 12, G, 0, 0 }, { 13, F, 9, 0 }, { 13, H, 30, 0 },
+		{ 0, MAIN, 0, 0 }, { 2, F, 1, 0 },  { 3, F, 2, 0 },  { 4, F, 3, 0 },  { 5, F, 4, 0 },
+		{ 6, F, 5, 0 },    { 7, F, 6, 0 },  { 8, G, 1, 0 },  { 9, H, 2, 0 },  { 10, G, 1, 0 },
+		{ 11, H, 2, 0 },   { 12, G, 1, 0 }, { 13, H, 2, 0 }, { 14, G, 1, 0 }, { 15, H, 2, 0 },
+		{ 16, G, 1, 0 },   { 17, H, 2, 0 }, { 18, G, 0, 0 }, { 19, F, 9, 0 }, { 19, H, 30, 0 },
 	};
 	WORLD w;
 
@@ -222,12 +223,12 @@ TEST(levels_of_recursion_are_one_row)
 	view_tree(&w.tree, &w.costs, &w.view);
 	view_arrange(&w.view, &(struct view_cut){ 0 });
 	view_fold_recursion(&w.view, &w.tree);
-	CHECK_EQ(w.view.rows.at[2].n_levels, 4);
+	CHECK_EQ(w.view.rows.at[2].n_levels, 6);
 	CHECK_EQ(w.view.rows.at[2].level_rows, 1);
-	CHECK_EQ(w.view.rows.at[3].n_levels, 3);
+	CHECK_EQ(w.view.rows.at[3].n_levels, 5);
 	CHECK_EQ(w.view.rows.at[3].level_rows, 2);
 	check_view(&w, &(struct view_cut){ 0 },
-		   "<0 0/94<10 0/94<11 10/94<12 21/84<13 24/79<12 0/39<13 30/30><11 9/9>>>>>>>");
+		   "<0 0/75<10 0/75<11 21/75<12 5/54<13 10/53<12 0/39<13 30/30><11 9/9>>>>>>>");
 }
 
 TEST(short_or_branching_recursion_is_shown_as_it_is)

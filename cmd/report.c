@@ -161,21 +161,19 @@ static int check_and_run(const struct command_line *line, struct report_request 
 }
 
 /* Which rows trees have. */
-#define REPORT_ROW_SPECS(request)                                                                      \
-	{ 0, "inlines", OPTION_FLAG, &(request)->inlines, NULL, "show inlined calls (default)" },      \
-		{ 0, "loops", OPTION_FLAG, &(request)->loops, NULL, "show loops (default)" },          \
-		{ 0,                                                                                   \
-		  "join",                                                                              \
-		  OPTION_FLAG,                                                                         \
-		  &(request)->joins,                                                                   \
-		  NULL,                                                                                \
-		  "show the cost of OpenMP worker threads below the parallel region in the source "    \
-		  "(default)" },                                                                       \
-	{                                                                                              \
-		0, "fold-recursion", OPTION_FLAG, &(request)->folds_recursion, NULL,                   \
-			"in text and md: show the levels of a recursion as one row where it does not " \
-			"branch "                                                                      \
-			"(default)"                                                                    \
+#define REPORT_ROW_SPECS(request)                                                                   \
+	{ 0, "inlines", OPTION_FLAG, &(request)->inlines, NULL, "show inlined calls (default)" },   \
+		{ 0, "loops", OPTION_FLAG, &(request)->loops, NULL, "show loops (default)" },       \
+		{ 0,                                                                                \
+		  "join",                                                                           \
+		  OPTION_FLAG,                                                                      \
+		  &(request)->joins,                                                                \
+		  NULL,                                                                             \
+		  "show the cost of OpenMP worker threads below the parallel region in the source " \
+		  "(default)" },                                                                    \
+	{                                                                                           \
+		0, "fold-recursion", OPTION_FLAG, &(request)->folds_recursion, NULL,                \
+			"text and md: show recursion as one row where it does not branch (default)" \
 	}
 
 static int parse_and_run(struct report_request *request, int argc, char **argv)

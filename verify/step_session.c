@@ -211,7 +211,7 @@ static void step_note_truth(struct step_session *s)
 	vec_clear(&s->truth.pcs);
 	vec_clear(&s->truth.calls);
 	vec_push(&s->truth.pcs, step_reg(s, s->stepper->isa->pc));
-	/* The first function of a coroutine may have a return address, but of zero. */
+	/* A return address of zero, as that of a coroutine's first function, is not a frame. */
 	while ((entry = shadow_walk_next(&walk)) && entry->ra) {
 		vec_push(&s->truth.pcs, entry->ra);
 		vec_push(&s->truth.calls, entry->call);

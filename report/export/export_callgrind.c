@@ -21,7 +21,6 @@ static bool is_same_place(const struct callgrind_entry *a, const struct callgrin
 	       a->line == b->line;
 }
 
-/* "key=(number) name" the first time, "key=(number)" from then on. */
 /* Each line of the format has its own meaning, so names must not contain line breaks. */
 static void write_text(FILE *to, const char *text)
 {
@@ -29,6 +28,7 @@ static void write_text(FILE *to, const char *text)
 		fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
 }
 
+/* "key=(number) name" the first time, "key=(number)" from then on. */
 static void callgrind_file_write_name(struct callgrind_writer *w, const char *key, uint32_t number,
 				      bool *is_named, const char *name)
 {

@@ -18,8 +18,8 @@ struct view_row {
 	uint32_t n_loops;     /* for a loop: how many were folded into it, */
 	bool has_schedule;    /* and another one that distributes its iterations */
 	uint32_t n_functions; /* for a row of lines: how many functions have cost there */
-	uint32_t n_levels;    /* of recursion, if they were folded: this row and ... */
-	uint32_t level_rows;  /* ... those below it, so many in all, occur so many times below each other */
+	uint32_t n_levels;    /* of a recursion that was folded, of which this is the first row; 0 = none */
+	uint32_t level_rows;  /* how many rows each of these levels has */
 };
 
 struct view {
@@ -75,7 +75,7 @@ void view_fold_recursion(struct view *view, const struct scope_tree *tree);
 typedef VEC(uint32_t) view_path;
 void view_hot_path(const struct scope_tree *tree, const struct costs *costs, uint32_t metric, view_path *ret);
 
-/* Appends a row without costs. */
+/* Appends a row without costs; or a copy of a row of another view, below `parent`. */
 uint32_t view_add_row(struct view *view, uint32_t parent, uint32_t scope);
 void view_copy_row(const struct view *from, uint32_t row, uint32_t parent, struct view *to);
 static inline uint64_t view_self(const struct view *view, uint32_t row, uint32_t metric)

@@ -2,8 +2,6 @@
 /*
  * Combines rows that say the same many times: loops that only contain another loop, and recursion.
  */
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "report/tree/view.h"
 
@@ -68,8 +66,7 @@ void view_fold_loops(struct view *view, const struct scope_tree *tree, uint32_t 
 
 /* ---- recursion ---------------------------------------------------------------------------------- */
 
-#define MAX_PERIOD \
-	8 /* rows of one level: functions that call each other, their loops and inlined functions */
+#define MAX_PERIOD 8 /* rows of one level: functions that call each other, with their loops */
 #define MIN_LEVELS 5 /* fewer are easy to read, and are shown as they are */
 
 struct recursion {
@@ -85,8 +82,8 @@ static bool is_same(const struct recursion *r, uint32_t a, uint32_t b)
 	return r->tree->scopes.at[x->scope].frame == r->tree->scopes.at[y->scope].frame;
 }
 
-/* How often the rows from first on repeat, if a level has that many. In print order, only children follow
- * their parents directly. */
+/* The number of levels from the row `first` on, if each has `period` rows. In print order, an only child
+ * follows its parent directly. */
 static uint32_t count_levels(const struct recursion *r, uint32_t first, uint32_t period)
 {
 	uint32_t n = 1;
@@ -97,7 +94,7 @@ static uint32_t count_levels(const struct recursion *r, uint32_t first, uint32_t
 	return n / period;
 }
 
-/* The shortest level that repeats. Returns how often; 1 = nothing repeats often enough. */
+/* Tries the shortest period first. Returns the number of levels; 1 = there is no recursion to fold. */
 static uint32_t find_recursion(const struct recursion *r, uint32_t first, uint32_t *ret_period)
 {
 	for (uint32_t period = 1; period <= MAX_PERIOD; period++) {
@@ -128,7 +125,7 @@ void view_fold_recursion(struct view *view, const struct scope_tree *tree)
 			folded.rows.at[moved_to[first]].n_levels = n_levels;
 			folded.rows.at[moved_to[first]].level_rows = period;
 		}
-		/* The costs of inner calls are part of the outermost ones' total. */
+		/* Inner levels add their self cost; their total is already part of the outermost one's. */
 		for (; row < first + n_levels * period; row++) {
 			moved_to[row] = moved_to[row - period];
 			add_self(view, row, &folded, moved_to[row]);

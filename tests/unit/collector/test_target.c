@@ -4,7 +4,13 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "collector/process/target.h"
@@ -90,6 +96,43 @@ TEST(target_sees_its_own_process)
 	char *line = target_command_line(getpid());
 	CHECK(strstr(line, "test_collector") != NULL);
 	free(line);
+}
+
+/* From here on, the kernel of this process has no process_vm_readv. */
+static bool lose_process_vm_readv(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(memory_is_read_without_process_vm_readv)
+{
+	char secret[] = "secret", copy[sizeof(secret)] = "";
+	uint64_t addr = (uint64_t)(uintptr_t)secret;
+	int status;
+
+	pid_t child = fork();
+	if (child == 0) {
+		if (!lose_process_vm_readv())
+			_exit(77);
+		bool is_read = target_read_memory(getpid(), addr, copy, sizeof(copy)) == sizeof(copy) &&
+			       strcmp(copy, secret) == 0;
+		bool is_refused = target_read_memory(getpid(), 8, copy, sizeof(copy)) < 0;
+		_exit(is_read && is_refused ? 0 : 1);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		SKIP("no seccomp filters here");
+	CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
 struct wanted_map {

@@ -37,7 +37,10 @@ __attribute__((format(printf, 1, 2))) static int run_set_refuse(const char *form
 	if (vasprintf(&sentence, format, args) < 0)
 		sentence = NULL;
 	va_end(args);
-	cmd_say(sentence ? sentence : "out of memory");
+	/* On one line, even if the names in it have line breaks. */
+	fprintf(stderr, "cpprof: ");
+	cmd_print_name(stderr, sentence ? sentence : "out of memory");
+	fprintf(stderr, "\n");
 	return EXIT_FAULT;
 }
 

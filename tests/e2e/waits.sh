@@ -253,7 +253,7 @@ for how in "" --switch-records; do
 		import json, sys
 		sleeps, samples, elapsed_ms = map(int, sys.argv[1:4])
 		waits = sum(row["total"] for row in json.load(open("crowd.json"))["rows"])
-		limit = 200 * (1 + 20 * elapsed_ms / 1000) if sys.argv[4:] else 200 + waits / 100
+		limit = 200 * (1 + 20 * elapsed_ms / 1000) if sys.argv[4:] else 200 + waits / 20
 		print(f"{sleeps} sleeps, {waits} waits, {samples} samples, at most {limit:.0f}")
 		assert sleeps <= waits and samples <= limit
 	PYTHON

@@ -68,13 +68,15 @@ if ! grep -q 'waits are not timed in the kernel' run.log; then
 	PYTHON
 fi
 
-# The same if the others are only a few times as long. Where they are is estimated from few samples, so the bound is loose; if each
-# wait represented the time since the previous sampled one, longer_wait would get less than half of its time.
-run 0 "$CPPROF" record --off-cpu --max-switches 400 -o uneven.data -- "$BUILD/tests/e2e/mixed" 2 uneven
-grep _wait run.log >uneven.truth
-"$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json uneven.data >uneven.json || fail "no report"
-if ! grep -q 'waits are not timed in the kernel' run.log; then
-	python3 - <<-'PYTHON' || fail "the time of longer waits is attributed to brief ones"
+# The same if the others are only a few times as long. Where they are is estimated from few samples, so the bound is loose, and one
+# stall of a busy machine may exceed it: one of three runs has to be within it. If each wait represented the time since the previous
+# sampled one, longer_wait would get less than half of its time in every run.
+uneven_is_right() {
+	run 0 "$CPPROF" record --off-cpu --max-switches 400 -o uneven.data -- "$BUILD/tests/e2e/mixed" 2 uneven
+	if grep -q 'waits are not timed in the kernel' run.log; then return 0; fi
+	grep _wait run.log >uneven.truth
+	"$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json uneven.data >uneven.json || fail "no report"
+	python3 - <<-'PYTHON'
 		import json, sys
 		truth = {name: float(ms) for name, ms in (line.split() for line in open("uneven.truth"))}
 		got = dict.fromkeys(truth, 0)
@@ -86,7 +88,8 @@ if ! grep -q 'waits are not timed in the kernel' run.log; then
 		# The program's own times include what it does before and after a wait.
 		sys.exit(abs(share - wanted) > 0.12 or not 0.8 <= sum(got.values()) / sum(truth.values()) <= 1.02)
 	PYTHON
-fi
+}
+uneven_is_right || uneven_is_right || uneven_is_right || fail "the time of longer waits is attributed to brief ones"
 
 # A lock that changes hands while others wait for it: the thread that held it longest is not the one that released it last.
 # Importing the raw recording gives the same.

@@ -34,9 +34,11 @@ for name, (waited, took) in truth.items():
     check(f"{name} waited {waited:.1f} ms, the profile says {ours:.1f}", abs(ours - waited) <= max(0.05 * waited, 10) + spared)
     ours = wall.get(name, 0) / 1e6
     check(f"{name} took {took:.1f} ms, the profile says {ours:.1f}", abs(ours - took) <= max(0.02 * took, 20) + spared)
+blocked = {}
 for name, kind in KINDS.items():
-    by_kind = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] == kind) / 1e6
-    all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"]) / 1e6
+    by_kind = blocked[name] = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] == kind) / 1e6
+    # On a busy machine a thread may be runnable for long after it was woken.
+    all_kinds = sum(row["off_cpu_ns"] for row in kinds if name in row["path"] and row["kind"] != "runnable") / 1e6
     check(f"{name}: {by_kind:.1f} of {all_kinds:.1f} ms are {kind}", all_kinds and by_kind >= 0.8 * all_kinds)
     check(f"{name} waited {waits.get(name, 0)} times", 1 <= waits.get(name, 0) < 1000)
     rows = [row for row in kinds if name in row["path"] and row["kind"] == kind]
@@ -53,9 +55,9 @@ if any("woken_by" in row for row in kinds):
     for name in ["lock_here", "read_here", "poll_here"]:
         rows = [row for row in kinds if name in row["path"] and row["kind"] == KINDS[name]]
         by_helper = sum(row["woken_by_ns"] for row in rows if row.get("woken_by") == "helper") / 1e6
-        check(f"{name}: the helper ended {by_helper:.1f} of {off_cpu[name] / 1e6:.1f} ms", by_helper >= 0.7 * off_cpu[name] / 1e6)
+        check(f"{name}: the helper ended {by_helper:.1f} of {blocked[name]:.1f} ms", by_helper >= 0.7 * blocked[name])
         in_path = sum(row.get("woken_in_ns", 0) for row in rows if "run_helper" in row.get("woken_in", "")) / 1e6
-        check(f"{name}: {in_path:.1f} of them in run_helper", in_path >= 0.7 * off_cpu[name] / 1e6)
+        check(f"{name}: {in_path:.1f} of them in run_helper", in_path >= 0.7 * blocked[name])
     larger = [row for row in kinds if row.get("woken_by_ns", 0) > row["off_cpu_ns"]]
     check(f"no thread ended more of a wait than there is of it: {larger[:3]}", not larger)
     rows = [row for row in kinds if "sleep_here" in row["path"] and row["kind"] == "sleep"]

@@ -51,12 +51,14 @@ grep _here run.log >one.truth
 "$CPPROF" report one.data >one.log || fail "no report"
 grep -q 'of off-cpu' one.log || fail "the report does not use the metric off-cpu"
 
-# If there are very many waits, only few are sampled, most of them short: time of the long ones must not be attributed to them.
-run 0 "$CPPROF" record --off-cpu -o mixed.data -- "$BUILD/tests/e2e/mixed" 2
-grep _wait run.log >mixed.truth
-"$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json mixed.data >mixed.json || fail "no report"
-if ! grep -q 'waits are not timed in the kernel' run.log; then
-	python3 - <<-'PYTHON' || fail "the time of long waits is attributed to short ones"
+# estimate_is_right MAX_SWITCHES SECONDS [uneven]: if there are very many waits, only few are sampled, most of them short; then the
+# times of functions are estimates.
+estimate_is_right() {
+	run 0 "$CPPROF" record --off-cpu --max-switches "$1" -o mixed.data -- "$BUILD/tests/e2e/mixed" "${@:2}"
+	if grep -q 'waits are not timed in the kernel' run.log; then return 0; fi
+	grep _wait run.log >mixed.truth
+	"$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json mixed.data >mixed.json || fail "no report"
+	python3 - <<-'PYTHON'
 		import json, sys
 		truth = {name: float(ms) for name, ms in (line.split() for line in open("mixed.truth"))}
 		got = dict.fromkeys(truth, 0)
@@ -64,32 +66,21 @@ if ! grep -q 'waits are not timed in the kernel' run.log; then
 		    if row["name"] in got:
 		        got[row["name"]] += row["total"] / 1e6
 		print({name: (got[name], truth[name]) for name in truth})
-		sys.exit(abs(got["long_wait"] - truth["long_wait"]) > 0.05 * truth["long_wait"] + 10 or got["short_wait"] > 1.02 * truth["short_wait"] + 10)
-	PYTHON
-fi
-
-# The same if the others are only a few times as long. Where they are is estimated from few samples, so the bound is loose, and one
-# stall of a busy machine may exceed it: one of three runs has to be within it. If each wait represented the time since the previous
-# sampled one, longer_wait would get less than half of its time in every run.
-uneven_is_right() {
-	run 0 "$CPPROF" record --off-cpu --max-switches 400 -o uneven.data -- "$BUILD/tests/e2e/mixed" 2 uneven
-	if grep -q 'waits are not timed in the kernel' run.log; then return 0; fi
-	grep _wait run.log >uneven.truth
-	"$CPPROF" report --view tree --percent-limit 0 --limit 0 --metric off-cpu --format json uneven.data >uneven.json || fail "no report"
-	python3 - <<-'PYTHON'
-		import json, sys
-		truth = {name: float(ms) for name, ms in (line.split() for line in open("uneven.truth"))}
-		got = dict.fromkeys(truth, 0)
-		for row in json.load(open("uneven.json"))["rows"]:
-		    if row["name"] in got:
-		        got[row["name"]] += row["total"] / 1e6
-		print({name: (got[name], truth[name]) for name in truth})
+		if "long_wait" in truth:
+		    sys.exit(abs(got["long_wait"] - truth["long_wait"]) > 0.05 * truth["long_wait"] + 10 or got["short_wait"] > 1.02 * truth["short_wait"] + 10)
 		share, wanted = (of["longer_wait"] / sum(of.values()) for of in (got, truth))
 		# The program's own times include what it does before and after a wait.
-		sys.exit(abs(share - wanted) > 0.12 or not 0.8 <= sum(got.values()) / sum(truth.values()) <= 1.02)
+		sys.exit(abs(share - wanted) > 0.15 or not 0.8 <= sum(got.values()) / sum(truth.values()) <= 1.02)
 	PYTHON
 }
-uneven_is_right || uneven_is_right || uneven_is_right || fail "the time of longer waits is attributed to brief ones"
+
+# One stall of a busy machine may exceed the bounds: one of three runs has to be within them.
+one_is_right() { "$@" || "$@" || "$@"; }
+
+one_is_right estimate_is_right 1000 2 || fail "the time of long waits is attributed to short ones"
+# The same if the others are only a few times as long. If each wait represented the time since the previous sampled one,
+# longer_wait would get less than half of its time, in every run.
+one_is_right estimate_is_right 400 2 uneven || fail "the time of longer waits is attributed to brief ones"
 
 # A lock that changes hands while others wait for it: the thread that held it longest is not the one that released it last.
 # Importing the raw recording gives the same.
@@ -256,7 +247,7 @@ for how in "" --switch-records; do
 		import json, sys
 		sleeps, samples, elapsed_ms = map(int, sys.argv[1:4])
 		waits = sum(row["total"] for row in json.load(open("crowd.json"))["rows"])
-		limit = 200 * (1 + 20 * elapsed_ms / 1000) if sys.argv[4:] else 200 + waits / 20
+		limit = 200 * (1 + 20 * elapsed_ms / 1000) if sys.argv[4:] else 200 + waits / 10
 		print(f"{sleeps} sleeps, {waits} waits, {samples} samples, at most {limit:.0f}")
 		assert sleeps <= waits and samples <= limit
 	PYTHON

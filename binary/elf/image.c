@@ -123,8 +123,7 @@ static void image_read_segments(struct image *image, Elf *elf)
 		GElf_Phdr p;
 		if (!gelf_getphdr(elf, (int)i, &p))
 			break;
-		image->private->segments[image->n_segments++] =
-			(struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+		image->private->segments[image->n_segments++] = image_segment_of(&p);
 	}
 	image->segments = image->private->segments;
 }

@@ -12,6 +12,8 @@
 #include "base/alloc.h"
 #include "binary/elf/image_private.h"
 
+#define LAST_ADDRESS (UINT64_MAX - (1u << 20)) /* the kernel has no code above this, either */
+
 static bool image_head_has(struct bytes head, uint64_t offset, uint64_t len)
 {
 	return offset <= head.len && len <= head.len - offset;
@@ -48,6 +50,20 @@ static bool image_head_find_build_id(const struct segment *segments, size_t n, s
 	return false;
 }
 
+struct segment image_segment_of(const Elf64_Phdr *p)
+{
+	uint64_t room = p->p_vaddr < LAST_ADDRESS ? LAST_ADDRESS - p->p_vaddr : 0;
+
+	if (p->p_type != PT_LOAD)
+		room = UINT64_MAX;
+	return (struct segment){ p->p_type,
+				 p->p_flags,
+				 p->p_vaddr,
+				 p->p_offset,
+				 p->p_filesz < room ? p->p_filesz : room,
+				 p->p_memsz < room ? p->p_memsz : room };
+}
+
 static struct segment *image_head_read_segments(const Elf64_Ehdr *header, struct bytes head)
 {
 	struct segment *segments = alloc_zero(header->e_phnum, sizeof(*segments));
@@ -55,8 +71,7 @@ static struct segment *image_head_read_segments(const Elf64_Ehdr *header, struct
 	for (size_t i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr p;
 		memcpy(&p, head.at + header->e_phoff + i * sizeof(p), sizeof(p));
-		segments[i] =
-			(struct segment){ p.p_type, p.p_flags, p.p_vaddr, p.p_offset, p.p_filesz, p.p_memsz };
+		segments[i] = image_segment_of(&p);
 	}
 	return segments;
 }

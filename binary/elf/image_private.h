@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <elf.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -53,6 +54,9 @@ void image_complete(struct image *image);
 
 /* Sets the memory budget for a file of this size. */
 void image_allow(struct image *image, uint64_t file_bytes);
+
+/* Nothing is loaded at the last megabyte of addresses, so that they can be rounded up without overflow. */
+struct segment image_segment_of(const Elf64_Phdr *header);
 
 #define IMAGE_HEAD 4096 /* bytes */
 /* Reads everything except the sections from the first bytes of the file. False, and nothing is changed, if

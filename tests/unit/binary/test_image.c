@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/compress.h"
+#include "binary/elf/image_private.h"
 #include "binary/elf/symbols.h"
 #include "tests/elf_maker.h"
 #include "tests/test.h"
@@ -180,6 +181,26 @@ TEST(damaged_headers_never_crash)
 		memcpy(at, saved, sizeof(saved));
 		images_free(images);
 	}
+	free(at);
+}
+
+TEST(code_at_the_last_addresses_is_ignored)
+{
+	struct bytes file = self_bytes();
+	uint8_t *at = (uint8_t *)(uintptr_t)file.at;
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)at;
+	Elf64_Phdr *segments = (Elf64_Phdr *)(at + header->e_phoff);
+	struct images *images = images_new();
+	image_id id;
+
+	for (size_t i = 0; i < header->e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD)
+			segments[i].p_vaddr = UINT64_MAX - 0xff;
+	CHECK_EQ(images_open_memory(images, file, "high", &id, NULL), 0);
+	CHECK_EQ(image_code(images_get(images, id), UINT64_MAX - 0xff).len, 0);
+	for (size_t i = 0; i < header->e_phnum; i++)
+		CHECK(segments[i].p_type != PT_LOAD || image_segment_of(&segments[i]).mem_size == 0);
+	images_free(images);
 	free(at);
 }
 

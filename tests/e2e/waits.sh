@@ -70,7 +70,7 @@ estimate_is_right() {
 		    sys.exit(abs(got["long_wait"] - truth["long_wait"]) > 0.05 * truth["long_wait"] + 10 or got["short_wait"] > 1.02 * truth["short_wait"] + 10)
 		share, wanted = (of["longer_wait"] / sum(of.values()) for of in (got, truth))
 		# The program's own times include what it does before and after a wait.
-		sys.exit(abs(share - wanted) > 0.15 or not 0.8 <= sum(got.values()) / sum(truth.values()) <= 1.02)
+		sys.exit(abs(share - wanted) > 0.12 or not 0.8 <= sum(got.values()) / sum(truth.values()) <= 1.02)
 	PYTHON
 }
 

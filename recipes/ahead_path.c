@@ -4,6 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Larger than any frame, and small enough that a recipe can add and subtract two of them. */
+#define OFFSET_MAX (INT32_MAX / 4)
+
 /* ---- values ------------------------------------------------------------------------------------- */
 
 static const struct ahead_value unknown = { .kind = AHEAD_UNKNOWN };
@@ -20,9 +23,10 @@ static struct ahead_value value_add(struct ahead_value v, int64_t by)
 
 	if (by == 0)
 		return v;
-	if (v.kind == AHEAD_UNKNOWN || v.kind == AHEAD_FAR || by > INT32_MAX / 2 || by < INT32_MIN / 2 ||
-	    __builtin_add_overflow(*part, (int32_t)by, part))
+	if (v.kind == AHEAD_UNKNOWN || v.kind == AHEAD_FAR || by > OFFSET_MAX || by < -OFFSET_MAX ||
+	    *part + by > OFFSET_MAX || *part + by < -OFFSET_MAX)
 		return unknown;
+	*part += (int32_t)by;
 	return v;
 }
 

@@ -291,6 +291,44 @@ static void place_mend_early(const struct knowledge *knowledge, struct code *cod
 		*pair = (struct recipe_pair){ { other, stated } };
 }
 
+/*
+ * Does the code say something about the caller, but nothing about sp? Either it knows only the registers, or
+ * it finds the frame through a copy of sp in a register that is no frame pointer.
+ */
+static bool place_has_unknown_sp(const struct knowledge *knowledge, uint32_t recipe)
+{
+	if (recipe == RECIPE_NONE)
+		return false;
+	const struct recipe *it = &knowledge->recipes.recipes.at[recipe];
+
+	return it->witness == WITNESS_ANALYSIS &&
+	       (place_lacks_sp(knowledge, recipe) ||
+		(it->cfa_kind == CFA_REG && it->cfa_reg != knowledge->isa->sp &&
+		 it->cfa_reg != knowledge->isa->fp));
+}
+
+/*
+ * If sp is not known, but the code ahead finds a return address relative to it, sp is that of another stack:
+ * this code switches between fibers. What it leaves has been saved; the sample belongs to what it resumes.
+ */
+static void place_find_resumed(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+			       struct place *ret)
+{
+	const struct recipes *recipes = &knowledge->recipes;
+	uint32_t stated = ret->recipes.recipe[0];
+
+	if (!knowledge->isa->decode || !place_has_unknown_sp(knowledge, stated))
+		return;
+	uint32_t ahead = ahead_recipe(knowledge->ahead, knowledge_code, code->image, vaddr, false,
+				      &knowledge->recipes);
+	if (ahead == RECIPE_NONE)
+		return;
+	const struct recipe *it = &recipes->recipes.at[ahead];
+	const struct rule *ra = recipe_rule(recipes, it, knowledge->isa->ra);
+	if (it->cfa_kind == CFA_REG && it->cfa_reg == knowledge->isa->sp && ra && ra->kind == RULE_AT_CFA)
+		ret->recipes = (struct recipe_pair){ { ahead, RECIPE_NONE } };
+}
+
 #define FIBER_END_INSNS 4
 
 /* Fiber libraries make a fiber's function return to a few instructions that end the process. */
@@ -394,8 +432,10 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	place_find_recipes(knowledge, code, at, is_return, ret);
 	if (!ret->is_early)
 		place_doubt_entry(knowledge, code, vaddr, is_return, ret);
-	if (!is_return)
+	if (!is_return) {
 		place_mend_early(knowledge, code, at, ret);
+		place_find_resumed(knowledge, code, vaddr, ret);
+	}
 	if (place_is_spent(knowledge, ret->recipes.recipe[0], is_return) &&
 	    ret->recipes.recipe[1] == RECIPE_NONE) {
 		ret->recipes.recipe[0] = place_find_ahead(knowledge, code, vaddr, is_return, ret);

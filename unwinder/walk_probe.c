@@ -68,7 +68,7 @@ static bool walk_is_dead_end(const struct walk *walk, const struct pc_entry *cal
 
 /*
  * Of all candidates for the return address, the only one that follows a call which leads here. There may be
- * old ones among them, of earlier calls of the same function.
+ * old ones among them, of earlier calls of the same function, and addresses of data, which are no call's.
  */
 static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 {
@@ -81,8 +81,8 @@ static bool walk_choose(const struct walk *walk, uint64_t stack, uint64_t *ra)
 		if (!it->is_maybe || it->stack != stack || it->address == walk->here.pc)
 			continue;
 		struct pc_entry *caller = walk_look(walker, walk->space, walk->pid, it->address, true);
-		if (caller->place.is_trampoline || walk_judge(walker, &callee, caller) == VERDICT_INVALID ||
-		    walk_is_dead_end(walk, caller))
+		if (caller->place.is_trampoline || caller->place.call == CALL_UNKNOWN ||
+		    walk_judge(walker, &callee, caller) == VERDICT_INVALID || walk_is_dead_end(walk, caller))
 			continue;
 		*ra = it->address;
 		n++;

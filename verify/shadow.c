@@ -127,10 +127,16 @@ static void settle(struct shadow *shadow, const struct shadow_step *step)
 		*top(shadow) = popped;
 		return;
 	}
-	if (is_between(shadow)) /* makecontext set the return address of the coroutine's function */
-		push_call(shadow, step);
-	else if (entry && !shadow->isa->call_pushes_ra &&
-		 entry->sp == step->sp) /* a call of the current frame */
+	if (is_between(shadow)) {
+		struct shadow_step begun = *step;
+
+		/* makecontext set the return address of the coroutine's function. A return that begins one
+		 * leaves its own target in the register: no address to return to. */
+		if (step->ra == step->pc)
+			begun.ra = 0;
+		push_call(shadow, &begun);
+	} else if (entry && !shadow->isa->call_pushes_ra &&
+		   entry->sp == step->sp) /* a call of the current frame */
 		pop(shadow);
 }
 
@@ -164,7 +170,7 @@ void shadow_step(struct shadow *shadow, const struct shadow_step *step)
 	drop_gone(shadow, step);
 	if (was_settled && is_between(shadow))
 		shadow->is_settled = false;
-	else if (!shadow->is_settled && is_indirect && step->pc != step->next)
+	else if (!shadow->is_settled && is_indirect)
 		settle(shadow, step);
 	/* `call next` only reads the pc. */
 	if (is_call && step->pc != step->next && step->ra == step->next)

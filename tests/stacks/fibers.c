@@ -7,6 +7,10 @@
 
 #define N 4
 #define STACK_BYTES (128u << 10)
+#ifndef ROUNDS
+#define ROUNDS 1000 /* of work between two switches */
+#endif
+#define TURNS (ROUNDS ? 1 : 1000) /* of all fibers, between two looks at the clock */
 
 /* In fiber.S. */
 void *fiber_make(void *stack_top, void (*function)(void));
@@ -26,7 +30,7 @@ OWN static void turn(void)
 static void run(void)
 {
 	for (;;) {
-		for (int i = 0; i < 1000; i++)
+		for (int i = 0; i < ROUNDS; i++)
 			work();
 		turn();
 	}
@@ -37,6 +41,7 @@ int main(void)
 	for (int i = 0; i < N; i++)
 		fiber[i] = fiber_make(own_stack(STACK_BYTES) + STACK_BYTES, run);
 	while (cpu_seconds() < work_seconds())
-		fiber_switch(&home, fiber[0]);
+		for (int i = 0; i < TURNS; i++)
+			fiber_switch(&home, fiber[0]);
 	return 0;
 }

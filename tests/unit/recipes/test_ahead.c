@@ -205,6 +205,17 @@ TEST(ahead_unwinds_frames_of_x86)
 	CHECK_STR(recipe_in(&isa_x86_64, code, 6, false), "cfa=rsp+8 ra=c-8");
 }
 
+/* Code that was read from a process may contain anything, also sums that do not fit into a recipe. */
+TEST(ahead_gives_no_recipe_for_frames_of_gigabytes)
+{
+	/* mov (%rdi), %rsp; add $0x3fffffff, %rsp, twice; ret */
+	struct bytes code = PROGRAM(0x48, 0x8b, 0x27, 0x48, 0x81, 0xc4, 0xff, 0xff, 0xff, 0x3f, 0x48, 0x81,
+				    0xc4, 0xff, 0xff, 0xff, 0x3f, 0xc3);
+
+	CHECK_STR(recipe_in(&isa_x86_64, code, 0, true), "none");
+	CHECK_STR(recipe_in(&isa_x86_64, code, 3, true), "none");
+}
+
 TEST(ahead_treats_an_indirect_jump_of_x86_as_an_exit_only_after_the_frame_is_left)
 {
 	/* test %rax, %rax; leave; jmp *%r11: a runtime's trampoline */

@@ -99,3 +99,41 @@ TEST(registers_are_lost_in_code_that_overwrites_them_whatever_its_unwind_entry_s
 	CHECK(place.recipes.recipe[0] != RECIPE_NONE && place.loses_regs);
 	scene_done(&s);
 }
+
+/* A switch between fibers, with a copy of the sp that it leaves in a register, at first. It is never run. */
+#define LABEL(name) ".globl " name "\n.hidden " name "\n" name ":\n"
+#if defined(__x86_64__)
+#define SAVE "push %rbp\npush %rbx\nmov %rsp, %rax\nmov %rax, (%rdi)\nmov %rsi, %rsp\n"
+#define FORGET "xor %eax, %eax\n"
+#define RESTORE "pop %rbx\npop %rbp\nret\n"
+#define RESUMED "cfa=rsp+24 rbx=c-24 rbp=c-16 ra=c-8"
+#else
+#define SAVE "stp x29, x30, [sp, #-32]!\nstr x19, [sp, #16]\nmov x2, sp\nstr x2, [x0]\nmov sp, x1\n"
+#define FORGET "mov x2, #0\n"
+#define RESTORE "ldr x19, [sp, #16]\nldp x29, x30, [sp], #32\nret\n"
+#define RESUMED "cfa=sp+32 x19=c-16 x29=c-32 ra=c-24"
+#endif
+__asm__(".text\n.balign 16\n.type switches, %function\n" LABEL("switches") SAVE LABEL("with_copy")
+		FORGET LABEL("without_copy") RESTORE ".size switches, .-switches");
+extern const char with_copy[], without_copy[];
+
+static const char *first_recipe(const struct scene *s, const void *code)
+{
+	static char text[160];
+	struct place place = scene_place(s, code, false);
+
+	if (place.recipes.recipe[0] == RECIPE_NONE)
+		return "none";
+	recipe_format(knowledge_recipes(s->knowledge), place.recipes.recipe[0],
+		      isa_for_machine(images_get(s->images, s->id)->elf_machine), text, sizeof(text));
+	return text;
+}
+
+TEST(where_sp_is_that_of_another_stack_the_caller_is_the_one_that_is_resumed)
+{
+	struct scene s = scene_of(with_copy);
+
+	CHECK_STR(first_recipe(&s, with_copy), RESUMED);
+	CHECK_STR(first_recipe(&s, without_copy), RESUMED);
+	scene_done(&s);
+}

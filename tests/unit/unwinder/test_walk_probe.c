@@ -75,6 +75,28 @@ TEST(walk_uses_the_only_candidate_that_follows_a_call_of_this_function)
 	scene_done(&s);
 }
 
+/* On AArch64, the first segment of a program has its code: the kernel reports one mapping, with the data. */
+TEST(walk_takes_no_address_of_data_for_a_return_address)
+{
+	const struct hidden_return hidden[] = { { SP + 16, BIAS + START_CALLS, false },
+						{ SP, BIAS + OUTER_CALLS, true },
+						{ SP, BIAS + TEXT + TEXT_SIZE + 64, true } };
+	struct scene s = scene_probed();
+
+	WALK(&s, LEAF, BIAS + OUTER_CALLS, 2, BIAS + START_CALLS, 0);
+	scene_map(&s, &(struct mapping){ .start = BIAS + TEXT + TEXT_SIZE,
+					 .len = 0x1000,
+					 .image = s.stack.frames.at[0].image,
+					 .bias = BIAS,
+					 .is_executable = true });
+	s.event.sample.hidden = hidden;
+	s.event.sample.n_hidden = 3;
+	WALK(&s, LEAF, PROBES, 2, PROBES, 0);
+	CHECK_END(&s, STACK_COMPLETE, 3);
+	CHECK_EQ(s.stack.frames.at[1].vaddr, OUTER_CALLS);
+	scene_done(&s);
+}
+
 /* leaf has returned to the kernel's trampoline, which has pushed n_saved registers so far. */
 static void check_left(uint64_t offset, uint64_t n_saved)
 {

@@ -235,6 +235,19 @@ TEST(shadow_coroutines_have_stacks_of_their_own)
 	end();
 }
 
+TEST(shadow_of_a_coroutine_that_a_return_begins_has_no_caller)
+{
+	begin(&isa_aarch64);
+	call(0x104, 0x700, 0x7000);
+	step(FLOW_NEXT, 0x710, 0x710, 0x8f00, OTHER, 0);
+	step(FLOW_RETURN, 0x714, 0x714, 0x8f00, OTHER, 0x714); /* to the next instruction, which calls */
+	CHECK(shadow.is_settled);
+	step(FLOW_CALL, 0x718, 0x900, 0x8f00, OTHER, 0x718);
+	step(FLOW_JUMP_INDIRECT, 0x90c, 0x200, 0x8f00, OTHER, 0x718);
+	CHECK_STR(stack(), "718 0");
+	end();
+}
+
 TEST(shadow_of_an_ended_coroutine_is_undefined)
 {
 	begin(&isa_aarch64);

@@ -26,6 +26,7 @@ int channel_pair(int ret_ends[2])
 void channel_init(struct channel *channel, int socket)
 {
 	channel->socket = socket;
+	channel->max_ns = 0;
 	pthread_mutex_init(&channel->lock, NULL);
 }
 
@@ -176,18 +177,24 @@ static bool channel_read_rest(const struct channel_end *end, uint64_t len, struc
 
 /* ---- in the child --------------------------------------------------------------------------- */
 
-static bool channel_write(struct channel *channel, enum channel_kind kind, struct bytes bytes)
+static struct channel_end channel_end(const struct channel *channel)
+{
+	return (struct channel_end){ .socket = channel->socket,
+				     .deadline_ns = channel->max_ns ? clock_now_ns() + channel->max_ns : 0 };
+}
+
+static bool channel_write(const struct channel_end *end, enum channel_kind kind, struct bytes bytes)
 {
 	struct channel_header header = { .kind = (int32_t)kind, .len = bytes.len };
-	const struct channel_end end = { .socket = channel->socket };
 
-	return channel_send_header(&end, &header, -1) && channel_send(&end, bytes);
+	return channel_send_header(end, &header, -1) && channel_send(end, bytes);
 }
 
 bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes bytes)
 {
 	pthread_mutex_lock(&channel->lock);
-	bool is_sent = channel_write(channel, kind, bytes);
+	const struct channel_end end = channel_end(channel);
+	bool is_sent = channel_write(&end, kind, bytes);
 	pthread_mutex_unlock(&channel->lock);
 	return is_sent;
 }
@@ -195,12 +202,12 @@ bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes 
 int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes bytes, struct writer *ret)
 {
 	struct channel_header answer;
-	const struct channel_end end = { .socket = channel->socket };
 	struct writer ignored = { 0 };
 	int fd = -1;
 
 	pthread_mutex_lock(&channel->lock);
-	bool is_answered = channel_write(channel, kind, bytes) && channel_read_header(&end, &answer, &fd) &&
+	const struct channel_end end = channel_end(channel);
+	bool is_answered = channel_write(&end, kind, bytes) && channel_read_header(&end, &answer, &fd) &&
 			   answer.len <= CHANNEL_MAX &&
 			   channel_read_rest(&end, answer.len, ret ? ret : &ignored);
 	pthread_mutex_unlock(&channel->lock);
@@ -209,7 +216,9 @@ int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes by
 		return fd >= 0 || ret ? fd : -EPROTO;
 	if (fd >= 0)
 		close(fd);
-	return is_answered && answer.kind < 0 ? answer.kind : -EPIPE;
+	if (is_answered && answer.kind < 0)
+		return answer.kind;
+	return end.deadline_ns && clock_now_ns() >= end.deadline_ns ? -ETIME : -EPIPE;
 }
 
 /* ---- in the parent -------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@ enum channel_kind {
 
 struct channel {
 	int socket;
+	uint64_t max_ns; /* for an answer; 0 = any time */
 	pthread_mutex_t lock;
 };
 
@@ -40,7 +41,8 @@ void channel_init(struct channel *channel, int socket);
 
 /* Sends a message without an answer; false if the other end is closed. */
 bool channel_tell(struct channel *channel, enum channel_kind kind, struct bytes bytes);
-/* An open file, or a negative errno; bytes of the answer go to ret unless it is NULL. */
+/* An open file, or a negative errno; bytes of the answer go to ret unless it is NULL. -ETIME: there was none
+ * in time, and the channel cannot be used any more. */
 int channel_ask(struct channel *channel, enum channel_kind kind, struct bytes bytes, struct writer *ret);
 
 /* ---- in the parent -------------------------------------------------------------------------- */

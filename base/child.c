@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -108,6 +109,11 @@ static void child_close_range(unsigned first, unsigned last)
 		close((int)fd);
 }
 
+void child_close_from(int first)
+{
+	child_close_range((unsigned)first, UINT_MAX);
+}
+
 /* Of what we have open (the terminal, rings, maps, the store), a fenced child keeps only its way to us. -1:
  * there is none. */
 static bool child_close_others(int channel, int end)
@@ -201,16 +207,36 @@ int child_start(struct child *child, const struct child_options *options)
 				 .max_result = options->max_result ? options->max_result : CHILD_RESULT_MAX,
 				 .deadline_ns = options->max_ns ? clock_now_ns() + options->max_ns : 0,
 				 .leads_group = options->leads_group,
+				 .is_idle = options->is_idle,
 				 .was_started = true };
 	return 0;
 }
 
 /* ---- its end ------------------------------------------------------------------------------------ */
 
+void child_raise(const struct child *child)
+{
+	const struct sched_param none = { 0 };
+	char path[64];
+	int pid;
+
+	if (!child->pid)
+		return;
+	sched_setscheduler(child->pid, SCHED_OTHER, &none);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)child->pid, (int)child->pid);
+	FILE *children = fopen(path, "re");
+	while (children && fscanf(children, "%d", &pid) == 1)
+		sched_setscheduler(pid, SCHED_OTHER, &none);
+	if (children)
+		fclose(children);
+}
+
 static void child_end(struct child *child, int cause)
 {
 	if (!child->cause)
 		child->cause = cause;
+	if (child->is_idle) /* to die, it needs a CPU, too */
+		child_raise(child);
 	kill(child->leads_group ? -child->pid : child->pid, SIGKILL);
 }
 
@@ -283,7 +309,7 @@ bool child_is_busy(struct child *child)
 	child_read(child);
 	if (child->deadline_ns && clock_now_ns() >= child->deadline_ns)
 		child_end(child, -ETIME);
-	return !child_reap(child, child->cause ? 0 : WNOHANG);
+	return !child_reap(child, WNOHANG);
 }
 
 /* Waits until the pipe has something to read or the time is up. */
@@ -305,9 +331,9 @@ int child_wait(struct child *child)
 	if (!child->was_started)
 		return -ESRCH;
 	while (child_is_busy(child)) {
-		if (child->has_pipe)
+		if (child->has_pipe && !child->cause)
 			child_await_pipe(child);
-		else if (child->deadline_ns)
+		else if (child->deadline_ns && !child->cause)
 			nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
 		else
 			child_reap(child, 0);
@@ -328,9 +354,24 @@ void child_kill(struct child *child)
 	child_reap(child, 0);
 }
 
+void child_leave(struct child *child)
+{
+	if (child_is_busy(child))
+		child_end(child, -ECANCELED);
+}
+
 void child_done(struct child *child)
 {
 	child_kill(child);
+	writer_done(&child->bytes);
+	*child = (struct child){ 0 };
+}
+
+void child_forget(struct child *child)
+{
+	if (child->pid)
+		child_end(child, -ECANCELED);
+	child_close_pipe(child);
 	writer_done(&child->bytes);
 	*child = (struct child){ 0 };
 }

@@ -80,7 +80,7 @@ struct child {
 	struct writer bytes; /* what was read from it */
 	size_t max_result;
 	uint64_t deadline_ns; /* 0 = none */
-	bool leads_group;
+	bool leads_group, is_idle;
 	int cause;  /* why we killed it; 0 = we did not */
 	int status; /* of the last one, as child_wait returns it */
 	bool was_started;
@@ -91,7 +91,7 @@ struct child {
 int child_start(struct child *child, const struct child_options *options);
 
 /* Whether a child is running. Also reads its output, kills it if its time is over, and reaps it when it has
- * ended. */
+ * ended. Never waits. */
 bool child_is_busy(struct child *child);
 
 /*
@@ -103,7 +103,19 @@ int child_wait(struct child *child);
  * if the child's input was. */
 struct bytes child_result(const struct child *child);
 
+/* Continues it, and the children it has now, at normal priority, if the system allows it. */
+void child_raise(const struct child *child);
+
+/* Closes this descriptor and all above it: for a child that is not fenced. */
+void child_close_from(int first);
+
 /* Kills it and waits for its end. */
 void child_kill(struct child *child);
-/* The same, and frees its result. */
+/* Kills it and does not wait: where all CPUs are busy, a child at idle priority may need seconds to die. It
+ * is reaped by a later call, or by init after us. */
+void child_leave(struct child *child);
+/* Kills it and frees its result. */
 void child_done(struct child *child);
+/* The same without waiting, ever: it may be in a system call that not even SIGKILL ends. It is reaped by init
+ * after us. */
+void child_forget(struct child *child);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/real_user.h"
 
@@ -25,28 +26,35 @@ static char *fresh_file_folder(const char *path)
 	return slash ? alloc_text_n(path, (size_t)(slash - path) + 1) : alloc_text(".");
 }
 
-/* The rule of fs.protected_symlinks, whether or not it is set here. */
-static bool fresh_file_may_follow(const struct stat *folder, const struct stat *link)
+/* The rules of fs.protected_symlinks and fs.protected_fifos, whether or not they are set here. */
+static bool fresh_file_may_use(const struct stat *folder, const struct stat *file)
 {
-	return link->st_uid == geteuid() || link->st_uid == folder->st_uid ||
+	return file->st_uid == geteuid() || file->st_uid == folder->st_uid ||
 	       (folder->st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH);
 }
 
-/* Follows one link; *ret stays NULL if path is not a link. Owner and target belong to the same link. */
-static int fresh_file_follow_once(const char *path, char **ret)
+/* Follows one link; *ret stays NULL if path is not a link, *ret_mode is 0 if there is nothing. Owner and
+ * target belong to the same link. */
+static int fresh_file_follow_once(const char *path, mode_t *ret_mode, char **ret)
 {
 	CLEANUP(freep) char *folder = fresh_file_folder(path);
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	char target[PATH_MAX];
-	struct stat folder_stat, link_stat;
+	struct stat folder_stat, st;
 	CLEANUP(close_fd) int folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CLEANUP(close_fd)
 	int fd = folder_fd < 0 || !*name ? -1 : openat(folder_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fd < 0 || fstat(fd, &link_stat) < 0 || !S_ISLNK(link_stat.st_mode))
+	*ret_mode = 0;
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return 0; /* writing the file will report the cause */
-	if (fstat(folder_fd, &folder_stat) < 0 || !fresh_file_may_follow(&folder_stat, &link_stat))
+	*ret_mode = st.st_mode;
+	if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+		return 0; /* it is replaced, or cannot be */
+	if (fstat(folder_fd, &folder_stat) < 0 || !fresh_file_may_use(&folder_stat, &st))
 		return -EACCES;
+	if (!S_ISLNK(st.st_mode))
+		return 0;
 	ssize_t len = readlinkat(fd, "", target, sizeof(target));
 	if (len <= 0 || len == sizeof(target))
 		return -ENAMETOOLONG;
@@ -55,13 +63,28 @@ static int fresh_file_follow_once(const char *path, char **ret)
 	return 0;
 }
 
-int fresh_file_follow(const char *path, char **ret)
+bool fresh_file_is_descriptor(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" }; /* bash and zsh: >(command) */
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		size_t len = strlen(folders[i]);
+		if (strncmp(path, folders[i], len) == 0 && path[len] &&
+		    strspn(path + len, "0123456789") == strlen(path + len))
+			return true;
+	}
+	return strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0;
+}
+
+/* *ret_mode: of what is there; 0 if there is nothing, or a descriptor. */
+static int fresh_file_find(const char *path, mode_t *ret_mode, char **ret)
 {
 	CLEANUP(freep) char *at = alloc_text(path);
 
-	for (int i = 0; strcmp(at, "-") != 0 && strncmp(at, "/dev/", 5) != 0; i++) {
+	*ret_mode = 0;
+	for (int i = 0; strcmp(at, "-") != 0 && !fresh_file_is_descriptor(at); i++) {
 		char *next = NULL;
-		int error = i < MAX_LINKS ? fresh_file_follow_once(at, &next) : -ELOOP;
+		int error = i < MAX_LINKS ? fresh_file_follow_once(at, ret_mode, &next) : -ELOOP;
 		if (error)
 			return error;
 		if (!next)
@@ -73,28 +96,21 @@ int fresh_file_follow(const char *path, char **ret)
 	return 0;
 }
 
+int fresh_file_follow(const char *path, char **ret)
+{
+	mode_t mode;
+
+	return fresh_file_find(path, &mode, ret);
+}
+
 int fresh_file_explain(const char *path, int error, struct diag *diag)
 {
 	diag_set(diag, error, "cannot write '%s'", path);
 	if (error != -EACCES)
 		return error;
-	diag_why(diag,
-		 "it is a symbolic link made by another user in a directory that everybody can write to");
-	diag_hint(diag, "give the file it points to, or a path in another directory");
+	diag_why(diag, "it is a link or a pipe of another user, in a directory that everybody can write to");
+	diag_hint(diag, "give a path in another directory");
 	return error;
-}
-
-int fresh_file_overwrite(const char *path, int flags, struct diag *diag)
-{
-	CLEANUP(freep) char *at = NULL;
-	int error = fresh_file_follow(path, &at);
-
-	if (error)
-		return fresh_file_explain(path, error, diag);
-	if (strncmp(at, "/dev/", 5) != 0)
-		flags |= O_NOFOLLOW; /* a link that was made since then */
-	int fd = open(at, flags | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	return fd < 0 ? diag_set(diag, -errno, "cannot write '%s'", path) : fd;
 }
 
 /* Created with its final mode: a confined command (cmd/confine.h) can no longer change it. */
@@ -159,18 +175,58 @@ static int fresh_file_make_for_user(struct fresh_file *file, mode_t mode)
 	return error;
 }
 
+static int fresh_file_rename(struct fresh_file *file)
+{
+	if (!file->beside)
+		return 0;
+	if (rename(file->beside, file->path) < 0)
+		return -errno;
+	free(TAKE(file->beside));
+	return 0;
+}
+
+/*
+ * A pipe, a device or a descriptor, which may be a file: -ENOENT if it is none of these. Nobody else can put
+ * something else there once it was looked at: it is ours, or the folder is not one that everybody writes to.
+ */
+static int fresh_file_open_special(const char *path, int flags)
+{
+	CLEANUP(freep) char *at = NULL;
+	mode_t mode;
+
+	if (fresh_file_find(path, &mode, &at))
+		return -ENOENT; /* somebody else's, made since the path was followed: it is replaced */
+	if (!fresh_file_is_descriptor(at) && (!mode || S_ISREG(mode)))
+		return -ENOENT;
+	int fd = open(at, flags | O_TRUNC | O_CLOEXEC | (mode ? O_NOFOLLOW : 0));
+	return fd < 0 ? -errno : fd;
+}
+
+static int fresh_file_open_for(struct fresh_file *file, const char *path, int flags, mode_t mode)
+{
+	int special = fresh_file_open_special(path, flags);
+
+	*file = (struct fresh_file){ .fd = special < 0 ? -1 : special, .path = alloc_text(path) };
+	return special >= 0 ? 0 : special != -ENOENT ? special : fresh_file_make_for_user(file, mode);
+}
+
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode)
 {
-	struct stat st;
+	return fresh_file_open_for(file, path, O_WRONLY, mode);
+}
 
-	*file = (struct fresh_file){ .fd = -1, .path = alloc_text(path) };
-	/* /dev/stdout may be a file. O_CREAT: only then does the kernel protect other users' pipes in sticky
-	 * folders. */
-	if (strncmp(path, "/dev/", 5) == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode))) {
-		file->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		return file->fd < 0 ? -errno : 0;
-	}
-	return fresh_file_make_for_user(file, mode);
+int fresh_file_overwrite(const char *path, int flags, struct diag *diag)
+{
+	CLEANUP(fresh_file_done) struct fresh_file file = { .fd = -1 };
+	CLEANUP(freep) char *at = NULL;
+	int error = fresh_file_follow(path, &at);
+
+	if (error)
+		return fresh_file_explain(path, error, diag);
+	error = fresh_file_open_for(&file, at, flags, FRESH_PRIVATE);
+	if (!error)
+		error = fresh_file_rename(&file);
+	return error ? diag_set(diag, error, "cannot write '%s'", path) : TAKE_FD(file.fd);
 }
 
 FILE *fresh_file_stream(struct fresh_file *file)
@@ -186,14 +242,7 @@ int fresh_file_keep(struct fresh_file *file)
 {
 	int fd = TAKE_FD(file->fd);
 
-	if (fd >= 0 && close(fd) < 0)
-		return -errno;
-	if (!file->beside)
-		return 0;
-	if (rename(file->beside, file->path) < 0)
-		return -errno;
-	free(TAKE(file->beside));
-	return 0;
+	return fd >= 0 && close(fd) < 0 ? -errno : fresh_file_rename(file);
 }
 
 void fresh_file_done(struct fresh_file *file)

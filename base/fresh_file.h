@@ -24,18 +24,23 @@ struct fresh_file {
 
 /*
  * The path that is actually written: links are followed, so that the file is replaced and not the link. A
- * dangling link names the file to create; "-" and paths below /dev are not changed.
+ * dangling link names the file to create; "-" and descriptors are not changed.
  *
- * In a sticky, world-writable directory, a link is followed only if it belongs to us or to the owner of the
- * directory; otherwise it is refused with -EACCES, as the kernel does with fs.protected_symlinks.
+ * In a sticky, world-writable directory, a link or a pipe is used only if it belongs to us or to the owner of
+ * the directory; otherwise it is refused with -EACCES, as the kernel does with fs.protected_symlinks and
+ * fs.protected_fifos.
  */
 int fresh_file_follow(const char *path, char **ret);
 
 /* Why a path cannot be written. Returns the error. */
 int fresh_file_explain(const char *path, int error, struct diag *diag);
 
-/* Opens a file that is written in place, for output that nobody reads before it is complete. Links are
- * followed as above. A descriptor or -errno. */
+/* Is this path one of our own open files, such as /dev/stdout? */
+bool fresh_file_is_descriptor(const char *path);
+
+/* Opens a file that has its final name from the start, for output that nobody reads before it is complete.
+ * An existing file is replaced: somebody else may have made it, or have it open. Links are followed as above,
+ * flags are for pipes and devices. A descriptor or -errno. */
 int fresh_file_overwrite(const char *path, int flags, struct diag *diag);
 
 /* Pipes and devices are opened directly; beside is then NULL. 0 or -errno. */

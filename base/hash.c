@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/alloc.h"
 
@@ -11,10 +12,26 @@ struct map_slot {
 	uint32_t value; /* MAP_NONE = empty */
 };
 
-uint64_t hash_bytes(struct bytes bytes)
-{
-	uint64_t h = bytes.len * 0x9e3779b97f4a7c15u;
+static uint64_t hash_own_secret;
 
+/* The kernel gives every program 16 random bytes. */
+__attribute__((constructor)) static void hash_set_secret(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint64_t words[2] = { 0 };
+
+	if (random)
+		memcpy(words, random, sizeof(words));
+	hash_own_secret = hash_u64(words[0]) ^ hash_u64(words[1] + 1);
+}
+
+uint64_t hash_secret(void)
+{
+	return hash_own_secret;
+}
+
+static inline uint64_t hash_from(uint64_t h, struct bytes bytes)
+{
 	size_t i = 0;
 	for (; i + 8 <= bytes.len; i += 8) {
 		uint64_t word;
@@ -25,6 +42,16 @@ uint64_t hash_bytes(struct bytes bytes)
 	if (i < bytes.len)
 		memcpy(&tail, bytes.at + i, bytes.len - i);
 	return hash_u64(h ^ tail);
+}
+
+uint64_t hash_bytes(struct bytes bytes)
+{
+	return hash_from(bytes.len * 0x9e3779b97f4a7c15u, bytes);
+}
+
+uint64_t hash_bytes_secret(struct bytes bytes)
+{
+	return hash_from(hash_own_secret ^ bytes.len * 0x9e3779b97f4a7c15u, bytes);
 }
 
 uint64_t hash_bulk(struct bytes bytes)
@@ -47,9 +74,14 @@ uint64_t hash_bulk(struct bytes bytes)
 	return hash_u64(h ^ bytes.len);
 }
 
+static size_t map_home(const struct map *map, uint64_t key)
+{
+	return (size_t)hash_u64(key ^ hash_own_secret) & (map->cap - 1);
+}
+
 static size_t map_slot_of(const struct map *map, uint64_t key)
 {
-	size_t i = (size_t)hash_u64(key) & (map->cap - 1);
+	size_t i = map_home(map, key);
 
 	while (map->slots[i].value != MAP_NONE && map->slots[i].key != key)
 		i = (i + 1) & (map->cap - 1);
@@ -103,7 +135,7 @@ void map_remove(struct map *map, uint64_t key)
 	map->n--;
 	/* Close the gap: a later entry may move into the hole if its home slot is not in between. */
 	for (size_t i = (hole + 1) & mask; map->slots[i].value != MAP_NONE; i = (i + 1) & mask) {
-		size_t home = (size_t)hash_u64(map->slots[i].key) & mask;
+		size_t home = map_home(map, map->slots[i].key);
 		if (((i - home) & mask) < ((i - hole) & mask))
 			continue;
 		map->slots[hole] = map->slots[i];

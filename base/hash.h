@@ -22,7 +22,22 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ x >> 32;
 }
 
+/*
+ * Random in each process, and the same in all that it forks. Hashes that say where something is in a table
+ * begin with it: otherwise a file could contain nothing but keys of one place, and each of them would be
+ * compared with all before it. What is kept, or decides about an order, must not depend on it.
+ */
+uint64_t hash_secret(void);
 uint64_t hash_bytes(struct bytes bytes);
+/* The same for tables. */
+uint64_t hash_bytes_secret(struct bytes bytes);
+/* For tables: of two numbers, each of which a file can choose. */
+static inline uint64_t hash_pair_secret(uint64_t a, uint64_t b)
+{
+	uint64_t secret = hash_secret();
+
+	return hash_u64((a ^ secret) + b * (secret | 1));
+}
 /* A different hash, fast on megabytes: four independent chains. */
 uint64_t hash_bulk(struct bytes bytes);
 

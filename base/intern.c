@@ -18,7 +18,8 @@ static uint64_t intern_hash(const void *owner, uint32_t id)
 {
 	const struct intern *intern = owner;
 
-	return hash_bytes((struct bytes){ (const uint8_t *)intern->strings.at[id], intern->lengths.at[id] });
+	return hash_bytes_secret(
+		(struct bytes){ (const uint8_t *)intern->strings.at[id], intern->lengths.at[id] });
 }
 
 void intern_init(struct intern *intern)
@@ -40,7 +41,7 @@ void intern_done(struct intern *intern)
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len)
 {
 	struct bytes key = { (const uint8_t *)text, len };
-	size_t slot = slots_find(&intern->slots, hash_bytes(key), intern_same, intern, &key);
+	size_t slot = slots_find(&intern->slots, hash_bytes_secret(key), intern_same, intern, &key);
 
 	if (intern->slots.at[slot] != SLOT_FREE)
 		return intern->slots.at[slot];

@@ -69,6 +69,7 @@ static struct bytes check_cmd_peek(const char *path, int fd, uint8_t start[JSON_
 static int check_profile(const char *path)
 {
 	CLEANUP(text_done) struct text what = { 0 };
+	struct quality_account account;
 	struct profile *profile = NULL;
 	struct diag diag = { 0 };
 	int error = profile_read(path, &profile, &diag);
@@ -81,8 +82,11 @@ static int check_profile(const char *path)
 		       (unsigned long long)profile->quality.samples);
 		quality_add_what(&what, profile);
 		if (quality_seen(profile) >= 0)
-			printf(", which represent %.1f%% of the %s that the kernel counted",
-			       quality_seen(profile), what.at);
+			printf(", which represent %.1f%% of the %s that the kernel counted%s",
+			       quality_seen(profile), what.at,
+			       quality_account(profile, &account) && account.has_kernel
+				       ? "; its own is excluded"
+				       : "");
 		printf("\n");
 	}
 	profile_free(profile);

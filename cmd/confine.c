@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,10 +23,11 @@
 static char *confine_output(const char *path)
 {
 	CLEANUP(freep) char *place = NULL;
+	struct stat st;
 
 	if (!path || strcmp(path, "-") == 0 || fresh_file_follow(path, &place) < 0)
 		return NULL;
-	if (strncmp(place, "/dev/", 5) == 0)
+	if (fresh_file_is_descriptor(place) || (stat(place, &st) == 0 && S_ISCHR(st.st_mode)))
 		return alloc_text(place);
 	char *end = strrchr(place, '/');
 	return !end ? alloc_text(".") : alloc_text_n(place, end > place ? (size_t)(end - place) : 1);

@@ -102,7 +102,7 @@ static void *record_watch(void *context)
 	if (sigwait(&r->signals, &number) != 0 || atomic_load(&r->is_named))
 		return NULL;
 	fprintf(stderr,
-		"cpprof: interrupted while looking up names: the profile was written without them\n"
+		"cpprof: interrupted before names were added: the profile was written without them\n"
 		"        add them with: cpprof resolve %s\n",
 		r->saved);
 	_exit(128 + number);

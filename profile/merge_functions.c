@@ -65,7 +65,7 @@ static struct structure move_structure(const struct merger *m, struct structure 
 
 static uint64_t merge_place_hash(uint32_t image, uint64_t vaddr)
 {
-	return hash_u64(vaddr + hash_u64(image));
+	return hash_pair_secret(vaddr, image);
 }
 
 #define MERGE_PLACES(noun, list, type, start)                                           \

@@ -158,6 +158,8 @@ static void merge_quality(struct merger *m)
 	all->thinned_samples += from->thinned_samples;
 	bool is_counted = from->counted && (!m->n_added || all->counted);
 	all->counted = is_counted ? all->counted + from->counted : 0;
+	all->idle += from->idle;
+	all->others += from->others;
 }
 
 static void merge_add_note(struct merger *m, uint32_t note)

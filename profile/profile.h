@@ -95,9 +95,11 @@ struct profile_quality {
 	uint64_t without_lines;           /* ... no line */
 	uint64_t damaged_units;           /* of debug files: units that could not be read completely */
 	uint64_t wakeups;
-	uint64_t outer;   /* samples whose stack was copied beyond the snapshot */
-	uint64_t unseen;  /* calls that were not measured; measured ones represent them */
-	uint64_t counted; /* by event 0, with or without a sample; 0 = not known */
+	uint64_t outer;        /* samples whose stack was copied beyond the snapshot */
+	uint64_t unseen;       /* calls that were not measured; measured ones represent them */
+	uint64_t counted;      /* by event 0, with or without a sample; 0 = not known */
+	uint64_t idle, others; /* ... in samples that are not in the profile: of idle CPUs, of processes that
+				  are not recorded */
 	uint64_t locked_kb,
 		raised_by; /* while recording: memory of ring buffers, steps of nice; 0 = not known */
 	uint64_t folded_contexts,

@@ -200,7 +200,7 @@ static uint64_t *counter_field(struct profile_quality *quality, uint32_t counter
 		&quality->wakeups,         &quality->outer,          &quality->counted,
 		&quality->folded_contexts, &quality->folded_samples, &quality->unseen,
 		&quality->locked_kb,       &quality->raised_by,      &quality->thinned_below,
-		&quality->thinned_samples,
+		&quality->thinned_samples, &quality->idle,           &quality->others,
 	};
 
 	if (counter < ARRAY_LEN(fields))

@@ -15,7 +15,7 @@
 
 static uint64_t tree_hash(image_id image, uint64_t vaddr, uint32_t flags)
 {
-	return hash_u64(vaddr + (uint64_t)(image * 4 + flags) * 0x9e3779b97f4a7c15u);
+	return hash_pair_secret(vaddr, (uint64_t)image * 4 + flags);
 }
 
 static void tree_clear_slots(struct tree_model *model, size_t n)

@@ -168,6 +168,11 @@ void builder_user(struct builder *builder, pid_t pid, const struct user *user)
 	tasks_user(&builder->tasks, pid, user->uid + 1, user->gid);
 }
 
+void builder_user_is_unknown(struct builder *builder, pid_t pid)
+{
+	tasks_user_is_unknown(&builder->tasks, pid);
+}
+
 /*
  * Time since the start, at least 1: an exit at 0 would read as "still running". Whatever existed before the
  * recording has time 0 and starts with it.

@@ -35,6 +35,8 @@ void builder_note(struct builder *builder, const char *text);
 void builder_command(struct builder *builder, pid_t pid, const char *command_line);
 /* Sets its user, likewise. */
 void builder_user(struct builder *builder, pid_t pid, const struct user *user);
+/* It has ended, and its user was not read in time. */
+void builder_user_is_unknown(struct builder *builder, pid_t pid);
 
 /* Every event that is not a sample: processes, threads, names, losses. */
 void builder_event(struct builder *builder, const struct event *event);

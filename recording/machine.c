@@ -38,6 +38,7 @@ struct machine {
 	VEC(struct machine_process) processes;
 	VEC(uint32_t) unused; /* rows of processes that have ended */
 	VEC(struct code_range) interrupts, softirq_threads;
+	struct machine_dropped dropped;
 };
 
 /* ---- interrupts ----------------------------------------------------------------------------- */
@@ -375,6 +376,19 @@ static const struct event *machine_sample(struct machine *machine, const struct 
 	return room;
 }
 
+static void machine_drop_sample(struct machine *machine, const struct event *event)
+{
+	if (event->sample.event == 0 && event->pid == 0)
+		machine->dropped.idle += event->sample.weight;
+	else if (event->sample.event == 0)
+		machine->dropped.others += event->sample.weight;
+}
+
+struct machine_dropped machine_dropped(const struct machine *machine)
+{
+	return machine->dropped;
+}
+
 /* That it runs another program matters for its later mappings, which may count again. */
 static const struct event *machine_drop_name(const struct event *event, struct event *room)
 {
@@ -390,6 +404,7 @@ static const struct event *machine_drop_name(const struct event *event, struct e
 const struct event *machine_event(struct machine *machine, const struct event *event, struct event *room)
 {
 	struct machine_process *process;
+	const struct event *kept;
 
 	switch (event->kind) {
 	case EVENT_LOST:
@@ -397,7 +412,10 @@ const struct event *machine_event(struct machine *machine, const struct event *e
 	case EVENT_UNTHROTTLE:
 		return event;
 	case EVENT_SAMPLE:
-		return machine_sample(machine, event, machine_process(machine, event), room);
+		kept = machine_sample(machine, event, machine_process(machine, event), room);
+		if (!kept)
+			machine_drop_sample(machine, event);
+		return kept;
 	case EVENT_MAPPING:
 	case EVENT_FORK:
 	case EVENT_EXEC:

@@ -42,5 +42,11 @@ void machine_free(struct machine *machine);
 bool machine_sees_interrupts(const struct machine *machine);
 /* The names of the two pseudo-processes, as events; false: no more. */
 bool machine_name(struct machine *machine, unsigned index, struct event *ret);
+/* What the samples of event 0 represent that machine_event did not let through: those of idle CPUs, and of
+ * processes that are not recorded. */
+struct machine_dropped {
+	uint64_t idle, others;
+};
+struct machine_dropped machine_dropped(const struct machine *machine);
 /* The event to be counted; NULL: none. `room` is for an event that had to be changed. */
 const struct event *machine_event(struct machine *machine, const struct event *event, struct event *room);

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
-#include "base/real_user.h"
 #include "base/text.h"
 
 char *output_expand(const char *template, pid_t pid, const struct tm *when)
@@ -68,6 +67,24 @@ bool output_is_stdout(const struct output *output)
 	return strcmp(output->path, "-") == 0;
 }
 
+bool output_is_stream(const struct output *output)
+{
+	struct stat st;
+
+	return output_is_stdout(output) || fresh_file_is_descriptor(output->path) ||
+	       (stat(output->path, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+/* In a sticky folder such as /tmp, the file of another user cannot be replaced, except by root. */
+static int output_may_replace(const struct output *output, const char *folder)
+{
+	struct stat file, in;
+
+	if (geteuid() == 0 || lstat(output->path, &file) < 0 || stat(folder, &in) < 0)
+		return 0;
+	return (in.st_mode & S_ISVTX) && file.st_uid != geteuid() && in.st_uid != geteuid() ? -EPERM : 0;
+}
+
 int output_check(const char *template, const char *option, struct diag *diag)
 {
 	struct output output;
@@ -91,25 +108,15 @@ int output_check(const char *template, const char *option, struct diag *diag)
 	else if (stat(output.path, &st) == 0 && !S_ISREG(st.st_mode))
 		error = faccessat(AT_FDCWD, output.path, W_OK, AT_EACCESS) < 0 ? -errno : 0;
 	else if (!output_is_stdout(&output))
-		error = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0 ? -errno : 0;
+		error = faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0
+				? -errno
+				: output_may_replace(&output, folder);
 	if (error) {
 		diag_set(diag, error, "cannot write '%s'", output.path);
 		diag_hint(diag, "nothing was recorded; choose another path with %s FILE", option);
 	}
 	output_done(&output);
 	return error;
-}
-
-int output_create(const char *path, struct diag *diag)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct user user;
-
-	if (fd < 0)
-		return diag_set(diag, -errno, "cannot write '%s'", path);
-	if (real_user_find(&user) && fchown(fd, user.uid, user.gid) < 0)
-		return fd; /* a file system that has no owners */
-	return fd;
 }
 
 /* A run that recorded nothing must not replace what an earlier one recorded. */

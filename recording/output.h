@@ -31,10 +31,10 @@ int output_follow(const char *path, char **ret, struct diag *diag);
 void output_init(struct output *output, const char *template, pid_t pid);
 void output_done(struct output *output);
 bool output_is_stdout(const struct output *output);
+/* Standard output, a pipe, a device or a descriptor: it is written once, when everything is known. */
+bool output_is_stream(const struct output *output);
 /* Before anything is started: can a file of that name be written? option: the option that gives the name. */
 int output_check(const char *template, const char *option, struct diag *diag);
-/* Creates an empty file of that name, for something other than a profile; returns a descriptor or -errno. */
-int output_create(const char *path, struct diag *diag);
 /* Replaces an earlier file; but a profile without samples does not replace an earlier one with the default
  * name. */
 int output_write(struct output *output, const struct profile *profile, struct diag *diag);

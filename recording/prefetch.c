@@ -65,5 +65,5 @@ void prefetch_start(struct prefetch *prefetch, struct profile *profile, struct i
 
 void prefetch_end(struct prefetch *prefetch)
 {
-	child_done(&prefetch->child);
+	child_leave(&prefetch->child);
 }

@@ -30,5 +30,6 @@ bool prefetch_is_due(struct prefetch *prefetch, uint64_t now_ns);
 /* Returns at once; does nothing if there is little new. The profile belongs to the workers. */
 void prefetch_start(struct prefetch *prefetch, struct profile *profile, struct images *images,
 		    const struct resolve_options *options, const struct workers *workers);
-/* Ends a running child: what it has not looked up yet is looked up faster at normal priority. */
+/* Ends a running child, without waiting for it: what it has not looked up yet is looked up faster at normal
+ * priority. */
 void prefetch_end(struct prefetch *prefetch);

@@ -240,53 +240,55 @@ static int recording_export(struct recording *r, struct diag *diag)
 
 /*
  * A recording cannot be repeated, while looking up names takes time and reads files of any size. So the
- * profile is first written without names: to its file or, where that is not for a profile, to a temporary
- * one.
+ * profile is first written without names: to its file or, where that is not for a profile or can be written
+ * only once, to a temporary one.
  */
-static int recording_keep(struct recording *r, char **ret_elsewhere, struct diag *diag)
+static int recording_keep(struct recording *r, bool is_stream, char **ret_elsewhere, struct diag *diag)
 {
-	bool has_file = !r->options.format && !output_is_stdout(&r->output);
-
-	if (has_file || !(r->options.format || r->options.resolves))
+	if (!r->options.format && !is_stream)
 		return output_write(&r->output, r->profile, diag);
 	if (recording_is_live(r)) /* a file can be read again */
 		*ret_elsewhere = output_keep(r->profile);
 	return 0;
 }
 
-static int recording_add_names(struct recording *r, const char *kept, struct diag *diag)
+static int recording_add_names(struct recording *r, struct diag *diag)
 {
-	const struct recording_listener *listener = &r->options.listener;
-
-	if (kept && listener->saved)
-		listener->saved(listener->context, kept);
 	if (recording_is_live(r))
 		recording_live_last(r, r->profile);
-	int error = r->options.format || r->options.resolves
-			    ? result_resolve(r->workers, r->profile, r->images, &r->names, diag)
-			    : 0;
-	if (kept && listener->named)
-		listener->named(listener->context);
-	return error;
+	return r->options.format || r->options.resolves
+		       ? result_resolve(r->workers, r->profile, r->images, &r->names, diag)
+		       : 0;
+}
+
+static int recording_write_last(struct recording *r, bool is_stream, struct diag *diag)
+{
+	if (r->options.format)
+		return recording_export(r, diag);
+	return is_stream || r->options.resolves ? output_write(&r->output, r->profile, diag) : 0;
 }
 
 static int recording_write(struct recording *r, struct diag *diag)
 {
+	const struct recording_listener *listener = &r->options.listener;
 	CLEANUP(freep) char *elsewhere = NULL;
-	int error = recording_keep(r, &elsewhere, diag);
+	bool is_stream = output_is_stream(&r->output);
+	int error = recording_keep(r, is_stream, &elsewhere, diag);
+	const char *kept = elsewhere ? elsewhere : r->output.has_written ? r->output.path : NULL;
 
 	if (recording_is_live(r)) /* before names are looked up: it needs none */
 		r->raw_error = perf_source_raw_close(r->source, r->options.command_line, &r->raw_diag);
+	bool is_watched = !error && kept && listener->saved && listener->named;
+	if (is_watched)
+		listener->saved(listener->context, kept);
 	if (!error)
-		error = recording_add_names(r,
-					    elsewhere               ? elsewhere
-					    : r->output.has_written ? r->output.path
-								    : NULL,
-					    diag);
-	if (!error && r->options.format)
-		error = recording_export(r, diag);
-	else if (!error && r->options.resolves)
-		error = output_write(&r->output, r->profile, diag);
+		error = recording_add_names(r, diag);
+	if (!error && is_stream) /* the process may still be ended: this may wait for a reader */
+		error = recording_write_last(r, is_stream, diag);
+	if (is_watched)
+		listener->named(listener->context);
+	if (!error && !is_stream)
+		error = recording_write_last(r, is_stream, diag);
 	if (elsewhere)
 		unlink(elsewhere);
 	return error;

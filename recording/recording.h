@@ -45,8 +45,9 @@ struct recording_listener {
 	/* A sentence for the user. */
 	void (*note)(void *context, const char *text);
 	/*
-	 * The profile was written without names, which are looked up until `named` is called. The process may
-	 * be ended meanwhile, from any thread, and only names are lost.
+	 * The profile was written without names, which are looked up until `named` is called; a pipe is also
+	 * waited for until then. The process may be ended meanwhile, from any thread, and only names are
+	 * lost.
 	 */
 	void (*saved)(void *context, const char *path);
 	void (*named)(void *context);

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <malloc.h>
-#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -117,29 +116,12 @@ static int epoch_name(void *context, int result)
 	return error < 0;
 }
 
-/* If there was no idle time for the child, it and its fenced child continue at normal priority. */
-static void epoch_raise_namer(struct recording *r)
-{
-	char path[64];
-	int pid;
-
-	if (!child_is_busy(&r->namer))
-		return;
-	sched_setscheduler(r->namer.pid, SCHED_OTHER, &(struct sched_param){ 0 });
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)r->namer.pid, (int)r->namer.pid);
-	FILE *children = fopen(path, "re");
-	while (children && fscanf(children, "%d", &pid) == 1)
-		sched_setscheduler(pid, SCHED_OTHER, &(struct sched_param){ 0 });
-	if (children)
-		fclose(children);
-}
-
 /* Waits for the lookup, which may be that of an earlier epoch. */
 static void epoch_end_naming(struct recording *r)
 {
 	uint64_t end_ns = clock_now_ns() + LAST_NS;
 
-	epoch_raise_namer(r);
+	child_raise(&r->namer); /* there was no idle time for it */
 	while (child_is_busy(&r->namer) && clock_now_ns() < end_ns)
 		nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
 	r->n_nameless += child_is_busy(&r->namer);
@@ -231,7 +213,7 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 		return;
 	r->memory_ns = now;
 	if (now > r->epoch_start_ns + r->options.epoch_ns / 2)
-		epoch_raise_namer(r);
+		child_raise(&r->namer);
 	resident = epoch_memory(r, &own);
 	r->rest_bytes = resident < r->rest_bytes ? resident : r->rest_bytes;
 	r->rest_own = own < r->rest_own ? own : r->rest_own;

@@ -4,6 +4,7 @@
  * ahead of time, and keeps the raw records.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/fresh_file.h"
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
@@ -47,7 +49,7 @@ static int recording_open_raw(struct recording *r, struct diag *diag)
 	if (!r->options.raw)
 		return 0;
 
-	int fd = output_create(r->options.raw, diag);
+	int fd = fresh_file_overwrite(r->options.raw, O_RDWR, diag);
 	return fd < 0 ? fd : perf_source_raw_open(r->source, fd, r->options.raw, diag);
 }
 
@@ -154,7 +156,7 @@ static void recording_plan(struct recording *r)
 	budget_init(&r->budget, o->max_overhead, r->start_ns);
 	if (o->duration_ns)
 		r->end_ns = r->start_ns + o->target.delay_ns + o->duration_ns;
-	bool checkpoints = !output_is_stdout(&r->output) && !o->format;
+	bool checkpoints = !output_is_stream(&r->output) && !o->format;
 	checkpoint_init(&r->checkpoint, checkpoints ? o->checkpoint_ns : 0, r->start_ns);
 	live_init(&r->live, o->stream_ns, o->watch, o->watch_ns, r->start_ns);
 	r->live.mode = o->mode_bits;
@@ -253,34 +255,6 @@ static void recording_trace(struct recording *r, const struct event *event)
 	recording_tell_trace(r);
 }
 
-static void recording_read_user(struct recording *r, const struct event *event)
-{
-	struct user user;
-	bool is_known = event->kind == EVENT_SAMPLE ? perf_source_user(r->source, event, &user)
-						    : target_user(event->pid, &user);
-
-	if (is_known)
-		builder_user(workers_builder(r->workers), event->pid, &user);
-}
-
-/*
- * On a whole machine most processes end before they are sampled, and asking /proc about each is a fifth of a
- * daemon's cost. A process has its parent's user until it is sampled; only then is /proc asked.
- */
-static void recording_ask_user(struct recording *r, const struct event *event)
-{
-	uint64_t pid = (uint32_t)event->pid;
-
-	if (event->kind == EVENT_SAMPLE && map_find(&r->unasked, pid) != UINT32_MAX) {
-		map_remove(&r->unasked, pid);
-		recording_read_user(r, event);
-	} else if (event->kind == EVENT_EXIT && event->pid == event->tid) {
-		map_remove(&r->unasked, pid);
-	} else if (event->kind == EVENT_EXEC || (event->kind == EVENT_COMM && event->pid == event->tid)) {
-		map_put(&r->unasked, pid, 1);
-	}
-}
-
 void recording_live_event(struct recording *r, const struct event *event)
 {
 	code_log_write(r->code);
@@ -292,11 +266,8 @@ void recording_live_event(struct recording *r, const struct event *event)
 		char *line = r->options.keeps_no_commands ? alloc_text("") : target_command_line(event->pid);
 		if (line[0])
 			builder_command(workers_builder(r->workers), event->pid, line);
-		if (!r->options.target.is_machine)
-			recording_read_user(r, event);
 	}
-	if (r->options.target.is_machine)
-		recording_ask_user(r, event);
+	recording_ask_user(r, event);
 }
 
 void recording_live_describe(struct recording *r, struct profile *profile)
@@ -320,6 +291,45 @@ static struct profile *recording_so_far(struct recording *r)
 
 	recording_live_describe(r, profile);
 	return profile;
+}
+
+/* The part of the time that an event was counted, if it had to share counters; otherwise 1. */
+static double recording_running(const struct recording *r, uint32_t event)
+{
+	double share = perf_source_running(r->source, event);
+
+	return share <= 0 || share > RUNNING_LEAST ? 1 : share;
+}
+
+/* What the first event has counted; 0 = not known. */
+static uint64_t recording_counted(const struct recording *r)
+{
+	if (r->source->info.events.at[0].values != SOURCE_WEIGHTS || r->options.epoch_ns)
+		return 0;
+	return (uint64_t)((double)perf_source_counted(r->source) / recording_running(r, 0));
+}
+
+/* What the first event has counted until now, and which part of that is not ours. */
+static void recording_account(const struct recording *r, struct profile_quality *quality)
+{
+	struct machine_dropped dropped = { 0 };
+	struct perf_source_stats stats = perf_source_stats(r->source);
+
+	if (r->machine)
+		dropped = machine_dropped(r->machine);
+	quality->counted = recording_counted(r);
+	quality->idle = quality->counted ? dropped.idle + stats.idle : 0;
+	quality->others = quality->counted ? dropped.others + stats.foreign : 0;
+}
+
+/* With what was counted until now, which live export does not report: it reports differences. */
+static void recording_checkpoint(struct recording *r, uint64_t now)
+{
+	struct profile *profile = recording_so_far(r);
+
+	recording_account(r, &profile->quality);
+	checkpoint_write(&r->checkpoint, &r->output, profile, r->workers, now);
+	profile->quality.counted = profile->quality.idle = profile->quality.others = 0;
 }
 
 static void recording_tell_live_fault(struct recording *r)
@@ -362,7 +372,7 @@ void recording_live_tick(struct recording *r, uint64_t now)
 		live_write(&r->live, &input, now);
 	}
 	if (checkpoint_is_due(&r->checkpoint, now))
-		checkpoint_write(&r->checkpoint, &r->output, recording_so_far(r), r->workers, now);
+		recording_checkpoint(r, now);
 	recording_epoch_tidy(r, now);
 	if (prefetch_is_due(&r->prefetch, now))
 		prefetch_start(&r->prefetch, workers_profile(r->workers), r->images, &r->names, r->workers);
@@ -393,14 +403,6 @@ void recording_live_hold(struct recording *r)
 	builder_hold(workers_builder(r->workers), numbers, n);
 }
 
-/* The part of the time that an event was counted, if it had to share counters; otherwise 1. */
-static double recording_running(const struct recording *r, uint32_t event)
-{
-	double share = perf_source_running(r->source, event);
-
-	return share <= 0 || share > RUNNING_LEAST ? 1 : share;
-}
-
 /* Events that had to share counters: scales what was counted of each to the whole time. */
 static void recording_scale_events(struct recording *r, struct profile *profile)
 {
@@ -418,26 +420,29 @@ static void recording_scale_events(struct recording *r, struct profile *profile)
 	}
 }
 
-/* What the first event has counted; 0 = not known. */
-static uint64_t recording_counted(const struct recording *r)
+static void recording_note_silent(const struct recording *r, struct profile *profile)
 {
-	const struct source_event *first = &r->source->info.events.at[0];
-	bool is_clock = strcmp(first->unit, "ns") == 0;
+	size_t n = perf_source_stats(r->source).n_silent;
 
-	/* Events on CPUs also count what is not ours, and a clock keeps counting in the kernel. */
-	if (first->values != SOURCE_WEIGHTS || r->machine || (is_clock && first->excludes_kernel))
-		return 0;
-	return (uint64_t)((double)perf_source_counted(r->source) / recording_running(r, 0));
+	if (!n)
+		return;
+	CLEANUP(freep)
+	char *note = alloc_printf(
+		"a process of %s did not let itself be read in time: code that processes of %s "
+		"generate, and files that they had mapped before, may be missing",
+		n == 1 ? "another user" : "each of several users", n == 1 ? "that user" : "these users");
+	vec_push(&profile->notes, intern_add(&profile->strings, note));
 }
 
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
 	recording_scale_events(r, profile);
+	recording_note_silent(r, profile);
 	if (r->options.target.is_traced)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
-	profile->quality.counted = recording_counted(r);
+	recording_account(r, &profile->quality);
 	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }
 

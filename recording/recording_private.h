@@ -37,7 +37,7 @@ struct recording {
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = no epochs */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
-	struct map unasked;                     /* of a whole machine: pids whose user was not read yet */
+	struct map unasked;                     /* pids whose user is read at their next sample */
 	struct machine *machine;                /* what is counted; NULL = everything */
 	struct allocators allocators;           /* if target.every */
 	struct known_paths known;               /* if target.is_traced */
@@ -67,6 +67,8 @@ void recording_fault(struct recording *r, enum recording_part part, const struct
 int recording_live_check(const struct recording_options *options, struct diag *diag);
 int recording_live_open(struct recording *r, struct diag *diag);
 void recording_live_event(struct recording *r, const struct event *event);
+/* Learns whose process an event is of. */
+void recording_ask_user(struct recording *r, const struct event *event);
 /* Fills in what only the recording knows about the run. */
 void recording_live_describe(struct recording *r, struct profile *profile);
 /* Does what is due: checkpoints, exports, names. */

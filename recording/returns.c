@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 
 static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libc++abi", "libunwind" };
@@ -28,7 +29,7 @@ bool returns_throw(const struct image *image)
 bool returns_meet_unwinder(pid_t pid)
 {
 	CLEANUP(freep) char *path = alloc_printf("/proc/%d/maps", (int)pid);
-	CLEANUP(freep) char *maps = target_read_file(path, NULL);
+	CLEANUP(freep) char *maps = envoy_read_file(pid, path, NULL);
 
 	for (size_t i = 0; i < ARRAY_LEN(unwinders); i++)
 		if (maps && strstr(maps, unwinders[i]))

@@ -206,6 +206,18 @@ void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group)
 	tasks->profile->processes.at[process].group = group;
 }
 
+void tasks_user_is_unknown(struct tasks *tasks, pid_t pid)
+{
+	const struct task *task = tasks_living(tasks, pid);
+	uint32_t process = tasks_process(tasks, pid);
+	uint32_t user = task                  ? task->user
+			: process != MAP_NONE ? tasks->profile->processes.at[process].user
+					      : 0;
+
+	if (user <= 1)
+		tasks_user(tasks, pid, USER_NOBODY + 1, USER_NOBODY);
+}
+
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	uint32_t index = map_find(&tasks->thread_of, (uint32_t)tid);

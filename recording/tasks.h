@@ -53,6 +53,9 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
 /* The user of a process: 1 + uid, and gid. */
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);
+/* It can no longer be asked. The child of a user's process is that user's; that of root's may be anybody's,
+ * and counts as USER_NOBODY's: reports made by root must not trust it. */
+void tasks_user_is_unknown(struct tasks *tasks, pid_t pid);
 /* One thread; the process ends with its last. */
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns);
 /* UINT32_MAX if the process was never seen. */

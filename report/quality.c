@@ -12,7 +12,8 @@
 #define SHORT_NS 1000000000u     /* a command that has ended by then has used little CPU time, but some */
 #define BETWEEN_MIN_NS 50000000u /* of CPU time: with less, the ends of intervals have too much weight */
 #define BETWEEN_MIN_INTERVALS 50 /* the same for other events */
-#define BETWEEN_MIN_PERCENT 10
+#define BETWEEN_MIN_PERCENT 10   /* that threads end is no fault */
+#define LATE_MIN_PERCENT 1       /* what nothing explains */
 #define OVER_MAX_PERCENT 1
 #define UNPLACED_MIN_PERCENT 1
 
@@ -41,13 +42,19 @@ bool quality_account(const struct profile *profile, struct quality_account *ret)
 	const struct profile_quality *quality = &profile->quality;
 
 	*ret = (struct quality_account){ .is_time = quality_is_clock(profile), .counted = quality->counted };
+	ret->has_kernel = ret->is_time && profile->events.n && profile->events.at[0].excludes_kernel;
 	if (profile->metrics.n < 2 || !quality->counted)
 		return false;
 	ret->sampled = profile_sum(profile, 1);
 	if (quality->samples)
 		ret->lost =
 			(uint64_t)((double)ret->sampled / (double)quality->samples * (double)quality->lost);
-	ret->between = (int64_t)(ret->counted - ret->sampled - ret->lost);
+	ret->idle = quality->idle;
+	ret->others = quality->others;
+	ret->ours = ret->counted - ret->idle - ret->others;
+	if (ret->idle + ret->others >= ret->counted) /* the last intervals may end later */
+		ret->ours = 1;
+	ret->between = (int64_t)(ret->counted - ret->sampled - ret->lost - ret->idle - ret->others);
 	return true;
 }
 
@@ -63,14 +70,47 @@ static bool quality_long_account(const struct profile *profile, struct quality_a
 		       BETWEEN_MIN_INTERVALS;
 }
 
+/*
+ * Of what is missing, the part that threads that ended cannot account for, in percent: each of them, on each
+ * CPU that it ran on, leaves less than one interval without a sample. The timer was late then: it fires only
+ * once however long it had to wait, because interrupts were disabled, or because the host of a virtual
+ * machine ran something else.
+ */
+static double quality_late(const struct profile *profile, const struct quality_account *account)
+{
+	uint64_t n_cpus = profile->run.n_cpus ? profile->run.n_cpus : 1;
+
+	if (!profile->quality.samples || !account->is_time || account->has_kernel)
+		return 0;
+	double interval = (double)account->sampled / (double)profile->quality.samples;
+	double late = (double)account->between - interval * (double)profile->threads.n * (double)n_cpus;
+	return late > 0 ? 100 * late / (double)account->ours : 0;
+}
+
 double quality_between(const struct profile *profile)
 {
 	struct quality_account account;
 
+	if (profile->run.is_checkpoint) /* the last samples were still in the kernel's buffers */
+		return 0;
 	if (!quality_long_account(profile, &account) || account.between < 0)
 		return 0;
-	double percent = number_share((uint64_t)account.between, account.counted);
-	return percent >= BETWEEN_MIN_PERCENT ? percent : 0;
+	double percent = number_share((uint64_t)account.between, account.ours);
+	bool is_much = percent >= BETWEEN_MIN_PERCENT || quality_late(profile, &account) >= LATE_MIN_PERCENT;
+	return is_much ? percent : 0;
+}
+
+enum between { BETWEEN_ENDS, BETWEEN_LATE, BETWEEN_KERNEL };
+
+static enum between quality_between_why(const struct profile *profile)
+{
+	struct quality_account account;
+
+	if (!quality_account(profile, &account))
+		return BETWEEN_ENDS;
+	return account.has_kernel                    ? BETWEEN_KERNEL
+	       : quality_late(profile, &account) > 0 ? BETWEEN_LATE
+						     : BETWEEN_ENDS;
 }
 
 double quality_unplaced(const struct profile *profile)
@@ -84,7 +124,7 @@ double quality_seen(const struct profile *profile)
 {
 	struct quality_account account;
 
-	return quality_account(profile, &account) ? number_share(account.sampled, account.counted) : -1;
+	return quality_account(profile, &account) ? number_share(account.sampled, account.ours) : -1;
 }
 
 bool quality_meets(const struct profile *profile, const struct quality_bar *bar, struct text *why)
@@ -102,27 +142,13 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 			    "--min-quality requires seen=%.4g",
 			    what.at, bar->seen);
 	else if (bar->seen > 0 && seen < bar->seen)
-		text_printf(why, "%.1f%% of the %s %s sampled; --min-quality requires seen=%.4g", seen,
-			    what.at, quality_is_clock(profile) ? "was" : "were", bar->seen);
+		text_printf(why, "%.1f%% of the %s %s sampled%s; --min-quality requires seen=%.4g", seen,
+			    what.at, quality_is_clock(profile) ? "was" : "were",
+			    quality_between_why(profile) == BETWEEN_KERNEL ? ", without the kernel's" : "",
+			    bar->seen);
 	else
 		return true;
 	return false;
-}
-
-/*
- * More time is missing than threads that ended can account for: each of them, on each CPU that it ran on,
- * leaves less than one interval without a sample. Then the timer was late: it fires only once however long it
- * had to wait, because interrupts were disabled, or because the host of a virtual machine ran something else.
- */
-static bool quality_timer_was_late(const struct profile *profile)
-{
-	uint64_t sampled = profile_sum(profile, 1), n_cpus = profile->run.n_cpus ? profile->run.n_cpus : 1;
-
-	if (!profile->quality.samples || !quality_is_clock(profile))
-		return false;
-	double interval = (double)sampled / (double)profile->quality.samples;
-	double missing = quality_between(profile) / 100 * (double)profile->quality.counted;
-	return missing > interval * (double)profile->threads.n * (double)n_cpus;
 }
 
 /* The weight of all samples of event 0, if that is time. */
@@ -211,6 +237,12 @@ const char *quality_unit(const struct profile *profile)
 	return quality_is_traced(profile) ? "call" : "sample";
 }
 
+static const char *const between_words[] = {
+	[BETWEEN_ENDS] = "short-lived threads",
+	[BETWEEN_LATE] = "the timer was late",
+	[BETWEEN_KERNEL] = "in the kernel, or short-lived threads",
+};
+
 void quality_line(const struct profile *profile, struct text *ret)
 {
 	const struct profile_quality *quality = &profile->quality;
@@ -233,15 +265,15 @@ void quality_line(const struct profile *profile, struct text *ret)
 		text_printf(ret, ", %s of %s %s not sampled (%s)",
 			    number_percent(quality_between(profile), number), what.at,
 			    quality_is_clock(profile) ? "was" : "were",
-			    quality_timer_was_late(profile) ? "the timer was late" : "short-lived threads");
+			    between_words[quality_between_why(profile)]);
 	if (quality_unplaced(profile) >= UNPLACED_MIN_PERCENT)
 		text_printf(ret, ", %s of waiting time without a call path",
 			    number_percent(quality_unplaced(profile), number));
 	struct quality_account account;
 	if (quality_long_account(profile, &account) &&
-	    account.between < -(int64_t)(account.counted / 100 * OVER_MAX_PERCENT))
+	    account.between < -(int64_t)(account.ours / 100 * OVER_MAX_PERCENT))
 		text_printf(ret, ", samples represent %s more %s than the kernel counted",
-			    number_percent(number_share((uint64_t)-account.between, account.counted), number),
+			    number_percent(number_share((uint64_t)-account.between, account.ours), number),
 			    what.at);
 	if (quality->throttled)
 		text_printf(ret, ", throttled %s time%s", number_count(quality->throttled, number),
@@ -282,6 +314,9 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 		put(context, account.is_time ? "account.sampled_ns" : "account.sampled",
 		    (double)account.sampled);
 		put(context, account.is_time ? "account.lost_ns" : "account.lost", (double)account.lost);
+		put(context, account.is_time ? "account.idle_ns" : "account.idle", (double)account.idle);
+		put(context, account.is_time ? "account.others_ns" : "account.others",
+		    (double)account.others);
 		put(context, account.is_time ? "account.between_ns" : "account.between",
 		    (double)account.between);
 	}
@@ -307,9 +342,13 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 
 #define SHORT_LIVED "processes and threads that ended before their first sample are missing"
 #define TIMER_LATE                                                                                         \
-	"the sampling timer was late, as happens when the host of a virtual machine is busy; percentages " \
-	"are "                                                                                             \
-	"correct, times are too low"
+	"the sampling timer was late, as happens when the host of a virtual machine is busy, and at very " \
+	"high rates; percentages are correct, times are too low"
+
+#define IN_KERNEL                                                                                         \
+	"time in the kernel is excluded, and processes and threads that ended before their first sample " \
+	"are "                                                                                            \
+	"missing"
 
 /* The note of the recording that deep stacks could not be copied; NULL if there is none. */
 static const char *quality_no_deep(const struct profile *profile)
@@ -326,10 +365,15 @@ static const char *quality_no_deep(const struct profile *profile)
 
 const char *quality_missing(const struct profile *profile)
 {
+	static const char *const sentences[] = {
+		[BETWEEN_ENDS] = SHORT_LIVED "; try a higher -F, or --clock auto as root",
+		[BETWEEN_LATE] = TIMER_LATE,
+		[BETWEEN_KERNEL] = IN_KERNEL,
+	};
+
 	if (quality_between(profile) <= 0 || !profile->quality.samples)
 		return NULL;
-	return quality_timer_was_late(profile) ? TIMER_LATE
-					       : SHORT_LIVED "; try a higher -F, or --clock auto as root";
+	return sentences[quality_between_why(profile)];
 }
 
 /* If many stacks ended at the end of the copied part. */
@@ -368,8 +412,8 @@ const char *quality_hint(const struct profile *profile)
 	const char *missing = quality_missing(profile);
 	if (quality->by_end[STACK_SNAPSHOT_ENDED] * DEEP_SHARE <= quality->samples)
 		return missing;
-	/* Nothing can be done about a late timer: other hints come first. */
-	return missing && !quality_timer_was_late(profile) ? missing : quality_deep_hint(profile);
+	/* Nothing can be done about the others: other hints come first. */
+	return missing && quality_between_why(profile) == BETWEEN_ENDS ? missing : quality_deep_hint(profile);
 }
 
 const char *quality_no_samples(const struct profile *profile)
@@ -381,7 +425,8 @@ const char *quality_no_samples(const struct profile *profile)
 	if (profile->quality.lost > 0)
 		return "every sample was lost; try a lower rate with -F or a smaller --stack-size";
 	if (quality_between(profile) > 0)
-		return SHORT_LIVED "; try -F 20000";
+		return quality_between_why(profile) == BETWEEN_KERNEL ? IN_KERNEL "; try -F 20000, or root"
+								      : SHORT_LIVED "; try -F 20000";
 	if (strcmp(intern_text(&profile->strings, profile->run.mode), "record") == 0 &&
 	    profile->run.duration_ns < SHORT_NS)
 		return "the run was too short; about one sample is taken per millisecond of CPU time, more "

@@ -27,11 +27,15 @@ double quality_percent(const struct profile_quality *quality);
  */
 struct quality_account {
 	bool is_time;
+	bool has_kernel; /* between contains time in the kernel, which this clock counts but does not sample
+			  */
 	uint64_t counted, sampled, lost;
+	uint64_t idle, others; /* in samples of idle CPUs, and of processes that are not recorded */
+	uint64_t ours;         /* counted, without these two */
 	int64_t between;
 };
 
-/* False if it is not known what was counted: recordings by other tools, clocks that exclude the kernel. */
+/* False if it is not known what was counted: recordings by other tools, epochs. */
 bool quality_account(const struct profile *profile, struct quality_account *ret);
 /* Of the time that threads waited, the part whose place is not known at all, in percent. */
 double quality_unplaced(const struct profile *profile);
@@ -57,7 +61,7 @@ double quality_rate(const struct profile *profile);
  * How much of the CPU time of the run, or of what else event 0 counts, is not represented by samples, apart
  * from lost ones, in percent; 0 if that is little or not known. The clock starts again with each process and
  * thread: the last part of an interval, and all of processes that end before their first sample, fall between
- * samples. So does the delay of a late timer.
+ * samples. So do the delay of a late timer, and the kernel's time if it is excluded.
  */
 double quality_between(const struct profile *profile);
 /* The reason for that; NULL if nothing is missing. */

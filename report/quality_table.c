@@ -56,7 +56,15 @@ static void quality_table_account(const struct profile *profile, struct text *re
 	quality_table_account_row(&account, "counted by the kernel", (double)account.counted, ret);
 	quality_table_account_row(&account, "in samples", (double)account.sampled, ret);
 	quality_table_account_row(&account, "lost with samples", (double)account.lost, ret);
-	quality_table_account_row(&account, account.between < 0 ? "excess in samples" : "between samples",
+	if (account.idle)
+		quality_table_account_row(&account, "of idle CPUs", (double)account.idle, ret);
+	if (account.others)
+		quality_table_account_row(&account, "of other processes", (double)account.others, ret);
+	quality_table_account_row(&account,
+				  account.between < 0          ? "excess in samples"
+				  : profile->run.is_checkpoint ? "not received, or between"
+				  : account.has_kernel         ? "in the kernel, or between"
+							       : "between samples",
 				  (double)account.between, ret);
 }
 
@@ -206,9 +214,12 @@ void quality_table(const struct profile *profile, const struct scope_tree *tree,
 	if (tree && costs)
 		quality_table_modules(profile, tree, costs, style, ret);
 	text_printf(ret, "cost\n");
-	text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time", number_time(quality->own_cpu_ns, number));
-	text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory",
-		    number_value(quality->own_peak_kb * 1024, "bytes", number));
+	if (quality->own_cpu_ns) /* not of an import, whose cost is not stored */
+		text_printf(ret, "  %-26s%14s\n", "cpprof's CPU time",
+			    number_time(quality->own_cpu_ns, number));
+	if (quality->own_peak_kb)
+		text_printf(ret, "  %-26s%14s\n", "cpprof's peak memory",
+			    number_value(quality->own_peak_kb * 1024, "bytes", number));
 	text_printf(ret, "  %-26s%11.0f Hz\n", "effective rate", quality_rate(profile));
 	quality_table_changes(profile, ret);
 	if (quality->damaged_units)

@@ -33,7 +33,7 @@ static bool scope_same(const void *owner, uint32_t index, const void *key)
 static size_t scope_hash(const struct fuse *fuse, const struct scope_row *row)
 {
 	const struct scope_call *call = &fuse->tree->calls.at[row->call];
-	uint64_t h = hash_u64((uint64_t)row->parent << 32 | row->frame);
+	uint64_t h = hash_u64(hash_secret() ^ ((uint64_t)row->parent << 32 | row->frame));
 
 	if (fuse->options->calls != FUSE_CALLS_MERGED)
 		h = hash_u64(h) ^ ((uint64_t)call->file << 32 | call->line);

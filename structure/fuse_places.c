@@ -35,7 +35,7 @@ void fuse_places_step(struct fuse_places *places, uint32_t frame, uint32_t call)
 
 static uint64_t place_hash(uint64_t vaddr, image_id image, uint32_t flags)
 {
-	return hash_u64(vaddr + ((uint64_t)image << 32 | flags) * 0x9e3779b97f4a7c15u);
+	return hash_pair_secret(vaddr, (uint64_t)image << 32 | flags);
 }
 
 static uint64_t place_hash_at(const void *owner, uint32_t index)

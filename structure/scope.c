@@ -61,7 +61,7 @@ void scope_tree_done(struct scope_tree *tree)
 
 static uint64_t frame_hash(const struct scope_frame *f)
 {
-	uint64_t h = hash_u64((uint64_t)f->kind << 32 | f->name);
+	uint64_t h = hash_u64(hash_secret() ^ ((uint64_t)f->kind << 32 | f->name));
 
 	h = hash_u64(h ^ ((uint64_t)f->file << 32 | f->line));
 	h = hash_u64(h ^ ((uint64_t)f->image << 32 | f->end_line));
@@ -85,7 +85,7 @@ static bool frame_same(const void *tree, uint32_t index, const void *key)
 
 static uint64_t call_hash(const struct scope_call *call)
 {
-	return hash_u64(hash_u64(call->vaddr) ^ ((uint64_t)call->file << 32 | call->line));
+	return hash_pair_secret(call->vaddr, (uint64_t)call->file << 32 | call->line);
 }
 
 static uint64_t call_hash_at(const void *tree, uint32_t index)

@@ -12,11 +12,10 @@
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
-/* One multiplication between parent and place suffices: both are mixed once more by hash_u64. */
+/* One multiplication between parent and place suffices: both are mixed once more. */
 static inline uint64_t cct_node_hash(uint32_t parent, image_id image, uint64_t vaddr, uint32_t flags)
 {
-	return hash_u64(vaddr +
-			(((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62) * 0x9e3779b97f4a7c15u);
+	return hash_pair_secret(vaddr, ((uint64_t)image << 32 | parent) ^ (uint64_t)flags << 62);
 }
 
 static uint64_t cct_node_hash_at(const void *owner, uint32_t index)
@@ -209,7 +208,7 @@ uint32_t cct_follow_stack(struct cct *cct, const struct stack *stack, struct cct
 
 static inline uint64_t cct_value_hash(uint32_t node, uint32_t thread, uint32_t metric)
 {
-	return hash_u64(((uint64_t)node << 32 | thread) + (uint64_t)metric * 0x9e3779b97f4a7c15u);
+	return hash_pair_secret((uint64_t)node << 32 | thread, metric);
 }
 
 static uint64_t cct_value_hash_at(const void *owner, uint32_t index)

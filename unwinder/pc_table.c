@@ -15,7 +15,7 @@ static struct pc_entry *pc_table_entry_at(const struct pc_table *table, size_t n
 
 static uint64_t pc_table_key_hash(pid_t pid, uint64_t pc, bool is_return)
 {
-	return hash_u64(pc * 2 + is_return + (uint64_t)pid * 0x9e3779b97f4a7c15u);
+	return hash_pair_secret(pc * 2 + is_return, (uint64_t)pid);
 }
 
 static uint32_t pc_table_tag_of(uint64_t hash)

@@ -5,11 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -25,6 +28,9 @@
 #define READ_LIMIT (16u << 10)
 
 #define FIRST_BLOCK_LOG2 6
+
+#define OTHERS_MAX_KB (1u << 20) /* for the files of one other user, at most a quarter of the memory */
+#define ENTRY_KB 2               /* for a file, without its bytes */
 
 /* A file that was opened. Compared in full, not by its hash: whoever owns a file can choose its size and its
  * times such that the hash is that of another user's file. */
@@ -44,6 +50,7 @@ struct images {
 	VEC(struct registry_file) files;
 	struct slots by_file;
 	struct map by_build_id;
+	struct map kb_of; /* by user, what the files of others take */
 	VEC(image_id) pseudos;
 	struct slots by_name; /* of pseudos */
 };
@@ -113,6 +120,7 @@ void images_free(struct images *images)
 	vec_done(&images->files);
 	slots_done(&images->by_file);
 	map_done(&images->by_build_id);
+	map_done(&images->kb_of);
 	vec_done(&images->pseudos);
 	slots_done(&images->by_name);
 	pthread_mutex_destroy(&images->lock);
@@ -209,6 +217,26 @@ static image_id registry_enter(struct images *images, struct image **image)
 	return registry_add(images, TAKE(*image));
 }
 
+/*
+ * A user can make any number of files, and one in memory (tmpfs, memfd) stays there as long as we have it
+ * mapped, even if its user has removed it. False if this one would be too much.
+ */
+static bool registry_may_keep(struct images *images, int fd, const struct stat *st)
+{
+	uint64_t quarter_kb = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE) >> 10;
+	uint32_t known = map_find(&images->kb_of, st->st_uid), used = known == MAP_NONE ? 0 : known;
+	struct statfs fs;
+	bool is_in_memory = fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+	uint64_t kb = used + ENTRY_KB + (is_in_memory ? (uint64_t)st->st_blocks / 2 : 0);
+
+	if (!image_file_foreign(st))
+		return true;
+	if (kb > OTHERS_MAX_KB || kb > quarter_kb)
+		return false;
+	map_put(&images->kb_of, st->st_uid, (uint32_t)kb);
+	return true;
+}
+
 static int registry_open_fd(struct images *images, int fd, const char *path, size_t read_limit, image_id *ret,
 			    struct diag *diag)
 {
@@ -229,6 +257,8 @@ static int registry_open_fd(struct images *images, int fd, const char *path, siz
 	int error = image_open_file(fd, &st, path, read_limit, &image, diag);
 	if (error < 0)
 		return error;
+	if (!registry_may_keep(images, fd, &st))
+		return image_refuse(diag, -EDQUOT, path, "other files of its user take too much memory");
 	*ret = file.image = registry_enter(images, &image);
 	vec_push(&images->files, file);
 	slots_put(&images->by_file, slot, (uint32_t)images->files.n - 1, registry_hash_of_file, images);

@@ -382,7 +382,7 @@ static __always_inline void write_outline(const struct loop *loop, __u64 sp, __u
 			      __builtin_offsetof(struct deep_outline, hashes) + 8 * n);
 }
 
-/* The last bytes of the mapping, which the snapshot may not include. */
+/* The last bytes before memory that cannot be read, which the snapshot may not include. */
 static __always_inline void write_tail(void *context, __u64 sp, __u64 end)
 {
 	if (options.is_x86 || end == first_stack_end() || frames_end(sp, end) <= end - DEEP_TAIL)
@@ -426,6 +426,8 @@ static __always_inline __u64 copy_stack(void *context, int has_regs, int is_call
 	stack.start = is_short ? stack.end : snapshot_end(sp, stack.end);
 	if (stack.start >= stack.end)
 		write_tail(context, sp, stack.end);
+	else if (stack.start != sp + options.snapshot) /* truncated at a page that is not in memory */
+		write_tail(context, sp, stack.start);
 	if (is_short)
 		return used;
 	follow_hint(loop.thread, sp, &stack);

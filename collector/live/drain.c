@@ -174,7 +174,8 @@ static void drain_guard_acts(void *context)
 void drain_start_guard(struct drain *drain)
 {
 	pthread_mutex_lock(&drain->lock);
-	drain->guard = guard_start(drain_guard_acts, drain);
+	if (!drain->guard)
+		drain->guard = guard_start(drain_guard_acts, drain);
 	drain_rest_for(drain, REST_MIN); /* attaching took some time */
 	pthread_mutex_unlock(&drain->lock);
 }

@@ -47,7 +47,7 @@ void drain_set_rate(struct drain *drain, uint64_t bytes_per_s);
 /* New threads that are read from now on are put into this map, with the value 1; NULL = no more. */
 void drain_note_births(struct drain *drain, struct map *births);
 
-/* If no thread can be created, everything works without it. */
+/* If no thread can be created, everything works without it. More calls have no effect. */
 void drain_start_guard(struct drain *drain);
 void drain_stop_guard(struct drain *drain);
 

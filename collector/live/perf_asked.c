@@ -103,5 +103,8 @@ struct perf_source_stats perf_source_stats(struct source *source)
 					   .wakeups = live->pace.wakeups,
 					   .read_bytes = stats.read_bytes,
 					   .late = stats.late,
-					   .damaged = stats.damaged + live->n_damaged };
+					   .damaged = stats.damaged + live->n_damaged,
+					   .idle = live->idle,
+					   .foreign = live->foreign,
+					   .n_silent = envoy_n_refused(live->envoy) };
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "collector/process/container.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 
 #define HURRY_NS 250000000ull /* of CPU time at raised priority: about ten thousand events */
@@ -63,6 +64,14 @@ static void attach_explain_absence(pid_t pid, struct diag *diag)
 	diag_hint(diag, "`ps -e` lists them; by name: cpprof attach -n NAME");
 }
 
+static void attach_explain_silence(struct diag *diag)
+{
+	diag_why(diag,
+		 "it does not let itself be read: a file system that it, or another process of its user, "
+		 "needs does not answer");
+	diag_hint(diag, "profile it when that file system answers again, or has been unmounted");
+}
+
 /* tid 0: the whole process. */
 static int attach_refused(pid_t pid, pid_t tid, int error, struct diag *diag)
 {
@@ -71,6 +80,8 @@ static int attach_refused(pid_t pid, pid_t tid, int error, struct diag *diag)
 		attach_explain_absence(pid, diag);
 	else if (error == -EACCES || error == -EPERM)
 		attach_explain_denial(pid, tid, diag);
+	else if (error == -ETIME)
+		attach_explain_silence(diag);
 	return error;
 }
 
@@ -211,8 +222,10 @@ static void attach_note_missed(const struct attaching *it)
 static int attach_to(struct perf_attach *attach, pid_t pid, pid_t tid, struct diag *diag)
 {
 	struct attaching it = { .to = attach, .pid = pid };
-	int error = target_check_machine(pid, diag);
 
+	if (envoy_is_silent(pid)) /* the kernel would make us wait for it */
+		return attach_refused(pid, tid, -ETIME, diag);
+	int error = target_check_machine(pid, diag);
 	if (error)
 		return error;
 	priority_hurry(attach->priority);
@@ -311,8 +324,8 @@ static void attach_children(struct perf_attach *attach, const struct perf_source
 
 static bool attach_may_skip(const struct perf_source_options *options, int error)
 {
-	return options->skips_refused &&
-	       (error == -EACCES || error == -EPERM || error == -ESRCH || error == -ENOTSUP);
+	return options->skips_refused && (error == -EACCES || error == -EPERM || error == -ESRCH ||
+					  error == -ENOTSUP || error == -ETIME);
 }
 
 static int attach_tid(struct perf_attach *attach, pid_t tid, struct diag *diag)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "collector/bpf/bpf_blocked.h"
 #include "collector/live/perf_source_private.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 #include "collector/record/perf_regs.h"
 
@@ -68,7 +69,7 @@ static uint8_t *blocked_copy(struct perf_live *live, const struct event *waits,
 	uint64_t sp = blocked_regs(isa, thread).value[isa->sp];
 	uint64_t want = stack_tops_clip(live->tops, waits->tid, waits->time_ns, sp, STACK_MOST);
 	uint8_t *stack = want ? alloc_zero(want, 1) : NULL;
-	ssize_t got = stack ? target_read_memory(waits->pid, sp, stack, want) : 0;
+	ssize_t got = stack ? envoy_read_memory(waits->pid, sp, stack, want) : 0;
 
 	if (got <= 0) {
 		free(stack);

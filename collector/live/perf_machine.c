@@ -50,6 +50,8 @@ static void machine_learn(struct perf_attach *attach)
 		source_info_note(attach->info, "/proc cannot be read: running processes have no names");
 	nanosleep(&(struct timespec){ .tv_nsec = BIRTH_NS }, NULL);
 	drain_round(attach->drain);
+	drain_note_births(attach->drain, NULL); /* later ones are not in the list */
+	drain_start_guard(attach->drain);       /* reading all these processes may take long */
 	for (size_t i = 0; i < all.pids.n; i++) {
 		pid_t pid = all.pids.at[i];
 		if (map_find(&attach->births, (uint32_t)pid) != MAP_NONE)

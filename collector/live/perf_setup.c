@@ -21,6 +21,7 @@
 #include "collector/live/cycle_time.h"
 #include "collector/live/event_choice.h"
 #include "collector/live/perf_attach.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 
 #define NAMES_LENGTH 24   /* of a list of targets, before it is cut */
@@ -205,7 +206,7 @@ static void setup_describe(struct perf_live *live, const struct perf_source_opti
 
 static struct stack_range setup_find_stack(void *context, pid_t tid, uint64_t sp)
 {
-	struct target_range map = target_map_at(tid, sp);
+	struct target_range map = envoy_map_at(tid, sp);
 
 	(void)context;
 	return (struct stack_range){ map.start, map.end };
@@ -364,6 +365,8 @@ int perf_source_open(struct images *images, const struct perf_source_options *op
 	live->source = (struct source){ .ops = &perf_live_ops, .images = images };
 	live->events = (struct perf_events){ 0 };
 	live->drain = drain_new(clock_now_ns, RECORD_DELAY_NS);
+	live->envoy = envoy_new();
+	envoy_use(live->envoy);
 	live->mapper = mapper_new(images);
 	live->known = known_new(live->mapper, clock_now_ns);
 	live->tops = stack_tops_new(setup_find_stack, live);

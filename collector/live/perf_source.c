@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 
 /*
@@ -49,21 +50,39 @@ static uint32_t live_event_of(const void *by_id, uint64_t id)
 	return map_find(by_id, id);
 }
 
-static void live_finish_sample(struct perf_live *live, struct event *event)
+/* Which event's sample it is, and what it represents. */
+static void live_weigh(struct perf_live *live, struct event *event)
 {
 	struct sample *sample = &event->sample;
-	const struct isa *isa = live->source.info.isa;
 	uint32_t attr = map_find(&live->events.by_id, live->record.id);
 
 	sample->event = attr == MAP_NONE ? 0 : attr;
-	if (attr == live->events.wait_attr && !wakings_join(&live->wakings, event))
-		sample_drop_frames(sample, live->events.waits.n_own);
 	sample->round = periods_round(&live->events.periods, event->time_ns);
 	sample->weight =
 		periods_weigh(&live->events.periods, &(struct period_sample){ .id = live->record.id,
 									      .stream = live->record.stream,
 									      .time_ns = event->time_ns,
 									      .said = sample->weight });
+}
+
+/* It is dropped, but the account of all samples has it. */
+static void live_drop_foreign(struct perf_live *live, struct event *event)
+{
+	if (event->kind != EVENT_SAMPLE)
+		return;
+	live_weigh(live, event);
+	if (event->sample.event == 0)
+		*(event->pid ? &live->foreign : &live->idle) += event->sample.weight;
+}
+
+static void live_finish_sample(struct perf_live *live, struct event *event)
+{
+	struct sample *sample = &event->sample;
+	const struct isa *isa = live->source.info.isa;
+
+	live_weigh(live, event);
+	if (sample->event == live->events.wait_attr && !wakings_join(&live->wakings, event))
+		sample_drop_frames(sample, live->events.waits.n_own);
 	group_reads_apply(
 		&live->group_reads, &live->record,
 		&(struct group_members){ live_event_of, &live->events.by_id,
@@ -144,8 +163,10 @@ static bool live_convert(struct perf_live *live, const struct drain_record *from
 	if (!perf_record_event(&live->record, ret))
 		return false;
 	live->is_foreign = live->events.watched.is_used && !watched_has(&live->events.watched, ret);
-	if (live->is_foreign)
+	if (live->is_foreign) {
+		live_drop_foreign(live, ret);
 		return false;
+	}
 	switch (ret->kind) {
 	case EVENT_SAMPLE:
 		live_finish_sample(live, ret);
@@ -343,6 +364,7 @@ static void live_keep_up(struct perf_live *live)
 		return;
 
 	uint64_t now = clock_now_ns();
+	envoy_tend(live->envoy);
 	live_begin_round_in_time(live, now);
 	if (now - live->pace.round_ns >= BUSY_NS && !drain_is_full(live->drain))
 		live->pace.round_ns = drain_round(live->drain);
@@ -383,7 +405,7 @@ static int live_next(struct source *source, struct event *ret, int timeout_ms, s
 static ssize_t live_read_memory(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len)
 {
 	(void)source;
-	return target_read_memory(pid, addr, to, len);
+	return envoy_read_memory(pid, addr, to, len);
 }
 
 static void live_close(struct source *source)
@@ -400,6 +422,7 @@ static void live_close(struct source *source)
 	launch_done(&live->launch);
 	known_free(live->known);
 	mapper_free(live->mapper);
+	envoy_free(live->envoy);
 	stack_tops_free(live->tops);
 	deep_stacks_free(live->deep);
 	deep_needs_free(live->needs);

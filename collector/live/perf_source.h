@@ -139,8 +139,11 @@ struct perf_source_stats {
 	size_t n_rings, ring_bytes; /* of one ring */
 	size_t n_threads;           /* with events of their own; those that inherit are not included */
 	uint64_t wakeups;
-	uint64_t read_bytes; /* from the rings */
-	uint64_t late;       /* records that came out of order */
-	uint64_t damaged;    /* rings or records that were invalid */
+	uint64_t read_bytes;    /* from the rings */
+	uint64_t late;          /* records that came out of order */
+	uint64_t damaged;       /* rings or records that were invalid */
+	uint64_t idle, foreign; /* what dropped samples of event 0 represent: idle CPUs, processes that are
+				   not recorded */
+	size_t n_silent;        /* users whose processes kept us waiting, see envoy.h */
 };
 struct perf_source_stats perf_source_stats(struct source *source);

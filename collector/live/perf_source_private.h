@@ -14,6 +14,7 @@
 #include "collector/live/priority.h"
 #include "collector/live/targets.h"
 #include "collector/perfdata/perf_writer.h"
+#include "collector/process/envoy.h"
 #include "collector/process/launch.h"
 #include "collector/process/mapping.h"
 #include "collector/process/stack_top.h"
@@ -42,6 +43,7 @@ struct perf_live {
 	int cgroup; /* 0 = none */
 	struct launch launch;
 	struct priority priority;
+	struct envoy *envoy;
 	struct known *known;
 	struct mapper *mapper;
 	struct stack_tops *tops;
@@ -64,9 +66,10 @@ struct perf_live {
 
 	struct perf_scratch scratch;
 	struct perf_record record;
-	bool is_foreign;    /* ... belongs to a process that is not recorded */
-	uint64_t n_damaged; /* records that came in order, but were invalid */
-	uint64_t lost;      /* samples reported as lost so far */
+	bool is_foreign;        /* ... belongs to a process that is not recorded */
+	uint64_t idle, foreign; /* what the samples of event 0 represent that were dropped because of that */
+	uint64_t n_damaged;     /* records that came in order, but were invalid */
+	uint64_t lost;          /* samples reported as lost so far */
 };
 
 /* ---- who waits already, perf_waiting.c ---------------------------------------------------------- */

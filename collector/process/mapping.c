@@ -21,9 +21,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 
 #define VDSO_MAX (1u << 20) /* a vdso has a few pages */
+/* Bytes for the names of files that cannot be read: any process can make names without end. */
+#define NAMES_MAX (32u << 20)
+#define NAME_COST 512 /* for one of them, without the name itself */
 
 /*
  * The image of a file, and where its part that was mapped last belongs: the same part again in nearly all
@@ -45,6 +49,7 @@ struct mapper {
 	VEC(struct mapped_file) files;
 	struct mapped_file passing; /* one that is not remembered */
 	image_id vdso;
+	size_t names; /* bytes */
 };
 
 struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *ops, void *context)
@@ -168,18 +173,18 @@ static image_id mapping_open_file(void *context, pid_t pid, const struct mapping
 	image_id id = IMAGE_NONE;
 
 	snprintf(name, sizeof(name), "/proc/%d/root", tid);
-	CLEANUP(close_fd) int root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd) int root = envoy_open(tid, name);
 	if (root >= 0)
 		id = mapping_take_image(mapper, mapping_look_inside(root, path), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/map_files/%llx-%llx", tid, (unsigned long long)m->start,
 		 (unsigned long long)m->start + m->len);
-	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), true, file, path);
+	id = mapping_take_image(mapper, envoy_open(tid, name), true, file, path);
 	if (id != IMAGE_NONE)
 		return id;
 	snprintf(name, sizeof(name), "/proc/%d/exe", tid);
-	id = mapping_take_image(mapper, open(name, O_PATH | O_CLOEXEC), false, file, path);
+	id = mapping_take_image(mapper, envoy_open(tid, name), false, file, path);
 	if (id != IMAGE_NONE)
 		return id;
 	return mapping_take_image(mapper, open(path, O_PATH | O_CLOEXEC), false, file, path);
@@ -197,7 +202,7 @@ static image_id mapping_open_vdso(void *context, pid_t pid, const struct mapping
 		return mapper->vdso;
 
 	CLEANUP(freep) uint8_t *bytes = alloc_zero(1, len + 1);
-	ssize_t n = target_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
+	ssize_t n = envoy_read_memory(file->tid ? file->tid : pid, m->start, bytes, len);
 	if (n <= 0)
 		n = target_read_memory(getpid(), getauxval(AT_SYSINFO_EHDR), bytes, len);
 	if (n <= 0 || images_open_memory(mapper->images, (struct bytes){ bytes, (size_t)n }, "[vdso]",
@@ -308,8 +313,13 @@ static struct mapped_file *mapping_find_file(struct mapper *mapper, pid_t pid,
 static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, const char *name,
 				struct mapping *m)
 {
-	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, name,
-				     file->build_id.len ? &file->build_id : NULL);
+	size_t before = images_count(mapper->images);
+	bool is_named = mapper->names < NAMES_MAX;
+
+	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, is_named ? name : "[other files]",
+				     is_named && file->build_id.len ? &file->build_id : NULL);
+	if (images_count(mapper->images) > before)
+		mapper->names += NAME_COST + strlen(name);
 	m->bias = m->start - m->file_offset;
 }
 

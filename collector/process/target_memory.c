@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collector/process/target.h"
+#include "collector/process/envoy.h"
 
 struct cursor {
 	const char *at, *end;
@@ -88,7 +88,7 @@ int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map 
 	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	CLEANUP(freep) char *text = target_read_file(path, &len);
+	CLEANUP(freep) char *text = envoy_read_file(pid, path, &len);
 	if (!text)
 		return errno == ENOENT ? -ESRCH : -errno;
 	for (char *line = text; line < text + len;) {

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "binary/isa/isa.h"
+#include "collector/process/envoy.h"
 #include "collector/process/target.h"
 #include "collector/step/step_machine.h"
 
@@ -49,7 +50,7 @@ static void burst_go_to(int cpu)
 static bool burst_can_step(pid_t tid, const struct isa *isa, uint64_t pc)
 {
 	uint8_t buffer[CODE_BYTES];
-	ssize_t n = target_read_memory(tid, pc, buffer, sizeof(buffer));
+	ssize_t n = envoy_read_memory(tid, pc, buffer, sizeof(buffer));
 	struct bytes code = { buffer, n > 0 ? (size_t)n : 0 };
 	struct insn insn;
 

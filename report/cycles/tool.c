@@ -24,6 +24,7 @@ struct tool_job {
 	int input, nowhere; /* nowhere: /dev/null, for messages */
 };
 
+/* Not in relative folders of PATH: the current one may be anybody's. */
 char *tool_find(const char *name)
 {
 	const char *at = getenv("PATH");
@@ -32,7 +33,8 @@ char *tool_find(const char *name)
 		size_t len = strcspn(at, ":");
 		CLEANUP(freep) char *path = alloc_printf("%.*s/%s", (int)len, at, name);
 		struct stat found;
-		if (len && stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0)
+		if (at[0] == '/' && stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
+		    access(path, X_OK) == 0)
 			return TAKE(path);
 		at += len + (at[len] == ':');
 	}

@@ -436,5 +436,6 @@ const struct exporter exporter_firefox = {
 		   CARRIES_CALL_SITES | CARRIES_CONTEXT,
 	.needs_lines = true,
 	.max_nodes = 500000,
+	.walks_stacks = true,
 	.write = write_firefox,
 };

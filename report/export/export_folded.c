@@ -105,5 +105,6 @@ const struct exporter exporter_folded = {
 	.suffixes = ".folded .collapsed .folded.txt",
 	.summary = "one call path per line with its cost, for flame graph tools",
 	.carries = CARRIES_INLINES | CARRIES_LOOPS | CARRIES_CONTEXT,
+	.walks_stacks = true,
 	.write = write_folded,
 };

@@ -409,5 +409,6 @@ const struct exporter exporter_otlp = {
 	.loops_by_default = true,
 	.needs_lines = true,
 	.is_binary = true,
+	.walks_stacks = true,
 	.write = write_otlp,
 };

@@ -220,5 +220,6 @@ const struct exporter exporter_pprof = {
 		   CARRIES_LINES | CARRIES_CONTEXT,
 	.needs_lines = true,
 	.is_binary = true,
+	.walks_stacks = true,
 	.write = write_pprof,
 };

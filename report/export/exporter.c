@@ -2,8 +2,10 @@
 #include "report/export/exporter.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "report/limit.h"
 
 const struct exporter *const exporters[] = {
@@ -68,6 +70,39 @@ const struct exporter *exporter_instead_of_profile(const char *path)
 	return len >= n && strcmp(path + len - n, any_profile) == 0 ? NULL : exporter;
 }
 
+/* The frames of the stacks of all values; those of one scope and thread have one stack. */
+static uint64_t exporter_count_frames(const struct scope_tree *tree)
+{
+	uint32_t *depth = alloc_zero(tree->scopes.n + 1, sizeof(*depth));
+	uint64_t n = 0;
+
+	for (size_t i = 1; i < tree->scopes.n; i++)
+		depth[i] = depth[tree->scopes.at[i].parent] + 1;
+	for (size_t i = 0; i < tree->values.n; i++) {
+		const struct scope_value *value = &tree->values.at[i];
+		if (i == 0 || value->scope != value[-1].scope || value->thread != value[-1].thread)
+			n += depth[value->scope];
+	}
+	free(depth);
+	return n;
+}
+
+#define FRAMES_FREE (1ull << 24) /* of stacks, for any tree */
+#define FRAMES_PER_VALUE 256     /* and so many more: stacks are rarely that deep on average */
+
+/*
+ * A file can contain a tree as deep as it is large; its stacks would take the square of that. The cheapest
+ * contexts are folded until they are a multiple of the tree.
+ */
+static void exporter_limit_stacks(struct scope_tree *tree, uint32_t metric)
+{
+	uint64_t max = FRAMES_FREE + tree->values.n * FRAMES_PER_VALUE;
+	size_t keep = scope_tree_n_nodes(tree);
+
+	while (keep > 0 && exporter_count_frames(tree) > max)
+		scope_tree_limit(tree, metric, (uint32_t)(keep /= 2));
+}
+
 int export_profile(const struct exporter *exporter, const struct export_input *input,
 		   const struct export_options *options, FILE *to, struct diag *diag)
 {
@@ -77,6 +112,8 @@ int export_profile(const struct exporter *exporter, const struct export_input *i
 
 	if (max_nodes && scope_tree_n_nodes(input->tree) > max_nodes)
 		scope_tree_limit(input->tree, options->metric, max_nodes);
+	if (exporter->walks_stacks && !options->max_nodes)
+		exporter_limit_stacks(input->tree, options->metric);
 	errno = 0;
 	int error = exporter->write(input, options, to, diag);
 	if (fflush(to) != 0 || ferror(to)) /* a writer that stops because of its stream need not say why */

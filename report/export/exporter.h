@@ -74,6 +74,7 @@ struct exporter {
 	bool needs_calls;     /* numbers of calls, as the tree's last metric: scope_calls_take */
 	bool needs_spread;    /* confidence of the costs of frames */
 	bool needs_ranks;     /* for a reduced profile: the costs of its slowest ranks */
+	bool walks_stacks;    /* visits or writes the whole stack of each value */
 	uint32_t max_nodes;   /* more are folded into "other"; 0 = no limit */
 	bool is_binary;       /* not for a terminal */
 	int (*write)(const struct export_input *input, const struct export_options *options, FILE *to,

@@ -96,10 +96,11 @@ static void json_rows_put_measured(const struct row_writer *writer, const struct
 		if (text)
 			json_text_of(json, "hottest_text", text);
 	}
-	json_uint_of(json, "threads", facts->n_threads);
-	json_uint_of(json, "thread_min", facts->least);
-	json_number_of(json, "thread_mean", facts->n_threads ? (double)facts->sum / facts->n_threads : 0);
-	json_uint_of(json, "thread_max", facts->most);
+	json_uint_of(json, "threads", facts->share.n_threads);
+	json_uint_of(json, "thread_min", facts->share.least);
+	json_number_of(json, "thread_mean",
+		       facts->share.n_threads ? (double)facts->share.sum / facts->share.n_threads : 0);
+	json_uint_of(json, "thread_max", facts->share.most);
 	json_number_of(json, "imbalance_percent", hundredths(loop_facts_imbalance(facts)));
 	json_name(json, "doubts");
 	json_array(json);
@@ -330,6 +331,8 @@ static void json_rows_put_trust(const struct text_report *report, struct json *j
 		json_uint_of(json, account.is_time ? "counted_ns" : "counted", account.counted);
 		json_uint_of(json, account.is_time ? "sampled_ns" : "sampled", account.sampled);
 		json_uint_of(json, account.is_time ? "lost_ns" : "lost", account.lost);
+		json_uint_of(json, account.is_time ? "idle_ns" : "idle", account.idle);
+		json_uint_of(json, account.is_time ? "others_ns" : "others", account.others);
 		json_number_of(json, account.is_time ? "between_ns" : "between", (double)account.between);
 		json_end_object(json);
 	}

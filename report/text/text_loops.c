@@ -19,15 +19,16 @@
 unsigned loop_facts_doubts(const struct loop_facts *facts, uint64_t total)
 {
 	bool is_hot = number_share(facts->own, total) >= HOT_LOOP;
-	bool is_warm = number_share(facts->sum, total) >= HOT_LOOP;
+	bool is_warm = number_share(facts->share.sum, total) >= HOT_LOOP;
 	bool is_body = facts->has_code && facts->code.is_innermost && is_hot;
 	const struct structure *structure = facts->code.structure;
 	bool is_vector = is_body && (structure->scopes.at[facts->code.scope].flags & SCOPE_VECTOR);
 
 	return (is_body && !is_vector ? DOUBT_NOT_VECTOR : 0u) |
 	       (is_body && facts->code.n_calls ? DOUBT_CALLS : 0u) |
-	       (is_warm && facts->n_threads > 1 && loop_facts_imbalance(facts) >= UNEVEN ? DOUBT_IMBALANCE
-											 : 0u);
+	       (is_warm && facts->share.n_threads > 1 && loop_facts_imbalance(facts) >= UNEVEN
+			? DOUBT_IMBALANCE
+			: 0u);
 }
 
 const char *loop_doubt_name(enum loop_doubt doubt)
@@ -171,11 +172,12 @@ void loop_facts_tell(const struct loop_facts *facts, uint64_t total, struct text
 			   number_share(facts->vector, facts->own));
 	if (facts->has_code && facts->code.n_calls)
 		add_remark(ret, "%u call%s inside", facts->code.n_calls, facts->code.n_calls > 1 ? "s" : "");
-	if (facts->n_threads > 1)
+	if (facts->share.n_threads > 1)
 		add_remark(ret, "%u threads: %.1f%% to %.1f%%, mean %.1f%%, imbalance %.0f%%",
-			   facts->n_threads, number_share(facts->least, total),
-			   number_share(facts->most, total),
-			   number_share(facts->sum, total) / facts->n_threads, loop_facts_imbalance(facts));
+			   facts->share.n_threads, number_share(facts->share.least, total),
+			   number_share(facts->share.most, total),
+			   number_share(facts->share.sum, total) / facts->share.n_threads,
+			   loop_facts_imbalance(facts));
 }
 
 static void put_facts(const struct text_report *report, const struct loop_facts *facts, size_t column)

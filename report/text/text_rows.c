@@ -304,11 +304,16 @@ void text_table(const struct text_report *report, const struct view *view, const
 /* The position of a row among its siblings. */
 enum hang { HANG_ONLY, HANG_MIDDLE, HANG_LAST };
 
+struct tree_mark {
+	uint32_t depth;
+	uint8_t hang; /* not HANG_ONLY: nothing is drawn for rows without siblings */
+};
+
 struct tree_lines {
-	uint32_t *depth;     /* by row */
-	uint8_t *hang;       /* by row */
-	VEC(uint8_t) levels; /* positions of the rows above the current one */
-	struct map told;     /* loops that have been described in a row */
+	uint32_t *depth;             /* by row */
+	uint8_t *hang;               /* by row */
+	VEC(struct tree_mark) marks; /* of the current row and those above it */
+	struct map told;             /* loops that have been described in a row */
 };
 
 static bool is_hidden_root(const struct text_report *report, const struct view *view)
@@ -359,22 +364,20 @@ static void put_branches(struct line *line, struct tree_lines *lines, uint32_t r
 	bool is_utf8 = line->style->utf8;
 	uint32_t depth = lines->depth[row];
 	size_t room = line->style->width > line->used ? (line->style->width - line->used) / 2 / 3 : 0;
-	size_t n_marks = 0, n_skipped = 0;
+	size_t n_skipped = 0;
 
-	vec_reserve(&lines->levels, depth + 1);
-	lines->levels.at[depth] = lines->hang[row];
-	for (uint32_t i = 0; i <= depth; i++)
-		n_marks += lines->levels.at[i] != HANG_ONLY;
+	while (lines->marks.n && lines->marks.at[lines->marks.n - 1].depth >= depth)
+		lines->marks.n--;
+	if (lines->hang[row] != HANG_ONLY)
+		vec_push(&lines->marks, ((struct tree_mark){ depth, lines->hang[row] }));
 	/* On a narrow screen, deep rows keep their innermost lines, after a sign that some are missing. */
-	if (line->style->width && n_marks > room) {
+	if (line->style->width && lines->marks.n > room) {
 		line_printf(line, TINT_DIM, is_utf8 ? "… " : "~ ");
-		n_skipped = n_marks - room;
+		n_skipped = lines->marks.n - room;
 	}
-	for (uint32_t i = 0; i <= depth; i++) {
-		uint8_t hang = lines->levels.at[i];
-		if (hang == HANG_ONLY || (n_skipped > 0 && n_skipped--))
-			continue;
-		if (i == depth)
+	for (size_t i = n_skipped; i < lines->marks.n; i++) {
+		uint8_t hang = lines->marks.at[i].hang;
+		if (lines->marks.at[i].depth == depth)
 			line_printf(line, TINT_DIM, "%s", is_utf8 ? utf8[hang] : ascii[hang]);
 		else
 			line_printf(line, TINT_DIM, "%s", is_utf8 ? above_utf8[hang] : above_ascii[hang]);
@@ -488,10 +491,9 @@ void text_tree(const struct text_report *report, const struct view *view, const 
 			put_tree_row(report, view, &lines, row);
 			continue;
 		}
-		vec_reserve(&lines.levels, 1);
-		lines.levels.at[0] = HANG_ONLY;
+		vec_clear(&lines.marks); /* the hidden root */
 	}
-	vec_done(&lines.levels);
+	vec_done(&lines.marks);
 	map_done(&lines.told);
 	free(lines.depth);
 	free(lines.hang);

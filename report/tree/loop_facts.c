@@ -35,13 +35,9 @@ struct collector {
 	const struct profile *profile;
 	const struct scope_tree *tree;
 	struct loop_table *table;
-	struct pair_costs lines;   /* (group, number of the line) */
-	struct pair_costs threads; /* (group, thread) */
-	struct map line_numbers;   /* file << 32 | line -> number */
-	VEC(uint64_t) line_of;     /* by number */
-	uint32_t *stamp, last;     /* by group: the value it was last counted for */
-	bool *is_team;             /* by thread: it has executed a parallel region, or waited for one */
-	bool *is_parallel;         /* by group: the loop is in a parallel region */
+	struct pair_costs lines; /* (group, number of the line) */
+	struct map line_numbers; /* file << 32 | line -> number */
+	VEC(uint64_t) line_of;   /* by number */
 };
 
 static uint32_t line_number(struct collector *c, const struct scope_frame *line)
@@ -81,32 +77,6 @@ static void count_in_function(struct collector *c, const struct scope_value *val
 	}
 }
 
-/* Every loop on the way to the root, each once. */
-static void count_on_path(struct collector *c, const struct scope_value *value)
-{
-	c->last++;
-	for (uint32_t at = value->scope; at; at = c->tree->scopes.at[at].parent) {
-		const struct scope_frame *frame = scope_frame(c->tree, at);
-		if (frame->kind == SCOPE_FUNCTION && (frame->flags & (SCOPE_PARALLEL | SCOPE_WAITING)))
-			c->is_team[value->thread] = true;
-		uint32_t group = frame->kind == SCOPE_LOOP ? c->table->groups.of[at] : GROUP_NONE;
-		if (group == GROUP_NONE || c->stamp[group] == c->last)
-			continue;
-		c->stamp[group] = c->last;
-		pair_costs_add(&c->threads, group, value->thread, value->value);
-	}
-}
-
-static void find_parallel(struct collector *c)
-{
-	for (uint32_t group = 0; group < c->table->groups.scopes.n; group++) {
-		uint32_t at = c->table->groups.scopes.at[group];
-		while (at && scope_kind(c->tree, at) != SCOPE_FUNCTION)
-			at = c->tree->scopes.at[at].parent;
-		c->is_parallel[group] = scope_frame(c->tree, at)->flags & SCOPE_PARALLEL;
-	}
-}
-
 static void find_hot_lines(struct collector *c)
 {
 	for (size_t i = 0; i < c->lines.cost.n; i++) {
@@ -120,44 +90,6 @@ static void find_hot_lines(struct collector *c)
 	}
 }
 
-/* In a parallel region, threads of the team that did not execute a loop are included. */
-static void find_sharing(struct collector *c)
-{
-	CLEANUP(freep) uint32_t *n_team = alloc_zero(c->profile->processes.n + 1, sizeof(*n_team));
-	struct map seen = { 0 }; /* (group, process) */
-
-	for (size_t i = 0; i < c->profile->threads.n; i++)
-		n_team[c->profile->threads.at[i].process] += c->is_team[i];
-	for (size_t i = 0; i < c->threads.cost.n; i++) {
-		uint32_t group = (uint32_t)(c->threads.key.at[i] >> 32),
-			 thread = (uint32_t)c->threads.key.at[i];
-		uint32_t process = c->profile->threads.at[thread].process;
-		struct loop_facts *facts = &c->table->facts[group];
-		uint64_t cost = c->threads.cost.at[i], key = (uint64_t)group << 32 | process;
-		facts->sum += cost;
-		facts->least = facts->least == 0 || cost < facts->least ? cost : facts->least;
-		facts->most = cost > facts->most ? cost : facts->most;
-		if (!c->is_parallel[group] || !c->is_team[thread])
-			facts->n_threads++;
-		else if (map_find(&seen, key) == MAP_NONE)
-			facts->n_threads += n_team[process];
-		map_put(&seen, key, 1);
-	}
-	map_done(&seen);
-}
-
-/* The minimum is 0 if a thread of the team did not take part. */
-static void find_idle(struct collector *c)
-{
-	CLEANUP(freep) uint32_t *n_busy = alloc_zero(c->table->groups.scopes.n + 1, sizeof(*n_busy));
-
-	for (size_t i = 0; i < c->threads.cost.n; i++)
-		n_busy[c->threads.key.at[i] >> 32]++;
-	for (size_t group = 0; group < c->table->groups.scopes.n; group++)
-		if (n_busy[group] < c->table->facts[group].n_threads)
-			c->table->facts[group].least = 0;
-}
-
 void loop_table_init(struct loop_table *table, const struct profile *profile, const struct scope_tree *tree,
 		     uint32_t metric, const bool *is_kept)
 {
@@ -166,9 +98,6 @@ void loop_table_init(struct loop_table *table, const struct profile *profile, co
 	groups_init(&table->groups, tree, GROUP_LOOP);
 	size_t n = table->groups.scopes.n;
 	table->facts = alloc_zero(n + 1, sizeof(*table->facts));
-	c.stamp = alloc_zero(n + 1, sizeof(*c.stamp));
-	c.is_parallel = alloc_zero(n + 1, sizeof(*c.is_parallel));
-	c.is_team = alloc_zero(profile->threads.n + 1, sizeof(*c.is_team));
 	for (size_t i = 0; i < n; i++) {
 		const struct scope_frame *loop = scope_frame(tree, table->groups.scopes.at[i]);
 		table->facts[i].has_code =
@@ -176,23 +105,18 @@ void loop_table_init(struct loop_table *table, const struct profile *profile, co
 	}
 	for (size_t i = 0; i < tree->values.n; i++) {
 		const struct scope_value *value = &tree->values.at[i];
-		if (value->metric != metric || value->thread >= profile->threads.n ||
-		    (is_kept && !is_kept[value->thread]))
-			continue;
-		count_in_function(&c, value);
-		count_on_path(&c, value);
+		if (value->metric == metric && value->thread < profile->threads.n &&
+		    (!is_kept || is_kept[value->thread]))
+			count_in_function(&c, value);
 	}
-	find_parallel(&c);
 	find_hot_lines(&c);
-	find_sharing(&c);
-	find_idle(&c);
+	CLEANUP(freep)
+	struct loop_share *share = loop_sharing_find(&table->groups, profile, tree, metric, is_kept);
+	for (size_t i = 0; i < n; i++)
+		table->facts[i].share = share[i];
 	pair_costs_done(&c.lines);
-	pair_costs_done(&c.threads);
 	map_done(&c.line_numbers);
 	vec_done(&c.line_of);
-	free(c.stamp);
-	free(c.is_team);
-	free(c.is_parallel);
 }
 
 void loop_table_done(struct loop_table *table)
@@ -210,7 +134,7 @@ const struct loop_facts *loop_table_find(const struct loop_table *table, const s
 
 double loop_facts_imbalance(const struct loop_facts *facts)
 {
-	double mean = facts->n_threads ? (double)facts->sum / facts->n_threads : 0;
+	double mean = facts->share.n_threads ? (double)facts->share.sum / facts->share.n_threads : 0;
 
-	return mean > 0 ? ((double)facts->most / mean - 1) * 100 : 0;
+	return mean > 0 ? ((double)facts->share.most / mean - 1) * 100 : 0;
 }

@@ -8,6 +8,7 @@
 #include "profile/profile.h"
 #include "report/tree/group.h"
 #include "report/tree/loop_code.h"
+#include "report/tree/loop_sharing.h"
 
 struct loop_facts {
 	struct loop_code code;
@@ -16,8 +17,7 @@ struct loop_facts {
 	uint64_t vector;             /* ... in vectorised copies, if addresses are known */
 	uint32_t hot_file, hot_line; /* the most expensive line in it, inner loops included; 0 = not known */
 	uint64_t hot_cost;
-	uint32_t n_threads;        /* threads that could have taken part; 1 = not parallel */
-	uint64_t least, most, sum; /* over these threads, including callees */
+	struct loop_share share; /* including callees */
 };
 
 struct loop_table {

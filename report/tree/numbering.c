@@ -18,7 +18,7 @@ static uint64_t numbering_hash(const void *owner, uint32_t number)
 {
 	const struct numbering *numbering = owner;
 
-	return hash_bytes(
+	return hash_bytes_secret(
 		(struct bytes){ numbering->keys + number * numbering->key_size, numbering->key_size });
 }
 
@@ -37,14 +37,14 @@ void numbering_done(struct numbering *numbering)
 
 uint32_t numbering_find(const struct numbering *numbering, const void *key)
 {
-	uint64_t hash = hash_bytes((struct bytes){ key, numbering->key_size });
+	uint64_t hash = hash_bytes_secret((struct bytes){ key, numbering->key_size });
 
 	return numbering->slots.at[slots_find(&numbering->slots, hash, numbering_same, numbering, key)];
 }
 
 uint32_t numbering_add(struct numbering *numbering, const void *key)
 {
-	uint64_t hash = hash_bytes((struct bytes){ key, numbering->key_size });
+	uint64_t hash = hash_bytes_secret((struct bytes){ key, numbering->key_size });
 	size_t slot = slots_find(&numbering->slots, hash, numbering_same, numbering, key);
 
 	if (numbering->slots.at[slot] != SLOT_FREE)

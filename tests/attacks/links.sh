@@ -23,7 +23,7 @@ unharmed() {
 check() {
 	attack sticky "$2"
 	run "$1" "${@:3}"
-	says "made by another user"
+	says "of another user"
 	unharmed "${@:3}"
 }
 check 3 out.data "$CPPROF" record -o sticky/out.data -- touch ran
@@ -42,7 +42,7 @@ check 3 out.txt "$CPPROF" verify steps -n 10 --write sticky/out.txt -- true
 # The daemon writes its metrics again and again; that they cannot be written is a message, not its end.
 attack sticky metrics
 run 0 "$CPPROF" daemon --database "$HERE/database" --metrics sticky/metrics -d 2 --epoch 1s
-says "made by another user"
+says "of another user"
 unharmed daemon --metrics
 
 # Whoever can write to the FIFO decides what root traces.
@@ -55,7 +55,7 @@ says "belongs to another user"
 attack sticky last
 ln -s "$HERE/sticky/last" plain/first
 run 3 "$CPPROF" merge -o plain/first p.data
-says "made by another user"
+says "of another user"
 unharmed a chain of links
 
 # What the kernel (fs.protected_symlinks) allows: one's own symlink in a sticky directory, and any symlink in a directory

@@ -60,6 +60,26 @@ run 0 "$CPPROF" merge -o merged.data theirs.data own.data
 cp own.data forged.data
 chown 65534:65534 forged.data
 
+# A program that another user starts from root's process, and that has ended before cpprof could ask whose it was.
+cat >late.sh <<EOF
+while [ ! -e go ]; do sleep 0.01; done
+${as_nobody[*]} "$HERE/claims"
+touch ended
+EOF
+# late OPTION...
+late() {
+	rm -f go ended
+	start "$CPPROF" record -q -o late.data "$@" -- bash late.sh
+	await pgrep -P "$pid" >/dev/null
+	sleep "$(slow 0.5)"
+	kill -STOP "$pid"
+	touch go
+	await test -e ended
+	kill -CONT "$pid"
+	wait "$pid" || fail "record $*: exit code $?"
+	hides "$CPPROF" annotate --all late.data burn
+}
+
 # each_command hides|shows: every command that shows source, on processes of the other user.
 each_command() {
 	local file view
@@ -82,6 +102,9 @@ each_command() {
 each_command hides
 run 0 "$CPPROF" annotate --all theirs.data burn
 says "was not found, or user 65534 may not read it"
+late
+late --deep-stack 0
+late -a
 hides "$CPPROF" report forged.data --html out.html
 hides "$CPPROF" annotate --all - burn <forged.data
 shows "$CPPROF" annotate --all - burn <own.data

@@ -84,4 +84,6 @@ kill -0 "$target" || fail "the target died when cpprof was killed"
 facts k.data
 fact "checkpoint 1"
 [ "$(number samples)" -ge 1 ] || fail "the checkpoint is empty"
+counted=$(number counted_ms) sampled=$(number sampled_ms)
+[ "$counted" -ge 1 ] && [ "$sampled" -le $((counted + 1)) ] || fail "samples of the checkpoint stand for $sampled of $counted ms"
 exit 0

@@ -103,6 +103,35 @@ TEST(child_cannot_be_started_twice)
 	child_done(&child);
 }
 
+TEST(child_that_is_left_ends)
+{
+	struct child child = { 0 };
+	struct child_options options = { .run = child_sleeps, .is_idle = true };
+
+	CHECK_EQ(child_start(&child, &options), 0);
+	child_leave(&child);
+	child_leave(&child); /* again: no effect */
+	CHECK_EQ(child_wait(&child), -ECANCELED);
+	child_leave(&child); /* no child: no effect */
+	child_done(&child);
+}
+
+TEST(child_at_idle_priority_is_raised_to_end_it)
+{
+	struct child child = { 0 };
+	struct child_options options = { .run = child_sleeps, .is_idle = true };
+
+	if (geteuid() != 0)
+		SKIP("raising the priority of a process needs root");
+	CHECK_EQ(child_start(&child, &options), 0);
+	while (child_is_busy(&child) && sched_getscheduler(child.pid) != SCHED_IDLE)
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	CHECK_EQ(sched_getscheduler(child.pid), SCHED_IDLE);
+	child_raise(&child);
+	CHECK_EQ(sched_getscheduler(child.pid), SCHED_OTHER);
+	child_done(&child);
+}
+
 /* ---- results ------------------------------------------------------------------------------------ */
 
 /* More than fits into a pipe: the parent must read while the child writes. */

@@ -10,6 +10,7 @@
 #define HANDLER 0x1000u /* handle_softirqs, in `kallsyms` below */
 #define KSOFTIRQD 0x2000u
 #define OTHER 0x3000u
+#define WEIGHT 1000
 
 static const char kallsyms[] = "0000000000001000 T handle_softirqs\n0000000000002000 t run_ksoftirqd\n"
 			       "0000000000003000 T vfs_read\n0000000000004000 T _end\n";
@@ -58,6 +59,7 @@ static const struct event *take_sample(struct scene *scene, pid_t pid, const uin
 	event = (struct event){ .kind = EVENT_SAMPLE, .time_ns = 3, .pid = pid, .tid = pid };
 	event.sample.kernel_pc = pcs;
 	event.sample.n_kernel_pc = n;
+	event.sample.weight = WEIGHT;
 	event.sample.regs.known = 1;
 	return machine_event(scene->machine, &event, room);
 }
@@ -71,6 +73,8 @@ TEST(samples_of_idle_cpus_are_ignored)
 	scene_open(&scene, (struct machine_options){ .splits = true });
 	CHECK(machine_sees_interrupts(scene.machine));
 	CHECK(take_sample(&scene, 0, pcs, 1, &room) == NULL);
+	CHECK_EQ(machine_dropped(scene.machine).idle, WEIGHT);
+	CHECK_EQ(machine_dropped(scene.machine).others, 0);
 	scene_close(&scene);
 }
 
@@ -127,6 +131,7 @@ TEST(rules_by_command_follow_the_name)
 		   (struct machine_options){ .splits = true, .rules = { .deny = deny, .n_deny = 1 } });
 	CHECK(machine_event(scene.machine, &sshd, &room) == NULL);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) == NULL);
+	CHECK_EQ(machine_dropped(scene.machine).others, WEIGHT);
 	CHECK(machine_event(scene.machine, &other, &room) == &other);
 	CHECK(take_sample(&scene, 5, NULL, 0, &room) != NULL);
 	scene_close(&scene);

@@ -120,16 +120,16 @@ TEST(loop_facts_split_cost_by_code_and_thread)
 	CHECK_EQ(inner->vector, 80);
 	CHECK_EQ(inner->hot_line, 51);
 	CHECK_EQ(inner->hot_cost, 80);
-	CHECK_EQ(inner->sum, 100);
-	CHECK_EQ(inner->most, 70);
-	CHECK_EQ(inner->least, 30);
-	CHECK_EQ(inner->n_threads, 2);
+	CHECK_EQ(inner->share.sum, 100);
+	CHECK_EQ(inner->share.most, 70);
+	CHECK_EQ(inner->share.least, 30);
+	CHECK_EQ(inner->share.n_threads, 2);
 	CHECK(loop_facts_imbalance(inner) > 39.9 && loop_facts_imbalance(inner) < 40.1);
 	CHECK_EQ(outer->own, 10);
 	CHECK_EQ(outer->vector, 0);
 	CHECK_EQ(outer->code.n_calls, 1);
 	CHECK_EQ(outer->hot_line, 51); /* including inner loops */
-	CHECK_EQ(outer->most, 80);
+	CHECK_EQ(outer->share.most, 80);
 	CHECK_EQ(loop_facts_doubts(inner, 210), DOUBT_IMBALANCE);
 }
 

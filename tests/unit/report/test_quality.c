@@ -56,6 +56,11 @@ TEST(quality_table_shows_every_end_and_witness)
 	CHECK(strstr(table.at, "\nnote: kernel stacks were not permitted\n"));
 	CHECK(strstr(table.at, "\nnote: no ?[31mterminal obeys this\n"));
 	CHECK(!strstr(table.at, "changed on the machine"));
+	CHECK(strstr(table.at, "cpprof's CPU time"));
+	p->quality.own_cpu_ns = p->quality.own_peak_kb = 0; /* an import, whose cost is not stored */
+	text_clear(&table);
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
+	CHECK(!strstr(table.at, "cpprof's"));
 }
 
 TEST(quality_table_shows_overhead_and_changes_to_the_machine)
@@ -125,9 +130,54 @@ TEST(quality_accounts_for_all_counted_time)
 	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
 	CHECK(strstr(table.at, "  in samples ") && strstr(table.at, "  50.0%\n"));
 	CHECK(strstr(table.at, "  between samples ") && strstr(table.at, "  49.0%\n"));
+	p->quality.idle = sampled / 2;
+	p->quality.others = sampled / 4;
+	CHECK(quality_account(p, &account));
+	CHECK_EQ(account.ours, account.counted - sampled / 2 - sampled / 4);
+	CHECK_EQ((int64_t)(account.ours - account.sampled - account.lost), account.between);
+	CHECK(quality_seen(p) == 80);
+	text_clear(&table);
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
+	CHECK(strstr(table.at, "  of idle CPUs ") && strstr(table.at, "  of other processes "));
+	p->quality.idle = p->quality.others = 0;
 	p->quality.counted = sampled * 9 / 10; /* as if a weight had been counted twice */
 	quality_line(p, &line);
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
+}
+
+TEST(quality_says_how_much_time_a_clock_without_the_kernel_does_not_sample)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text line = { 0 }, table = { 0 }, why = { 0 };
+
+	p->events.at[0].excludes_kernel = 1;
+	p->quality.counted = profile_sum(p, 1) * 2;
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "49.0% of CPU time was not sampled (in the kernel, or short-lived threads)"));
+	CHECK(strstr(quality_hint(p), "time in the kernel is excluded"));
+	quality_table(p, NULL, NULL, &(struct style){ 0 }, &table);
+	CHECK(strstr(table.at, "  in the kernel, or between ") && strstr(table.at, "  49.0%\n"));
+	CHECK(!quality_meets(p, &(struct quality_bar){ .seen = 51 }, &why));
+	CHECK(strstr(why.at, "50.0% of the CPU time was sampled, without the kernel's"));
+	p->quality.samples = p->quality.lost = 0;
+	CHECK(strstr(quality_no_samples(p), "time in the kernel is excluded"));
+}
+
+TEST(quality_line_says_so_if_one_percent_is_missing_and_nothing_explains_it)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text line = { 0 };
+	uint64_t sampled = profile_sum(p, 1);
+
+	p->quality.lost = 0;
+	p->run.n_cpus = 1; /* three threads: up to 3 of 100 intervals are explained */
+	p->quality.counted = sampled * 1035 / 1000;
+	CHECK_EQ(quality_between(p), 0);
+	p->quality.counted = sampled * 105 / 100;
+	quality_line(p, &line);
+	CHECK(strstr(line.at, "4.8% of CPU time was not sampled (the timer was late)"));
+	p->run.is_checkpoint = 1; /* the last samples were still in the kernel's buffers */
+	CHECK_EQ(quality_between(p), 0);
 }
 
 TEST(quality_accounts_for_events_that_are_not_time)

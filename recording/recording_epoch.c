@@ -31,7 +31,7 @@ void recording_epoch_plan(struct recording *r, uint64_t start_ns)
 {
 	if (!r->options.epoch_ns)
 		return;
-	r->epoch_start_ns = start_ns;
+	r->epoch_start_ns = r->account_from.time_ns = start_ns;
 	r->epoch_end_ns = start_ns + r->options.epoch_ns;
 }
 
@@ -193,6 +193,8 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 			recording_live_set_clock(r); /* from the next one on */
 		}
 		struct profile *profile = workers_next(r->workers, r->epoch_end_ns);
+		if (!r->options.file)
+			recording_account(r, profile, r->epoch_end_ns);
 		epoch_hand_over(r, profile, r->epoch_end_ns, false);
 		uint64_t gap =
 			time_ns - r->epoch_end_ns; /* without events for long: one empty epoch is enough */

@@ -18,7 +18,6 @@
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
-#define RUNNING_LEAST 0.995 /* counted for this part of the time: always counted */
 
 /* An export gets the default name with its own suffix. */
 static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
@@ -293,41 +292,12 @@ static struct profile *recording_so_far(struct recording *r)
 	return profile;
 }
 
-/* The part of the time that an event was counted, if it had to share counters; otherwise 1. */
-static double recording_running(const struct recording *r, uint32_t event)
-{
-	double share = perf_source_running(r->source, event);
-
-	return share <= 0 || share > RUNNING_LEAST ? 1 : share;
-}
-
-/* What the first event has counted; 0 = not known. */
-static uint64_t recording_counted(const struct recording *r)
-{
-	if (r->source->info.events.at[0].values != SOURCE_WEIGHTS || r->options.epoch_ns)
-		return 0;
-	return (uint64_t)((double)perf_source_counted(r->source) / recording_running(r, 0));
-}
-
-/* What the first event has counted until now, and which part of that is not ours. */
-static void recording_account(const struct recording *r, struct profile_quality *quality)
-{
-	struct machine_dropped dropped = { 0 };
-	struct perf_source_stats stats = perf_source_stats(r->source);
-
-	if (r->machine)
-		dropped = machine_dropped(r->machine);
-	quality->counted = recording_counted(r);
-	quality->idle = quality->counted ? dropped.idle + stats.idle : 0;
-	quality->others = quality->counted ? dropped.others + stats.foreign : 0;
-}
-
 /* With what was counted until now, which live export does not report: it reports differences. */
 static void recording_checkpoint(struct recording *r, uint64_t now)
 {
 	struct profile *profile = recording_so_far(r);
 
-	recording_account(r, &profile->quality);
+	recording_account(r, profile, 0);
 	checkpoint_write(&r->checkpoint, &r->output, profile, r->workers, now);
 	profile->quality.counted = profile->quality.idle = profile->quality.others = 0;
 }
@@ -442,7 +412,7 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
-	recording_account(r, &profile->quality);
+	recording_account(r, profile, 0);
 	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }
 

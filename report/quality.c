@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/quality.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,7 @@
 #define BETWEEN_MIN_PERCENT 10   /* that threads end is no fault */
 #define LATE_MIN_PERCENT 1       /* what nothing explains */
 #define OVER_MAX_PERCENT 1
+#define CHANCE_ERRORS 3 /* standard errors of the number of samples */
 #define UNPLACED_MIN_PERCENT 1
 
 double quality_percent(const struct profile_quality *quality)
@@ -55,6 +57,8 @@ bool quality_account(const struct profile *profile, struct quality_account *ret)
 	if (ret->idle + ret->others >= ret->counted) /* the last intervals may end later */
 		ret->ours = 1;
 	ret->between = (int64_t)(ret->counted - ret->sampled - ret->lost - ret->idle - ret->others);
+	if (ret->idle && quality->samples)
+		ret->chance = CHANCE_ERRORS * (double)ret->sampled / sqrt((double)quality->samples);
 	return true;
 }
 
@@ -93,7 +97,7 @@ double quality_between(const struct profile *profile)
 
 	if (profile->run.is_checkpoint) /* the last samples were still in the kernel's buffers */
 		return 0;
-	if (!quality_long_account(profile, &account) || account.between < 0)
+	if (!quality_long_account(profile, &account) || (double)account.between <= account.chance)
 		return 0;
 	double percent = number_share((uint64_t)account.between, account.ours);
 	bool is_much = percent >= BETWEEN_MIN_PERCENT || quality_late(profile, &account) >= LATE_MIN_PERCENT;
@@ -131,6 +135,9 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 {
 	double complete = quality_percent(&profile->quality), seen = quality_seen(profile);
 	CLEANUP(text_done) struct text what = { 0 };
+	struct quality_account account;
+	bool is_chance = quality_account(profile, &account) && account.chance > 0 &&
+			 (double)account.ours - (double)account.sampled <= account.chance;
 
 	quality_add_what(&what, profile);
 	if (complete < bar->complete)
@@ -141,7 +148,7 @@ bool quality_meets(const struct profile *profile, const struct quality_bar *bar,
 			    "the sampled share of the %s is not known for this recording; "
 			    "--min-quality requires seen=%.4g",
 			    what.at, bar->seen);
-	else if (bar->seen > 0 && seen < bar->seen)
+	else if (bar->seen > 0 && seen < bar->seen && !is_chance)
 		text_printf(why, "%.1f%% of the %s %s sampled%s; --min-quality requires seen=%.4g", seen,
 			    what.at, quality_is_clock(profile) ? "was" : "were",
 			    quality_between_why(profile) == BETWEEN_KERNEL ? ", without the kernel's" : "",

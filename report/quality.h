@@ -33,6 +33,7 @@ struct quality_account {
 	uint64_t idle, others; /* in samples of idle CPUs, and of processes that are not recorded */
 	uint64_t ours;         /* counted, without these two */
 	int64_t between;
+	double chance; /* of idle CPUs only time may be known: then between may be that much by chance */
 };
 
 /* False if it is not known what was counted: recordings by other tools, epochs. */

@@ -106,5 +106,6 @@ struct perf_source_stats perf_source_stats(struct source *source)
 					   .damaged = stats.damaged + live->n_damaged,
 					   .idle = live->idle,
 					   .foreign = live->foreign,
+					   .resting = perf_events_resting(&live->events),
 					   .n_silent = envoy_n_refused(live->envoy) };
 }

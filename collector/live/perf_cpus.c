@@ -85,6 +85,8 @@ static void cpus_close_events(struct perf_events *events, size_t cpu)
 			events->fds.at[n++] = it;
 			continue;
 		}
+		if (it.attr == 0)
+			perf_events_leave(events, it.fd);
 		periods_close(&events->periods, it.id);
 		close(it.fd);
 	}

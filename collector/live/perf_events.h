@@ -72,6 +72,9 @@ struct perf_events {
 	char online_text[64]; /* as last read; "" = no events for all of them yet */
 	bool is_machine;
 	int cgroup;
+	uint64_t counted_gone; /* by first events whose CPU was taken offline */
+	uint64_t rest_from_ns, rest_ns; /* of CPUs, see perf_rest.c: when counting began; 0 = it has ended,
+					   at rest_ns */
 	bool starts_later; /* applies to samples: what processes do is recorded from the beginning */
 	size_t ring_bytes; /* of one ring */
 	VEC(struct perf_fd) fds;
@@ -153,6 +156,15 @@ uint64_t perf_events_lost(const struct perf_events *events);
 bool perf_events_count_lost(const struct perf_events *events);
 /* What the first event has counted, including threads that inherited it. The samples should add up to it. */
 uint64_t perf_events_counted(const struct perf_events *events);
+/* This one of the first event is closed; what it has counted still counts. */
+void perf_events_leave(struct perf_events *events, int fd);
+/*
+ * How long the CPUs were idle while events on them were enabled, in ns, by the kernel's own count; 0 if events
+ * are not on CPUs, or not clocks. begin and end: when they are enabled and disabled.
+ */
+uint64_t perf_events_resting(const struct perf_events *events);
+void perf_events_begin_rest(struct perf_events *events);
+void perf_events_end_rest(struct perf_events *events);
 /* How long the threads of an event have run. */
 uint64_t perf_events_ran(const struct perf_events *events, int fd);
 

@@ -67,7 +67,12 @@ uint64_t perf_events_counted(const struct perf_events *events)
 	bool is_clock = perf_events_mean_period(&events->attrs.at[0]) && !events->is_machine;
 
 	/* A clock does not count while it is throttled, but it runs. */
-	return is_clock ? sum.running : sum.count;
+	return events->counted_gone + (is_clock ? sum.running : sum.count);
+}
+
+void perf_events_leave(struct perf_events *events, int fd)
+{
+	events->counted_gone += events_read_value(events, fd).count;
 }
 
 uint64_t perf_events_ran(const struct perf_events *events, int fd)

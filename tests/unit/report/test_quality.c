@@ -145,6 +145,28 @@ TEST(quality_accounts_for_all_counted_time)
 	CHECK(strstr(line.at, "samples represent 13.3% more CPU time than the kernel counted"));
 }
 
+TEST(quality_of_an_idle_machine_allows_for_chance)
+{
+	OWNED struct profile *p = sample_profile();
+	CLEANUP(text_done) struct text why = { 0 };
+	struct quality_bar bar = { .seen = 99 };
+	uint64_t sampled = profile_sum(p, 1);
+
+	p->quality.samples = 100; /* three standard errors are 30 % */
+	p->quality.lost = 0;
+	p->quality.idle = sampled * 10;
+	p->quality.counted = sampled * 11 + sampled / 4;
+	CHECK_EQ(quality_between(p), 0);
+	CHECK(quality_meets(p, &bar, &why));
+	p->quality.counted = sampled * 11 + sampled / 2;
+	CHECK(quality_between(p) > 33 && quality_between(p) < 34);
+	CHECK(!quality_meets(p, &bar, &why));
+	p->quality.counted = sampled * 12;
+	p->quality.lost = 100; /* that is no chance */
+	CHECK_EQ(quality_between(p), 0);
+	CHECK(!quality_meets(p, &bar, &why));
+}
+
 TEST(quality_says_how_much_time_a_clock_without_the_kernel_does_not_sample)
 {
 	OWNED struct profile *p = sample_profile();

@@ -60,9 +60,10 @@ static uint64_t account_idle(const struct profile *profile, uint64_t sampled_idl
 {
 	const struct profile_quality *quality = &profile->quality;
 	uint64_t sampled = profile_sum(profile, 1);
-	uint64_t lost = quality->samples ? (uint64_t)((double)sampled / (double)quality->samples *
-						      (double)quality->lost)
-					 : 0;
+	uint64_t lost =
+		quality->samples
+			? (uint64_t)((double)sampled / (double)quality->samples * (double)quality->lost)
+			: 0;
 	uint64_t known = sampled + lost + quality->others;
 	uint64_t rest = quality->counted > known ? quality->counted - known : 0;
 	uint64_t most = resting < rest ? resting : rest;

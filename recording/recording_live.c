@@ -18,7 +18,6 @@
 #include "collector/process/target.h"
 #include "recording/recording_private.h"
 
-
 /* An export gets the default name with its own suffix. */
 static const char *recording_output_template(const struct recording_options *options, char *name, size_t size)
 {

@@ -42,7 +42,7 @@ struct recording {
 	uint64_t rest_bytes,
 		rest_own; /* memory use after the last cleanup; after dropping all results about code */
 	uint64_t epoch_start_ns, epoch_end_ns; /* on the clock of the events; end 0 = no epochs */
-	struct recording_counts account_from; /* of the current epoch */
+	struct recording_counts account_from;  /* of the current epoch */
 	uint64_t wakeups_before, n_nameless;
 	struct child namer;                     /* looks up the names of the last epoch */
 	struct map unasked;                     /* pids whose user is read at their next sample */
@@ -85,8 +85,8 @@ void recording_init_trace(struct recording *r);
 /* For allocations: which were not freed. Before the profile is finished. */
 void recording_live_hold(struct recording *r);
 void recording_live_finish(struct recording *r, struct profile *profile);
-/* Tells the profile what the first event has counted. end_ns: its epoch ended then, and the next one begins; 0
- * = it has all until now. */
+/* Tells the profile what the first event has counted. end_ns: its epoch ended then, and the next one begins;
+ * 0 = it has all until now. */
 void recording_account(struct recording *r, struct profile *profile, uint64_t end_ns);
 /* The part of the time that an event was counted, if it had to share counters; otherwise 1. */
 double recording_running(const struct recording *r, uint32_t event);

@@ -72,7 +72,7 @@ struct perf_events {
 	char online_text[64]; /* as last read; "" = no events for all of them yet */
 	bool is_machine;
 	int cgroup;
-	uint64_t counted_gone; /* by first events whose CPU was taken offline */
+	uint64_t counted_gone;          /* by first events whose CPU was taken offline */
 	uint64_t rest_from_ns, rest_ns; /* of CPUs, see perf_rest.c: when counting began; 0 = it has ended,
 					   at rest_ns */
 	bool starts_later; /* applies to samples: what processes do is recorded from the beginning */
@@ -159,8 +159,8 @@ uint64_t perf_events_counted(const struct perf_events *events);
 /* This one of the first event is closed; what it has counted still counts. */
 void perf_events_leave(struct perf_events *events, int fd);
 /*
- * How long the CPUs were idle while events on them were enabled, in ns, by the kernel's own count; 0 if events
- * are not on CPUs, or not clocks. begin and end: when they are enabled and disabled.
+ * How long the CPUs were idle while events on them were enabled, in ns, by the kernel's own count; 0 if
+ * events are not on CPUs, or not clocks. begin and end: when they are enabled and disabled.
  */
 uint64_t perf_events_resting(const struct perf_events *events);
 void perf_events_begin_rest(struct perf_events *events);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perf_rest: how long CPUs were idle. The clock of an idle CPU should sample its idle task, but on some virtual
- * machines its timer does not fire until the CPU has something to do, and then only once.
+ * perf_rest: how long CPUs were idle. The clock of an idle CPU should sample its idle task, but on some
+ * virtual machines its timer does not fire until the CPU has something to do, and then only once.
  */
 #include <stdio.h>
 #include <stdlib.h>

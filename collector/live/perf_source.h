@@ -144,7 +144,7 @@ struct perf_source_stats {
 	uint64_t damaged;       /* rings or records that were invalid */
 	uint64_t idle, foreign; /* what dropped samples of event 0 represent: idle CPUs, processes that are
 				   not recorded */
-	uint64_t resting;       /* how long CPUs with events were idle, in ns, as the kernel says; 0 = unknown */
-	size_t n_silent;        /* users whose processes kept us waiting, see envoy.h */
+	uint64_t resting; /* how long CPUs with events were idle, in ns, as the kernel says; 0 = unknown */
+	size_t n_silent;  /* users whose processes kept us waiting, see envoy.h */
 };
 struct perf_source_stats perf_source_stats(struct source *source);

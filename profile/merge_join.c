@@ -23,7 +23,7 @@ static void join_times(uint64_t *start_ns, uint64_t *exit_ns, uint64_t other_sta
 
 static uint64_t join_hash(uint64_t a, uint64_t b)
 {
-	return hash_u64(a * 0x9e3779b97f4a7c15u + b);
+	return hash_pair_secret(b, a);
 }
 
 static uint32_t join_process(struct merger *m, const struct profile_process *process)

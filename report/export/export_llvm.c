@@ -68,7 +68,7 @@ static uint32_t offset_of(const struct llvm *l, uint32_t function, uint32_t line
 
 static uint32_t node_at(struct llvm *l, uint32_t parent, uint32_t offset, uint32_t name)
 {
-	uint64_t key = hash_u64(hash_u64((uint64_t)parent << 32 | name) ^ offset);
+	uint64_t key = hash_pair_secret((uint64_t)parent << 32 | name, offset);
 	uint32_t at = map_find(&l->index, key);
 
 	if (at == MAP_NONE) {

@@ -64,7 +64,7 @@ static void otlp_put_text(struct otlp *o, struct text *to, unsigned field, const
 static uint32_t otlp_row(struct otlp *o, enum otlp_table table, struct map *known, uint32_t *n,
 			 struct text *row)
 {
-	uint64_t key = hash_bytes((struct bytes){ (const uint8_t *)row->at, row->len });
+	uint64_t key = hash_bytes_secret((struct bytes){ (const uint8_t *)row->at, row->len });
 	uint32_t id = map_find(known, key);
 
 	if (id != MAP_NONE) {

@@ -84,9 +84,10 @@ uint32_t proto_string(struct proto_tables *t, const char *text)
 	return intern_add_n(&t->strings, (const char *)clean.at, clean.len);
 }
 
+/* A file can choose names that have the same hash, but not with the secret. */
 static uint64_t tables_hash(const char *text)
 {
-	return hash_bytes((struct bytes){ (const uint8_t *)text, strlen(text) });
+	return hash_bytes_secret((struct bytes){ (const uint8_t *)text, strlen(text) });
 }
 
 static uint32_t tables_add_function(struct proto_tables *t, const struct scope_frame *scope, const char *name)
@@ -152,7 +153,7 @@ static bool tables_is_call(const struct proto_tables *t, uint32_t scope)
  */
 static uint32_t tables_collect(struct proto_tables *t, uint32_t scope, uint32_t line, uint64_t *ret_hash)
 {
-	uint64_t hash = 0;
+	uint64_t hash = hash_secret();
 	bool is_outermost = false;
 
 	vec_clear(&t->lines);

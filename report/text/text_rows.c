@@ -431,7 +431,7 @@ static void put_folded(struct line *line, const struct view_row *row)
 static bool text_rows_was_told(const struct text_report *report, struct tree_lines *lines, uint32_t scope)
 {
 	const struct scope_frame *frame = scope_frame(report->tree, scope);
-	uint64_t key = hash_u64(hash_u64(frame->vaddr) ^ frame->image);
+	uint64_t key = hash_pair_secret(frame->vaddr, frame->image);
 
 	if (frame->kind != SCOPE_LOOP || map_find(&lines->told, key) != MAP_NONE)
 		return true;

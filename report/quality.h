@@ -36,7 +36,7 @@ struct quality_account {
 	double chance; /* of idle CPUs only time may be known: then between may be that much by chance */
 };
 
-/* False if it is not known what was counted: recordings by other tools, epochs. */
+/* False if it is not known what was counted, as in recordings by other tools. */
 bool quality_account(const struct profile *profile, struct quality_account *ret);
 /* Of the time that threads waited, the part whose place is not known at all, in percent. */
 double quality_unplaced(const struct profile *profile);

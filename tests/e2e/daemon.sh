@@ -78,6 +78,16 @@ kill -9 "$daemon"
 wait "$daemon" 2>/dev/null
 run 0 "$CPPROF" epochs db
 says "samples"
+# Of each epoch, it is known how much time its samples should represent: that of all CPUs.
+cat >account.py <<'PY'
+import json, os, subprocess, sys
+report = subprocess.run([sys.argv[1], "report", sys.argv[2], "--view", "quality", "--format", "json"], capture_output=True, text=True, check=True)
+account, all_ns = json.loads(report.stdout)["quality"]["account"], 3e9 * os.cpu_count()
+print(account)
+assert .9 * all_ns < account["counted_ns"] < 1.1 * all_ns
+assert account["sampled_ns"] > 0 and abs(account["between_ns"]) <= .1 * all_ns
+PY
+python3 account.py "$CPPROF" "$(ls db/epochs/*[0-9].epoch | head -1)" >account.log 2>&1 || [ "$(slow 1)" != 1 ] || fail "an epoch's account: $(tail -3 account.log)"
 # --allow, because symbolizing everything else that runs here may take too long.
 : >db/epochs/1000-open.epoch
 run 0 "$CPPROF" daemon --database db --epoch 1s -d 3 -F 199 --metrics state.prom --allow command:spin

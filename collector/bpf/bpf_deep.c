@@ -51,6 +51,7 @@ static int bpf_deep_load(struct deep_bpf *skeleton, const struct deep_options *o
 			(enum bpf_attach_type)bpf_trace_attach_type(use->calls));
 	if (!error)
 		error = deep_bpf__load(skeleton);
+	error = bpf_load_shared(error, skeleton->bss);
 	return error || !use->calls ? error : bpf_deep_follow(skeleton, use->calls);
 }
 

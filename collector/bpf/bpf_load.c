@@ -32,6 +32,11 @@ static void bpf_load_explain(struct diag *diag, const char *log)
 		diag_why(diag, "%.*s", (int)(end - start), start);
 }
 
+int bpf_load_shared(int error, const void *variables)
+{
+	return error || variables ? error : -ENOMEM;
+}
+
 int bpf_load_end(struct bpf_load *load, int error, struct text *ret_log, struct diag *diag)
 {
 	if (error) {

@@ -20,6 +20,9 @@ struct bpf_load {
 };
 
 void bpf_load_begin(struct bpf_load *load);
+/* The result of loading a program that shares variables with us, error if it is one. libbpf loads it also if
+ * it cannot map them, as when its first try to do so failed. */
+int bpf_load_shared(int error, const void *variables);
 /*
  * The skeleton was opened or loaded with this result, 0 or -errno. On failure sets the diag, and appends the
  * verifier's log to ret_log, which may be NULL. Returns the error.

@@ -47,7 +47,9 @@ static int paths_load(struct bpf_paths *paths, const struct bpf_paths_want *want
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_probes, (uint32_t)want->n_probes);
 	if (!error)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_arrivals, n_arrivals);
-	return error ? error : paths_bpf__load(skeleton);
+	if (!error)
+		error = paths_bpf__load(skeleton);
+	return bpf_load_shared(error, skeleton->bss);
 }
 
 static int paths_fill(const struct bpf_paths *paths, const struct bpf_paths_want *want)

@@ -68,7 +68,9 @@ static int trace_load(struct bpf_trace *trace, const struct trace_options *optio
 	int error = bpf_map__set_max_entries(skeleton->maps.cpprof_output, n_cpus);
 	if (!error)
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_counters, n_cpus * TRACE_COUNTERS_MAX);
-	return error ? error : trace_bpf__load(skeleton);
+	if (!error)
+		error = trace_bpf__load(skeleton);
+	return bpf_load_shared(error, skeleton->bss);
 }
 
 static int trace_open_once(struct bpf_trace *trace, const struct trace_options *options, uint32_t n_cpus,

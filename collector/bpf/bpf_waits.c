@@ -51,6 +51,7 @@ static int bpf_waits_load(struct waits_bpf *skeleton, const struct waits_options
 		error = bpf_map__set_max_entries(skeleton->maps.cpprof_samples, n_cpus);
 	if (!error)
 		error = waits_bpf__load(skeleton);
+	error = bpf_load_shared(error, skeleton->bss);
 	if (!error && deep >= 0)
 		error = bpf_waits_put(skeleton->maps.cpprof_next, &zero, &deep);
 	return error;

@@ -211,23 +211,6 @@ char *target_comm(pid_t pid, pid_t tid)
 	return comm;
 }
 
-char *target_command_line(pid_t pid)
-{
-	char path[64];
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	char *text = target_read_file(path, &len);
-	if (!text)
-		return alloc_text("");
-	while (len && !text[len - 1])
-		len--;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 127)
-			text[i] = ' ';
-	return text;
-}
-
 /* Lines of "number:controllers:path". */
 bool target_cgroups_have(const char *cgroups, const char *path)
 {

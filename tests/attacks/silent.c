@@ -4,6 +4,8 @@
  *
  *     silent page FOLDER USER    spins in code whose next page is never delivered
  *     silent exec FOLDER USER    never gets past its exec: closing a file is never answered
+ *     silent lock FOLDER USER    spins, while its mappings are locked: one thread changes them, after another
+ *                                process that reads a page of them
  *
  * Started by root, it does what fusermount does: mounts a file system at FOLDER, in a mount namespace of its
  * own, for USER, who serves it. Prints its pid and that of the server when it is ready; when the server is
@@ -15,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,6 +32,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#define PAUSE_US 200000
 #define SECONDS 60 /* then it is over, whatever happens */
 #define PAGE 4096
 #define SIZE (2 * PAGE)
@@ -189,13 +193,48 @@ static void hide(const char *path, unsigned user)
 	check(mount(path, "/dev/zero", NULL, MS_BIND, NULL) == 0, "a bind mount");
 }
 
+/* Reading a page of another process's memory locks that process's mappings until the page is there. */
+static void read_for_ever(pid_t from, const uint8_t *page)
+{
+	char path[64];
+	uint8_t byte;
+
+	alarm(SECONDS);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)from);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	usleep(2 * PAUSE_US);
+	_exit(fd >= 0 && pread(fd, &byte, 1, (off_t)(uintptr_t)page) == 1 ? 0 : 1);
+}
+
+static void *change_mappings(void *unused)
+{
+	usleep(3 * PAUSE_US);
+	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return unused;
+}
+
+/* Whoever wants to read the mappings waits behind the one who wants to change them. */
+static void lock_mappings(const uint8_t *page)
+{
+	pid_t us = getpid();
+	pthread_t thread;
+
+	check(prctl(PR_SET_DUMPABLE, 1) == 0, "prctl");
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* fails without Yama, where it is not needed */
+	if (fork() == 0)
+		read_for_ever(us, page);
+	check(pthread_create(&thread, NULL, change_mappings, NULL) == 0, "pthread_create");
+	for (int i = 0; i < 4; i++) /* the first time, pages that the fork has shared are written */
+		usleep(PAUSE_US);
+}
+
 int main(int argc, char **argv)
 {
 	char path[4096];
 	unsigned user = argc > 3 ? (unsigned)atoi(argv[3]) : 0;
 
-	check(user != 0, "usage: silent page|exec FOLDER USER");
-	bool is_page = strcmp(argv[1], "page") == 0;
+	check(user != 0, "usage: silent page|exec|lock FOLDER USER");
+	bool is_page = strcmp(argv[1], "page") == 0, is_exec = strcmp(argv[1], "exec") == 0;
 	alarm(SECONDS);
 	pid_t server = mount_served(argv[2], user);
 	snprintf(path, sizeof(path), "%s/file", argv[2]);
@@ -203,12 +242,17 @@ int main(int argc, char **argv)
 		hide(path, user);
 	int fd = open(is_page ? "/dev/zero" : path, O_RDONLY | O_CLOEXEC);
 	check(fd >= 0, "open");
-	printf("%d %d\n", (int)getpid(), (int)server);
-	fflush(stdout);
-	if (!is_page)
-		return execl("/bin/true", "true", (char *)NULL);
-	uint8_t *code = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	uint8_t *code = is_exec ? NULL : mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	check(code != MAP_FAILED, "mmap");
+	if (code)
+		check(*(volatile uint8_t *)code == 0, "the first page");
+	char text[64];
+	int len = snprintf(text, sizeof(text), "%d %d\n", (int)getpid(), (int)server);
+	if (!is_page && !is_exec)
+		lock_mappings(code + PAGE);
+	check(write(STDOUT_FILENO, text, (size_t)len) == len, "write");
+	if (is_exec)
+		return execl("/bin/true", "true", (char *)NULL);
 #if defined(__x86_64__)
 	code += PAGE - 2;
 #else

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A user's file system stops answering. Who reads a page of it from the memory of a process, or opens the mappings of a process that
-# waits for it in its exec, never returns, and no signal ends that. cpprof does not wait: it profiles everything else.
+# A user's file system stops answering. Who reads a page of it from the memory of a process, opens the mappings of a process that
+# waits for it in its exec, or reads anything of one whose mappings are locked meanwhile, even its command line, never returns, and
+# no signal ends that. cpprof does not wait: it profiles everything else.
 . "$(dirname "$0")/../e2e/lib.sh"
 [ "$(id -u)" = 0 ] || skip "needs root, to profile another user"
 need_perf
@@ -42,6 +43,13 @@ sleep 0.5
 run 1 timeout -s INT -k 5 30 "$CPPROF" attach --no-cache -d 1 -o exec.data -p "$silent"
 says "a file system that it"
 run 0 timeout -s INT -k 5 30 "$CPPROF" record -a --no-cache --no-resolve -F 499 -o all.data -- "$SPIN" 1
+"$CPPROF" check all.data >/dev/null || fail "the profile of the machine is not valid"
+finish
+
+begin lock
+run 1 timeout -s INT -k 5 30 "$CPPROF" attach --no-cache -d 1 -o lock.data -p "$silent"
+says "a file system that it"
+run 0 timeout -s INT -k 5 30 "$CPPROF" record -a --command-lines --no-cache --no-resolve -F 499 -o all.data -- "$SPIN" 1
 "$CPPROF" check all.data >/dev/null || fail "the profile of the machine is not valid"
 finish
 exit 0

@@ -191,6 +191,18 @@ void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uin
 		tasks->profile->processes.at[row->process].comm = row->comm;
 }
 
+/* What was sampled before may be from files of the user of that time, who can execute a program that makes
+ * the process root's, such as sudo. */
+static void row_user(struct profile_process *row, uint32_t user, uint32_t group)
+{
+	bool is_another = row->user > 1 && row->user != user;
+
+	if (is_another && user <= 1)
+		return;
+	row->user = is_another ? USER_NOBODY + 1 : user;
+	row->group = is_another ? USER_NOBODY : group;
+}
+
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group)
 {
 	uint32_t process = tasks_process(tasks, pid);
@@ -200,10 +212,8 @@ void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group)
 		task->user = user;
 		task->group = group;
 	}
-	if (process == MAP_NONE)
-		return;
-	tasks->profile->processes.at[process].user = user;
-	tasks->profile->processes.at[process].group = group;
+	if (process != MAP_NONE)
+		row_user(&tasks->profile->processes.at[process], user, group);
 }
 
 void tasks_user_is_unknown(struct tasks *tasks, pid_t pid)

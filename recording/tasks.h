@@ -51,7 +51,8 @@ uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid);
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
 		uint64_t time_ns);
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
-/* The user of a process: 1 + uid, and gid. */
+/* The user of a process: 1 + uid, and gid. The row of one that had several shows one who can read no more
+ * than each of them. */
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);
 /* It can no longer be asked. The child of a user's process is that user's; that of root's may be anybody's,
  * and counts as USER_NOBODY's: reports made by root must not trust it. */

@@ -241,3 +241,29 @@ TEST(a_process_that_was_never_sampled_has_no_row)
 	profile_free(profile);
 	profile_free(next);
 }
+
+TEST(a_process_that_becomes_roots_does_not_make_its_earlier_samples_roots)
+{
+	struct profile *profile = profile_new();
+	struct tasks tasks = { .profile = profile, .is_lazy = true };
+
+	tasks_fork(&tasks, 7, 7, 1, 1, 5);
+	tasks_user(&tasks, 7, 1, 0);
+	tasks_thread(&tasks, 7, 7, 6);
+	tasks_user(&tasks, 7, 1001, 100); /* root gives up its rights */
+	CHECK_EQ(profile->processes.at[0].user, 1001);
+	tasks_user(&tasks, 7, 1, 0); /* sudo */
+	CHECK_EQ(profile->processes.at[0].user, 1001);
+	CHECK_EQ(profile->processes.at[0].group, 100);
+
+	struct profile *next = profile_new();
+	tasks_restart(&tasks, next, 0);
+	tasks_thread(&tasks, 7, 7, 8);
+	CHECK_EQ(next->processes.at[0].user, 1); /* all of these samples are root's */
+	tasks_user(&tasks, 7, 1001, 100);
+	tasks_user(&tasks, 7, 1002, 100);
+	CHECK_EQ(next->processes.at[0].user, USER_NOBODY + 1);
+	tasks_done(&tasks);
+	profile_free(profile);
+	profile_free(next);
+}

@@ -185,6 +185,19 @@ static int fresh_file_rename(struct fresh_file *file)
 	return 0;
 }
 
+/* The open file itself. Opening it again would truncate what somebody appends to, and cannot be done with a
+ * socket. */
+static int fresh_file_open_descriptor(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	long number = strcmp(name, "stdout") == 0   ? STDOUT_FILENO
+		      : strcmp(name, "stderr") == 0 ? STDERR_FILENO
+						    : strtol(name, NULL, 10);
+	int fd = number > INT_MAX ? -1 : fcntl((int)number, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -EBADF : fd;
+}
+
 /*
  * A pipe, a device or a descriptor, which may be a file: -ENOENT if it is none of these. Nobody else can put
  * something else there once it was looked at: it is ours, or the folder is not one that everybody writes to.
@@ -196,6 +209,8 @@ static int fresh_file_open_special(const char *path, int flags)
 
 	if (fresh_file_find(path, &mode, &at))
 		return -ENOENT; /* somebody else's, made since the path was followed: it is replaced */
+	if (fresh_file_is_descriptor(at) && flags == O_WRONLY)
+		return fresh_file_open_descriptor(at);
 	if (!fresh_file_is_descriptor(at) && (!mode || S_ISREG(mode)))
 		return -ENOENT;
 	int fd = open(at, flags | O_TRUNC | O_CLOEXEC | (mode ? O_NOFOLLOW : 0));

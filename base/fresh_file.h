@@ -43,7 +43,8 @@ bool fresh_file_is_descriptor(const char *path);
  * flags are for pipes and devices. A descriptor or -errno. */
 int fresh_file_overwrite(const char *path, int flags, struct diag *diag);
 
-/* Pipes and devices are opened directly; beside is then NULL. 0 or -errno. */
+/* Pipes, devices and descriptors are written directly; beside is then NULL. What a descriptor's file contains
+ * already stays there. 0 or -errno. */
 int fresh_file_open(struct fresh_file *file, const char *path, mode_t mode);
 /* Returns a stream, which owns the descriptor from then on. */
 FILE *fresh_file_stream(struct fresh_file *file);

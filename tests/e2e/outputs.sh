@@ -36,6 +36,12 @@ for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
 done
 "$CPPROF" record -q -o piped.data -- "$SPIN" 0.2
 "$CPPROF" export piped.data -f json -o /proc/self/fd/1 | grep -q cpprof-profile || fail "nothing in a pipe as /proc/self/fd/1"
+for name in /dev/stdout /dev/fd/1; do
+	echo before >log.json
+	"$CPPROF" export piped.data -f json -o $name >>log.json
+	[ "$(head -n 1 log.json)" = before ] || fail "what a file contained, to which $name appends, is gone"
+	grep -q cpprof-profile log.json || fail "nothing was appended to $name"
+done
 record -o /dev/null
 
 # Nobody reads: the profile is kept, and a signal ends cpprof, which says where it is.

@@ -214,7 +214,7 @@ void recording_epoch_tidy(struct recording *r, uint64_t now)
 	if (!r->options.epoch_ns || now - r->memory_ns < MEMORY_LOOK_NS || !workers_are_idle(r->workers))
 		return;
 	r->memory_ns = now;
-	if (now > r->epoch_start_ns + r->options.epoch_ns / 2)
+	if (child_is_busy(&r->namer) && now > r->epoch_start_ns + r->options.epoch_ns / 2)
 		child_raise(&r->namer);
 	resident = epoch_memory(r, &own);
 	r->rest_bytes = resident < r->rest_bytes ? resident : r->rest_bytes;

@@ -193,8 +193,10 @@ void recording_epoch_tick(struct recording *r, uint64_t time_ns)
 			recording_live_set_clock(r); /* from the next one on */
 		}
 		struct profile *profile = workers_next(r->workers, r->epoch_end_ns);
-		if (!r->options.file)
+		if (!r->options.file) {
 			recording_account(r, profile, r->epoch_end_ns);
+			recording_live_note_silent(r, profile);
+		}
 		epoch_hand_over(r, profile, r->epoch_end_ns, false);
 		uint64_t gap =
 			time_ns - r->epoch_end_ns; /* without events for long: one empty epoch is enough */

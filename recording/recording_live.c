@@ -389,7 +389,7 @@ static void recording_scale_events(struct recording *r, struct profile *profile)
 	}
 }
 
-static void recording_note_silent(const struct recording *r, struct profile *profile)
+void recording_live_note_silent(const struct recording *r, struct profile *profile)
 {
 	size_t n = perf_source_stats(r->source).n_silent;
 
@@ -406,7 +406,7 @@ static void recording_note_silent(const struct recording *r, struct profile *pro
 void recording_live_finish(struct recording *r, struct profile *profile)
 {
 	recording_scale_events(r, profile);
-	recording_note_silent(r, profile);
+	recording_live_note_silent(r, profile);
 	if (r->options.target.is_traced)
 		recording_conclude_trace(r, profile);
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */

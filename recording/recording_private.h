@@ -85,6 +85,8 @@ void recording_init_trace(struct recording *r);
 /* For allocations: which were not freed. Before the profile is finished. */
 void recording_live_hold(struct recording *r);
 void recording_live_finish(struct recording *r, struct profile *profile);
+/* Tells the profile that processes could not be read, see collector/process/envoy.h. */
+void recording_live_note_silent(const struct recording *r, struct profile *profile);
 /* Tells the profile what the first event has counted. end_ns: its epoch ended then, and the next one begins;
  * 0 = it has all until now. */
 void recording_account(struct recording *r, struct profile *profile, uint64_t end_ns);

@@ -36,6 +36,10 @@ says "wrote page.data"
 grep -q "did not let itself be read in time" report.log || fail "the report does not say that it could not be read"
 facts page.data
 [ "$(number samples)" -gt 10 ] || fail "only $(number samples) samples"
+run 0 timeout -s INT -k 5 60 "$CPPROF" daemon -q --database db --epoch 2s -d 7 -F 99
+epoch=$(ls db/epochs/*[0-9].epoch | sed -n 2p) # neither the first nor the last
+"$CPPROF" report "$epoch" >report.log || fail "no report of $epoch"
+grep -q "did not let itself be read in time" report.log || fail "an epoch of the daemon does not say that it could not be read"
 finish
 
 begin exec

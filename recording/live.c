@@ -50,6 +50,7 @@ static void live_keep_difference(const struct live *live, struct profile *profil
 	q->samples -= live->quality.samples;
 	q->lost -= live->quality.lost;
 	q->throttled -= live->quality.throttled;
+	q->counted = q->idle = q->others = 0; /* of the whole run, when it has ended */
 	for (size_t i = 0; i < STACK_END_N; i++)
 		q->by_end[i] -= live->quality.by_end[i];
 	for (size_t i = 0; i < WITNESS_N; i++)

@@ -48,4 +48,5 @@ kill -9 "$target"
 "$CPPROF" record -q --workers 2 --stream 0.2 -o s.data -- "$SPIN" 1 threads=2 >stream.ndjson 2>run.log || fail "--stream failed"
 facts s.data
 [ "$(grep -c '"end"' stream.ndjson)" -ge 1 ] || fail "the stream has no end record"
+! grep -q "timer was late\|before their first sample" stream.ndjson || fail "the samples of an interval are compared with what was counted in the whole run"
 exit 0

@@ -40,6 +40,7 @@ static int diff_cmd_join(const struct diff_request *request, struct run_set *set
 			unit[k] = run;
 		durations[run] = profile->run.duration_ns;
 		joint_add(joint, &(struct joint_part){ profile, metric, unit, run < request->n_a });
+		run_set_note_tree(set, request->files.at[run], profile);
 	}
 	joint_finish(joint);
 	return GO_ON;

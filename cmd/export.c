@@ -48,6 +48,9 @@ int export_to(const struct exporter *exporter, struct profile *profile, const st
 
 	if (error == 0 && folded.len && choice->options.detail != DETAIL_SUMMARY)
 		fprintf(stderr, "cpprof: %s\n", folded.at);
+	if (error == 0 && profile->quality.shortened_frames)
+		fprintf(stderr, "cpprof: %llu frames are without all of their inlined calls and loops\n",
+			(unsigned long long)profile->quality.shortened_frames);
 	return error;
 }
 

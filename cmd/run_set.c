@@ -71,6 +71,15 @@ static void run_set_note_state(struct run_set *set, const char *path, const stru
 			alloc_printf("Note: %s is a checkpoint: the end of its recording is missing.", path));
 }
 
+void run_set_note_tree(struct run_set *set, const char *path, const struct profile *profile)
+{
+	if (profile->quality.shortened_frames)
+		vec_push(&set->notes,
+			 alloc_printf("Note: %llu frames of %s are without all of their inlined calls and "
+				      "loops, because those are nested too deeply in too many call paths.",
+				      (unsigned long long)profile->quality.shortened_frames, path));
+}
+
 static bool run_set_excludes_kernel(const struct profile *profile)
 {
 	return profile->events.n > 0 && profile->events.at[0].excludes_kernel;

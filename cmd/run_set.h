@@ -34,3 +34,5 @@ void run_set_done(struct run_set *set);
  * the exit code; the error has been printed.
  */
 int run_set_read(struct run_set *set, const char *path, struct profile **ret, uint32_t *ret_metric);
+/* After joint_add: what had to be left out of a profile's tree. */
+void run_set_note_tree(struct run_set *set, const char *path, const struct profile *profile);

@@ -125,6 +125,7 @@ static int stats_cmd_join(const struct stats_request *request, struct run_set *s
 		}
 		joint->n_units = UNITS_MAX; /* samples are not needed: their numbers are beyond all units */
 		joint_add(joint, &(struct joint_part){ profile, metric, unit, false });
+		run_set_note_tree(set, request->files[i], profile);
 	}
 	joint->n_units = (uint32_t)names->n;
 	joint_finish(joint);

@@ -151,6 +151,20 @@ static image_id *profile_shown_images(const struct profile *profile)
 	return shown_as;
 }
 
+static void profile_note_shortened(struct profile *profile, uint64_t n_frames)
+{
+	CLEANUP(freep)
+	char *note =
+		alloc_printf("inlined calls and loops are nested too deeply in too many call paths: %llu "
+			     "frames are shown only with their function, the innermost inlined call and "
+			     "the innermost loop in it; costs of those in between are too low",
+			     (unsigned long long)n_frames);
+
+	if (n_frames)
+		vec_push(&profile->notes, intern_add(&profile->strings, note));
+	profile->quality.shortened_frames = n_frames;
+}
+
 void profile_take_tree(struct profile *profile, const struct fuse_options *options, struct scope_tree *ret)
 {
 	/* Metric 0 always exists, even if a file has none. */
@@ -171,6 +185,7 @@ void profile_take_tree(struct profile *profile, const struct fuse_options *optio
 	input.notes = &notes;
 	input.shown_as = shown_as;
 	fuse_consume(&input, options, &profile->cct, ret);
+	profile_note_shortened(profile, ret->n_shortened);
 	join_notes_done(&notes);
 }
 

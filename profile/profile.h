@@ -107,6 +107,8 @@ struct profile_quality {
 	uint64_t thinned_below;   /* call paths with fewer samples, per thread, were thinned out to limit the
 				     size: unwinder/cct_thin.h; 0 = none were */
 	uint64_t thinned_samples; /* at most so many are represented by those of another path */
+	uint64_t
+		shortened_frames; /* not in files: profile_take_tree left out some of their scopes (fuse.h) */
 };
 
 /*

@@ -291,6 +291,9 @@ void quality_line(const struct profile *profile, struct text *ret)
 	if (quality->thinned_samples)
 		text_printf(ret, ", %s of the samples are represented by similar call paths to save space",
 			    number_percent(number_share(quality->thinned_samples, quality->samples), number));
+	if (quality->shortened_frames)
+		text_printf(ret, ", %s frames without all of their inlined calls and loops",
+			    number_count(quality->shortened_frames, number));
 	if (profile->run.is_resolved && quality->samples > 0)
 		text_printf(ret, ", %s unsymbolised",
 			    number_percent(number_share(quality->unsymbolized, quality->samples), number));
@@ -331,6 +334,8 @@ void quality_each(const struct profile *profile, void (*put)(void *context, cons
 	put(context, "unsymbolized", (double)quality->unsymbolized);
 	put(context, "without_lines", (double)quality->without_lines);
 	put(context, "damaged_units", (double)quality->damaged_units);
+	if (quality->shortened_frames)
+		put(context, "shortened_frames", (double)quality->shortened_frames);
 	put(context, "rate_hz", quality_rate(profile));
 	put(context, "own_cpu_ns", (double)quality->own_cpu_ns);
 	put(context, "own_peak_kb", (double)quality->own_peak_kb);

@@ -64,6 +64,11 @@ static void merge_calls(struct fuse *fuse, struct scope_row *known, uint32_t oth
 	known->call = scope_maker_call(&fuse->maker, call);
 }
 
+static void fuse_pay(struct fuse *fuse, uint64_t steps)
+{
+	fuse->steps_left -= steps < fuse->steps_left ? steps : fuse->steps_left;
+}
+
 uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
 {
 	size_t slot = slots_find(&fuse->slots, scope_hash(fuse, &row), scope_same, fuse, &row);
@@ -71,8 +76,10 @@ uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row)
 
 	if (known != SLOT_FREE) {
 		merge_calls(fuse, &fuse->tree->scopes.at[known], row.call);
+		fuse_pay(fuse, 1);
 		return known;
 	}
+	fuse_pay(fuse, FUSE_STEP_NEW);
 
 	uint32_t index = (uint32_t)fuse->tree->scopes.n;
 	vec_push(&fuse->tree->scopes, row);
@@ -208,19 +215,45 @@ static uint32_t add_static(struct fuse *fuse, uint32_t parent, const struct stat
 	return fuse_add_scope(fuse, parent, &frame, call_at(fuse, from->call_file, from->call_line));
 }
 
-/* The scopes around a static scope, outermost first, below the function's own. */
+/* The scopes around a static scope, outermost first, below the function's own. A short frame has two of them.
+ */
 static uint32_t add_static_chain(struct fuse *fuse, uint32_t function, const struct structure *structure,
 				 uint32_t innermost)
 {
-	uint32_t chain[STRUCTURE_MAX_DEPTH];
-	size_t n = 0;
+	const struct static_scope *chain[STRUCTURE_MAX_DEPTH], *scope;
+	size_t n = 0, depth = 0, inlined = 0;
+	bool is_short = fuse_is_short(fuse);
 
-	for (uint32_t at = innermost; at != 0 && n < STRUCTURE_MAX_DEPTH;
-	     at = structure->scopes.at[at].parent)
-		chain[n++] = at;
-	while (n-- > 0)
-		if (is_shown(fuse, &structure->scopes.at[chain[n]]))
-			function = add_static(fuse, function, &structure->scopes.at[chain[n]]);
+	for (uint32_t at = innermost; at != 0 && depth < STRUCTURE_MAX_DEPTH; at = scope->parent, depth++) {
+		scope = &structure->scopes.at[at];
+		if (is_shown(fuse, scope))
+			chain[n++] = scope;
+	}
+	while (inlined < n && chain[inlined]->kind != SCOPE_INLINE)
+		inlined++;
+	while (n-- > 0) {
+		if (!is_short || n == 0 || n == inlined)
+			function = add_static(fuse, function, chain[n]);
+		else
+			fuse->places.is_shortened = true;
+	}
+	return function;
+}
+
+/* The same from the inlined calls at an address, innermost first, the function itself last. */
+static uint32_t add_inline_chain(struct fuse *fuse, uint32_t function, const struct location *chain, size_t n)
+{
+	bool is_short = fuse_is_short(fuse);
+	size_t innermost = 0;
+
+	while (innermost + 1 < n && !is_written(fuse, chain[innermost].function))
+		innermost++;
+	for (size_t i = n - 1; i-- > innermost;) {
+		if (is_short && i > innermost)
+			fuse->places.is_shortened = true;
+		else if (is_written(fuse, chain[i].function))
+			function = add_inline(fuse, function, &chain[i + 1], &chain[i]);
+	}
 	return function;
 }
 
@@ -247,9 +280,8 @@ static struct landing expand_frame(struct fuse *fuse, const struct cct_node *nod
 		n = 1;
 	if (structure)
 		scope = add_static_chain(fuse, scope, structure, structure_find(structure, vaddr));
-	for (size_t i = n - 1; !structure && i-- > 0;)
-		if (is_written(fuse, chain[i].function))
-			scope = add_inline(fuse, scope, &chain[i + 1], &chain[i]);
+	else
+		scope = add_inline_chain(fuse, scope, chain, n);
 	struct scope_call call = { node->vaddr, place->file, place->line };
 	return (struct landing){ scope, scope_maker_call(&fuse->maker, call) };
 }
@@ -273,17 +305,19 @@ static void make_tree(struct fuse *fuse)
 	if (fuse->options->activations)
 		fuse->tree->activations = fuse->tree->n_metrics++;
 	fuse->tree->has_addresses = fuse->options->lines && fuse->options->addresses;
-	if (fuse->options->rounds)
-		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	scope_maker_init(&fuse->maker, fuse->tree);
 	fuse->landings = alloc_zero(cct->nodes.n, sizeof(*fuse->landings));
 	slots_init(&fuse->slots);
+	fuse->steps_left = FUSE_STEPS_FREE + (uint64_t)FUSE_STEPS_PER_NODE * cct->nodes.n;
 	fuse_places_init(&fuse->places);
 	add_roots(fuse);
 	for (size_t i = CCT_INCOMPLETE + 1; i < cct->nodes.n; i++)
 		fuse->landings[i] = fuse_places_land(fuse, &cct->nodes.at[i], expand_frame);
 	fuse_places_done(&fuse->places);
 	slots_done(&fuse->slots);
+	if (fuse->options->rounds &&
+	    fuse->tree->scopes.n <= FUSE_ROUNDS_FREE + FUSE_ROUNDS_PER_NODE * cct->nodes.n)
+		fuse->tree->n_metrics += fuse->tree->n_rounds = CCT_ROUNDS;
 	if (fuse->options->lines)
 		fuse_add_lines(fuse);
 	scope_maker_done(&fuse->maker);

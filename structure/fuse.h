@@ -6,6 +6,12 @@
  * loops and inlined calls), and nodes that agree in all of these are merged. Every value moves with its node,
  * exactly once, so the sums of the tree equal those of the CCT.
  *
+ * A frame has as many scopes as calls are inlined into each other at its address, and every context repeats
+ * them: a small file can ask for any number. So steps from scope to scope are limited to a multiple of the
+ * nodes (FUSE_STEPS_*), which only made-up profiles reach. Frames after that have only their function, the
+ * innermost inlined call and the innermost loop in it: costs of functions, and which code was running, stay
+ * right; inlined calls and loops in between lack what is below them.
+ *
  * Pure: depends on the tree and the maps, not on the profile.
  */
 #pragma once
@@ -23,11 +29,25 @@ enum fuse_calls {
 	FUSE_CALLS_BY_ADDRESS, /* every call instruction */
 };
 
+/*
+ * A step costs 1 if the scope exists already, FUSE_STEP_NEW if not. Frames of C++ and Rust have 3 to 15
+ * scopes, most of them in common with the frame's siblings: 30 new scopes or 120 known ones for each and
+ * every frame are far from that.
+ */
+#define FUSE_STEPS_FREE (1u << 20)
+#define FUSE_STEPS_PER_NODE 120u
+#define FUSE_STEP_NEW 4u
+
+#define FUSE_ROUNDS_FREE 100000u /* scopes */
+#define FUSE_ROUNDS_PER_NODE 8u
+
 struct fuse_options {
 	enum fuse_calls calls;
 	bool no_inlines, no_loops;
-	bool lines;       /* the cost of a scope itself is split into SCOPE_LINEs below it */
-	bool rounds;      /* adds CCT_ROUNDS metrics after the others: samples by round */
+	bool lines; /* the cost of a scope itself is split into SCOPE_LINEs below it */
+	/* Adds CCT_ROUNDS metrics after the others, samples by round, unless there are so many scopes that
+	 * they would take too much memory. */
+	bool rounds;
 	bool activations; /* adds one metric before those: new calls of functions */
 	bool durations;   /* adds the durations of calls */
 	bool addresses;   /* with `lines`: one scope per address, also if its line is not known */

@@ -6,6 +6,7 @@
 #include "structure/fuse_private.h"
 
 #define PLACES_MAX 65536 /* more than most programs have; then it forgets all and starts again */
+#define STEPS_MAX (1u << 20)
 
 void fuse_places_init(struct fuse_places *places)
 {
@@ -58,11 +59,30 @@ static struct landing place_land(struct fuse *fuse, const struct fuse_place *pla
 {
 	const struct fuse_step *steps = fuse->places.steps.at + place->first;
 	struct landing landing = { caller->scope, place->call };
+	bool is_short = fuse_is_short(fuse), is_shortened = place->is_shortened;
 
-	for (uint32_t i = 0; i < place->n; i++)
-		landing.scope = fuse_add_row(fuse, (struct scope_row){ landing.scope, steps[i].frame,
+	for (uint32_t i = 0; i < place->n; i++) {
+		if (is_short && i && i != place->inlined && i + 1 != place->n)
+			is_shortened = true;
+		else
+			landing.scope =
+				fuse_add_row(fuse, (struct scope_row){ landing.scope, steps[i].frame,
 								       i ? steps[i].call : caller->call });
+	}
+	fuse->tree->n_shortened += is_shortened;
 	return landing;
+}
+
+/* The step to the innermost inlined call, after that to the function; 0 = there is none. */
+static uint32_t place_inlined(const struct fuse *fuse, uint32_t first)
+{
+	const struct fuse_places *places = &fuse->places;
+	uint32_t at = (uint32_t)places->steps.n - first;
+
+	while (at-- > 1)
+		if (fuse->tree->frames.at[places->steps.at[first + at].frame].kind == SCOPE_INLINE)
+			return at;
+	return 0;
 }
 
 struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
@@ -70,7 +90,7 @@ struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
 {
 	struct fuse_places *places = &fuse->places;
 
-	if (places->all.n == PLACES_MAX)
+	if (places->all.n == PLACES_MAX || places->steps.n > STEPS_MAX)
 		fuse_places_forget(places);
 	size_t slot = slots_find(&places->slots, place_hash(node->vaddr, node->image, node->flags),
 				 place_same, places, node);
@@ -80,8 +100,9 @@ struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
 				  &fuse->landings[node->parent]);
 
 	uint32_t first = (uint32_t)places->steps.n, index = (uint32_t)places->all.n;
-	places->is_varying = false;
+	places->is_varying = places->is_shortened = false;
 	struct landing landing = expand(fuse, node);
+	fuse->tree->n_shortened += places->is_shortened;
 	if (places->is_varying) {
 		places->steps.n = first;
 		return landing;
@@ -91,6 +112,8 @@ struct landing fuse_places_land(struct fuse *fuse, const struct cct_node *node,
 						     .flags = node->flags,
 						     .first = first,
 						     .n = (uint32_t)places->steps.n - first,
+						     .inlined = place_inlined(fuse, first),
+						     .is_shortened = places->is_shortened,
 						     .call = landing.call }));
 	slots_put(&places->slots, slot, index, place_hash_at, places);
 	return landing;

@@ -21,6 +21,8 @@ struct fuse_place {
 	image_id image;
 	uint32_t flags;
 	uint32_t first, n; /* steps */
+	uint32_t inlined;  /* the innermost one to an inlined call; 0 = there is none */
+	bool is_shortened; /* they are not all of its scopes */
 	uint32_t call;     /* of the landing */
 };
 
@@ -33,7 +35,8 @@ struct fuse_places {
 	struct slots slots;
 	VEC(struct fuse_place) all;
 	VEC(struct fuse_step) steps;
-	bool is_varying; /* the scopes of the current node also depend on its caller */
+	bool is_varying;   /* the scopes of the current node also depend on its caller */
+	bool is_shortened; /* ... are not all there are */
 };
 
 struct fuse {
@@ -44,7 +47,13 @@ struct fuse {
 	struct slots slots;       /* of scopes, until there are lines */
 	struct landing *landings; /* by node */
 	struct fuse_places places;
+	uint64_t steps_left; /* 0: frames are shortened from now on (fuse.h) */
 };
+
+static inline bool fuse_is_short(const struct fuse *fuse)
+{
+	return fuse->steps_left == 0;
+}
 
 /* fuse.c: the scope with these properties, created if necessary. */
 uint32_t fuse_add_row(struct fuse *fuse, struct scope_row row);

@@ -81,6 +81,7 @@ struct scope_tree {
 	uint32_t activations; /* the metric that counts calls of functions; 0 = none does */
 	uint32_t n_rounds;    /* the number of metrics, at the end, that count samples by round */
 	bool has_addresses;   /* each SCOPE_LINE is one address */
+	uint64_t n_shortened; /* frames of which scopes were left out (fuse.h) */
 };
 
 /* One scope with all its properties. */

@@ -5,18 +5,19 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "binary/isa/isa.h"
 #include "report/annotate/insn_loops.h"
 #include "report/annotate/insn_text.h"
 #include "report/annotate/source_loops.h"
+#include "report/annotate/source_range.h"
 #include "report/names.h"
 #include "report/number.h"
 #include "report/shorten.h"
 #include "report/spread.h"
 
-#define CONTEXT 3 /* lines shown around a line with costs */
-#define MAX_LOOP_MARKS 6
 #define MAX_METRIC_COLUMNS 16
 
 struct writer_state {
@@ -26,6 +27,9 @@ struct writer_state {
 	struct text *to;
 	source_loops loops;
 	struct names *names;
+	struct function_parts parts;
+	struct map found; /* the first of a function's parts -> index in code_loops */
+	VEC(struct insn_loops *) code_loops;
 };
 
 /* A function's name, shortened for display. */
@@ -129,23 +133,13 @@ static int put_heading(const struct writer_state *w)
 }
 
 /* Loops that contain the line: a corner at their first and last line, a bar between. */
-static void put_loop_marks(const struct writer_state *w, struct line *to, uint32_t line)
+static void put_loop_marks(const struct writer_state *w, struct line *to, const struct loop_marks *marks)
 {
 	static const char *const plain[] = { "/", "|", "\\" }, *const drawn[] = { "┌", "│", "└" };
-	const char *const *marks = w->o->style.utf8 ? drawn : plain;
-	unsigned n = 0;
 
-	for (size_t i = 0; i < w->loops.n && n < MAX_LOOP_MARKS; i++) {
-		const struct loop_lines *loop = &w->loops.at[i];
-		if (line < loop->first || line > loop->last)
-			continue;
-		line_printf(to, TINT_DIM, "%s",
-			    line == loop->first  ? marks[0]
-			    : line == loop->last ? marks[2]
-						 : marks[1]);
-		n++;
-	}
-	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (n < 3 ? n : 3)), "");
+	for (unsigned i = 0; i < marks->n; i++)
+		line_printf(to, TINT_DIM, "%s", (w->o->style.utf8 ? drawn : plain)[marks->marks[i]]);
+	line_printf(to, TINT_PLAIN, "%*s ", (int)(3 - (marks->n < 3 ? marks->n : 3)), "");
 }
 
 /* Source is foreign text; tabs are eight columns wide. */
@@ -168,24 +162,13 @@ static void annotate_text_put_code(struct line *to, const char *source)
 
 static const struct annotated_line *find_line(const struct annotation *a, uint32_t line)
 {
-	for (size_t i = 0; i < a->lines.n; i++)
-		if (a->lines.at[i].line == line)
-			return &a->lines.at[i];
-	return NULL;
+	size_t at = search_first(i, a->lines.n, a->lines.at[i].line >= line);
+
+	return at < a->lines.n && a->lines.at[at].line == line ? &a->lines.at[at] : NULL;
 }
 
-static bool is_near_cost(const struct writer_state *w, uint32_t line)
-{
-	for (size_t i = 0; i < w->a->lines.n; i++) {
-		const struct annotated_line *l = &w->a->lines.at[i];
-		bool costs = l->self[main_metric(w)] || l->calls[main_metric(w)];
-		if (costs && line + CONTEXT >= l->line && line <= l->line + CONTEXT)
-			return true;
-	}
-	return false;
-}
-
-static void put_line(struct writer_state *w, uint32_t number, const char *source)
+static void put_line(struct writer_state *w, uint32_t number, const struct loop_marks *marks,
+		     const char *source)
 {
 	const struct annotated_line *line = find_line(w->a, number);
 	struct line to = line_start(w->to, &w->o->style);
@@ -193,7 +176,7 @@ static void put_line(struct writer_state *w, uint32_t number, const char *source
 
 	put_costs(w, &to, line ? line->self : NULL, line ? line->calls : NULL);
 	line_printf(&to, TINT_DIM, "%5u ", number);
-	put_loop_marks(w, &to, number);
+	put_loop_marks(w, &to, marks);
 	annotate_text_put_code(&to, source);
 	if (line && line->inlined_name && line->inlined[main_metric(w)]) {
 		double percent = number_share(line->inlined[main_metric(w)], w->a->all[main_metric(w)]);
@@ -204,13 +187,41 @@ static void put_line(struct writer_state *w, uint32_t number, const char *source
 	line_end(&to);
 }
 
+static void put_source_heading(struct writer_state *w, const char *path, int *ret_columns)
+{
+	*ret_columns = put_heading(w) + 10;
+	text_printf(w->to, " line     ");
+	annotate_text_put_name(w, annotate_text_base_name(path));
+	text_printf(w->to, "\n");
+}
+
+static void put_lines(struct writer_state *w, const struct source_text *source, int columns)
+{
+	struct source_range range;
+
+	source_range_find(w->a, main_metric(w), w->o->all, source->lines.n, &range);
+	CLEANUP(freep) struct loop_marks *marks = alloc_zero(range.shown.n + 1, sizeof(*marks));
+	source_loops_mark(&w->loops, range.shown.at, range.shown.n, marks);
+	uint64_t next = range.first;
+	for (size_t i = 0; i < range.shown.n; i++) {
+		uint32_t line = range.shown.at[i];
+		if (line != next)
+			text_printf(w->to, "%*s...\n", columns, "");
+		put_line(w, line, &marks[i],
+			 line <= source->lines.n && line ? source->lines.at[line - 1] : "");
+		next = (uint64_t)line + 1;
+	}
+	if (next <= range.last)
+		text_printf(w->to, "%*s...\n", columns, "");
+	source_range_done(&range);
+}
+
 static void put_source(struct writer_state *w)
 {
 	const struct function_map *map = w->a->map;
 	const char *path = intern_text(&w->profile->strings, map->decl_file);
 	struct source_text source = { 0 };
-	uint32_t first = map->decl_line, last = map->end_line > first ? map->end_line : first;
-	bool gap = false;
+	int columns;
 
 	if (!map->decl_file) {
 		text_printf(w->to, "its source is not known (no debug information)%s\n",
@@ -225,24 +236,8 @@ static void put_source(struct writer_state *w)
 			text_printf(w->to, ", or user %u may not read it", w->o->sources->user.uid);
 		text_printf(w->to, "; --source-dir or --source-map may help\n");
 	}
-	if (w->a->lines.n && w->a->lines.at[w->a->lines.n - 1].line > last)
-		last = w->a->lines.at[w->a->lines.n - 1].line;
-	if (w->a->lines.n && w->a->lines.at[0].line < first)
-		first = w->a->lines.at[0].line;
-	int columns = put_heading(w);
-	text_printf(w->to, " line     ");
-	annotate_text_put_name(w, annotate_text_base_name(path));
-	text_printf(w->to, "\n");
-	for (uint32_t line = first; line <= last; line++) {
-		if (!w->o->all && line != map->decl_line && !is_near_cost(w, line)) {
-			if (!gap)
-				text_printf(w->to, "%*s...\n", columns + 10, "");
-			gap = true;
-			continue;
-		}
-		gap = false;
-		put_line(w, line, line <= source.lines.n && line ? source.lines.at[line - 1] : "");
-	}
+	put_source_heading(w, path, &columns);
+	put_lines(w, &source, columns);
 	source_text_done(&source);
 }
 
@@ -253,7 +248,7 @@ struct code_state {
 	const struct annotated_insn *insns;
 	const struct isa *isa;
 	struct bytes bytes;
-	struct insn_loops loops;
+	const struct insn_loops *loops;
 };
 
 struct loop_list {
@@ -266,12 +261,14 @@ struct loop_list {
 static struct loop_list loops_around(const struct code_state *c, size_t insn)
 {
 	struct loop_list loops = { .n = 0 };
+	unsigned depth = 0;
 
 	if (insn >= c->code->n)
 		return loops;
-	for (uint32_t at = insn_loops_at(&c->loops, c->code->map->vaddr + c->insns[insn].offset);
-	     at && loops.n < MAX_LOOP_MARKS; at = c->loops.structure->scopes.at[at].parent) {
-		if (c->loops.structure->scopes.at[at].kind != SCOPE_LOOP)
+	for (uint32_t at = insn_loops_at(c->loops, c->code->map->vaddr + c->insns[insn].offset);
+	     at && loops.n < MAX_LOOP_MARKS && depth++ < STRUCTURE_MAX_DEPTH;
+	     at = c->loops->structure->scopes.at[at].parent) {
+		if (c->loops->structure->scopes.at[at].kind != SCOPE_LOOP)
 			continue;
 		memmove(&loops.scopes[1], &loops.scopes[0], loops.n * sizeof(loops.scopes[0]));
 		loops.scopes[0] = at;
@@ -339,6 +336,33 @@ static void put_code_heading(struct writer_state *w, const struct annotated_code
 	line_end(&to);
 }
 
+/* The loops of the function that the code is a part of: they are looked for once, however many parts it has.
+ */
+static const struct insn_loops *code_loops_of(struct writer_state *w, const struct function_map *map)
+{
+	size_t from, to;
+
+	function_parts_find(&w->parts, map->image, map->parent_vaddr, &from, &to);
+	uint32_t known = map_find(&w->found, from);
+	if (known == MAP_NONE) {
+		map_put(&w->found, from, known = (uint32_t)w->code_loops.n);
+		vec_push(&w->code_loops, alloc_zero(1, sizeof(struct insn_loops)));
+		insn_loops_find(&w->parts, map->image, map->parent_vaddr, w->code_loops.at[known]);
+	}
+	return w->code_loops.at[known];
+}
+
+static void code_loops_done(struct writer_state *w)
+{
+	for (size_t i = 0; i < w->code_loops.n; i++) {
+		insn_loops_done(w->code_loops.at[i]);
+		free(w->code_loops.at[i]);
+	}
+	vec_done(&w->code_loops);
+	map_done(&w->found);
+	function_parts_done(&w->parts);
+}
+
 static void put_code_of(struct writer_state *w, const struct annotated_code *code, int columns)
 {
 	const struct function_map *map = code->map;
@@ -346,10 +370,10 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 				.insns = &w->a->insns.at[code->first],
 				.isa = isa_for_machine(
 					(uint16_t)w->profile->images.at[map->image].elf_machine),
-				.bytes = profile_code_at(w->profile, map->image, map->vaddr) };
+				.bytes = profile_code_at(w->profile, map->image, map->vaddr),
+				.loops = code_loops_of(w, map) };
 	uint32_t line = 0, file = 0;
 
-	insn_loops_find(w->profile, map->image, map->parent_vaddr, &c.loops);
 	put_code_heading(w, code, columns);
 	for (size_t i = 0; i < code->n; i++) {
 		const struct annotated_insn *insn = &c.insns[i];
@@ -365,7 +389,6 @@ static void put_code_of(struct writer_state *w, const struct annotated_code *cod
 		}
 		put_insn(w, &c, i);
 	}
-	insn_loops_done(&c.loops);
 }
 
 /* Most samples of a timer are attributed to an instruction after the one that took the time. */
@@ -384,6 +407,7 @@ static void put_insns(struct writer_state *w)
 {
 	size_t left_out = 0;
 
+	function_parts_init(&w->parts, w->profile);
 	text_printf(w->to, "\n");
 	int columns = put_heading(w);
 	text_printf(w->to, " instructions%s\n",
@@ -402,6 +426,7 @@ static void put_insns(struct writer_state *w)
 	if (left_out)
 		text_printf(w->to, "%zu more %s without samples; --all shows them\n", left_out,
 			    left_out == 1 ? "place" : "places");
+	code_loops_done(w);
 }
 
 static void put_head(struct writer_state *w)

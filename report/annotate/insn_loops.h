@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "profile/profile.h"
+#include "report/annotate/function_parts.h"
 
 struct insn_place {
 	uint64_t vaddr, target; /* of a jump or branch */
@@ -24,7 +24,7 @@ struct insn_loops {
 };
 
 /* For a function, including parts that were split off, as far as the profile contains their code. */
-void insn_loops_find(const struct profile *profile, image_id image, uint64_t function,
+void insn_loops_find(const struct function_parts *parts, image_id image, uint64_t function,
 		     struct insn_loops *ret);
 void insn_loops_done(struct insn_loops *loops);
 /* The innermost machine loop at vaddr, a scope of the structure; 0 = none. */

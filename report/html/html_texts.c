@@ -255,10 +255,12 @@ static void write_ways(FILE *to, uint32_t frame, const struct code *code, const 
 /* Of the functions that make up most of the cost, as far as the profile contains their code. */
 static void html_texts_write_code(FILE *to, const struct document *d, const struct export_options *options)
 {
+	struct function_parts parts;
 	struct flat_table table;
 	uint64_t sum = 0;
 	size_t used = 0;
 
+	function_parts_init(&parts, d->profile);
 	flatten_frames(d, &table);
 	flat_table_sort(&table, options->metric);
 	for (size_t i = 0; i < table.rows.n && used < SOURCE_LIMIT &&
@@ -279,12 +281,13 @@ static void html_texts_write_code(FILE *to, const struct document *d, const stru
 		sum += row->self[options->metric];
 		if (!code.isa || !code.bytes.len)
 			continue;
-		insn_loops_find(d->profile, f->image, f->vaddr, &code.loops);
+		insn_loops_find(&parts, f->image, f->vaddr, &code.loops);
 		used += html_texts_write_function(to, row->frame, &code);
 		write_ways(to, row->frame, &code, options->counts);
 		insn_loops_done(&code.loops);
 	}
 	flat_table_done(&table);
+	function_parts_done(&parts);
 }
 
 void html_write_texts(FILE *to, const struct document *document, const struct export_options *options)

@@ -322,13 +322,22 @@ static void give_loop(struct profile *p)
 	vec_push(&p->structures, structure);
 }
 
+static void find_insn_loops(const struct profile *p, struct insn_loops *ret)
+{
+	struct function_parts parts;
+
+	function_parts_init(&parts, p);
+	insn_loops_find(&parts, IMAGE, 0x1000, ret);
+	function_parts_done(&parts);
+}
+
 TEST(insn_loops_start_at_the_header_not_at_code_moved_before_it)
 {
 	struct profile *p = make();
 	struct insn_loops loops;
 
 	give_loop(p);
-	insn_loops_find(p, IMAGE, 0x1000, &loops);
+	find_insn_loops(p, &loops);
 	CHECK_EQ(insn_loops_at(&loops, 0x1000), 0);
 	CHECK_EQ(insn_loops_at(&loops, 0x1004), 0);
 	CHECK_EQ(insn_loops_at(&loops, 0x1008), 1);
@@ -346,7 +355,7 @@ TEST(insn_loops_contain_all_their_code_if_a_jump_has_unknown_targets)
 
 	give_loop(p);
 	memcpy(&p->code_bytes.at[0x8], jump, sizeof(jump));
-	insn_loops_find(p, IMAGE, 0x1000, &loops);
+	find_insn_loops(p, &loops);
 	CHECK_EQ(insn_loops_at(&loops, 0x1004), 1);
 	CHECK_EQ(insn_loops_at(&loops, 0x1014), 1);
 	insn_loops_done(&loops);

@@ -75,7 +75,7 @@ static void find_parallel(struct loop_sharing *s)
 
 static bool loop_sharing_counts(const struct loop_sharing *s, const struct scope_value *value)
 {
-	return value->metric == s->metric && value->thread < s->profile->threads.n &&
+	return value->value && value->metric == s->metric && value->thread < s->profile->threads.n &&
 	       (!s->is_kept || s->is_kept[value->thread]);
 }
 

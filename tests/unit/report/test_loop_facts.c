@@ -110,6 +110,11 @@ TEST(loop_facts_split_cost_by_code_and_thread)
 	CLEANUP(loop_table_done) struct loop_table loops;
 
 	fuse_nest(p, &tree);
+	for (size_t i = 0, n = tree.values.n; i < n; i++) { /* zeros, which a file may contain */
+		struct scope_value value = tree.values.at[i];
+		vec_push(&tree.values, value);
+		tree.values.at[i].value = 0;
+	}
 	loop_table_init(&loops, p, &tree, 0, NULL);
 	const struct loop_facts *inner = loop_table_find(&loops, &tree, scope_of(&tree, INNER)),
 				*outer = loop_table_find(&loops, &tree, scope_of(&tree, OUTER));

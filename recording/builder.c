@@ -9,6 +9,8 @@
 #include "recording/growth.h"
 #include "recording/tasks.h"
 
+/* Bytes of command lines in one profile: programs choose their length. */
+#define COMMANDS_MAX (16u << 20)
 #define WAKERS_MAX 24 /* names of threads that end waits: each becomes a metric */
 
 struct builder {
@@ -21,6 +23,7 @@ struct builder {
 	struct builder_place last;
 	struct map waker_of, holder_of; /* name -> metric */
 	size_t max_bytes;               /* limit of the tree; 0 = none */
+	size_t command_bytes;           /* of command lines in the profile */
 	bool has_started;               /* run.start_ns is known */
 	uint64_t last_ns;               /* of the latest event */
 	const struct source_info *info; /* borrowed */
@@ -63,6 +66,7 @@ static void builder_begin(struct builder *builder, uint64_t start_ns)
 	struct profile *profile = profile_new();
 
 	builder->profile = profile;
+	builder->command_bytes = 0;
 	map_done(&builder->waker_of);
 	map_done(&builder->holder_of);
 	builder->growth.max_bytes = builder->max_bytes;
@@ -154,13 +158,29 @@ void builder_note(struct builder *builder, const char *text)
 	vec_push(&profile->notes, id);
 }
 
-void builder_command(struct builder *builder, pid_t pid, const char *command_line)
+bool builder_wants_command(struct builder *builder, pid_t pid, bool is_program)
 {
 	uint32_t process = tasks_process(&builder->tasks, pid);
 
-	if (process != MAP_NONE)
-		builder->profile->processes.at[process].command_line =
-			intern_add(&builder->profile->strings, command_line);
+	if (process == MAP_NONE || (builder->profile->processes.at[process].command_line && !is_program))
+		return false;
+	if (builder->command_bytes < COMMANDS_MAX)
+		return true;
+	builder_note(builder, "command lines of some processes are left out: together they are too long");
+	builder->profile->processes.at[process].command_line = 0; /* that was another program */
+	return false;
+}
+
+void builder_command(struct builder *builder, pid_t pid, const char *command_line)
+{
+	struct intern *strings = &builder->profile->strings;
+	uint32_t process = tasks_process(&builder->tasks, pid);
+	size_t n_before = strings->strings.n;
+
+	if (process == MAP_NONE)
+		return;
+	builder->profile->processes.at[process].command_line = intern_add(strings, command_line);
+	builder->command_bytes += strings->strings.n > n_before ? strlen(command_line) : 0;
 }
 
 void builder_user(struct builder *builder, pid_t pid, const struct user *user)
@@ -394,6 +414,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 	struct profile *profile = builder->profile;
 
 	growth_settle(&builder->growth);
+	tasks_settle(&builder->tasks);
 	builder_update_images(profile, builder->images, builder->notes_writers);
 	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)

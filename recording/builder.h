@@ -31,6 +31,10 @@ void builder_reset(struct builder *builder);
 
 /* Adds a sentence for the user that is not in info; each is kept once. */
 void builder_note(struct builder *builder, const char *text);
+/* Is there a use for the command line of this process, which may just have begun another program? Not if it
+ * has one, so that a process that is renamed all the time is not asked all the time; nor if it would be too
+ * much for one profile. */
+bool builder_wants_command(struct builder *builder, pid_t pid, bool is_program);
 /* Sets the command line of a process that has been seen, if it is known. */
 void builder_command(struct builder *builder, pid_t pid, const char *command_line);
 /* Sets its user, likewise. */

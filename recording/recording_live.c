@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fresh_file.h"
-#include "collector/process/target.h"
+#include "collector/process/envoy.h"
 #include "recording/recording_private.h"
 
 /* An export gets the default name with its own suffix. */
@@ -253,18 +253,26 @@ static void recording_trace(struct recording *r, const struct event *event)
 	recording_tell_trace(r);
 }
 
+static void recording_ask_command(struct recording *r, const struct event *event)
+{
+	struct builder *builder = workers_builder(r->workers);
+	bool is_program = event->kind == EVENT_EXEC && event->comm;
+	bool is_first = event->kind == EVENT_COMM && event->pid == event->tid;
+
+	if (r->options.keeps_no_commands || !(is_program || is_first) ||
+	    !builder_wants_command(builder, event->pid, is_program))
+		return;
+	CLEANUP(freep) char *line = envoy_command_line(event->pid);
+	if (line[0])
+		builder_command(builder, event->pid, line);
+}
+
 void recording_live_event(struct recording *r, const struct event *event)
 {
 	code_log_write(r->code);
 	if (r->options.target.is_traced)
 		recording_trace(r, event);
-	if ((event->kind == EVENT_EXEC && event->comm) ||
-	    (event->kind == EVENT_COMM && event->pid == event->tid)) {
-		CLEANUP(freep)
-		char *line = r->options.keeps_no_commands ? alloc_text("") : target_command_line(event->pid);
-		if (line[0])
-			builder_command(workers_builder(r->workers), event->pid, line);
-	}
+	recording_ask_command(r, event);
 	recording_ask_user(r, event);
 }
 

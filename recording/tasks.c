@@ -5,8 +5,12 @@
 
 #include "base/text.h"
 
+#define NAMES_AT_ONCE 65536 /* different ones in one profile; later ones wait for tasks_settle */
+
 void tasks_done(struct tasks *tasks)
 {
+	map_done(&tasks->later_of);
+	vec_done(&tasks->later);
 	map_done(&tasks->process_of);
 	map_done(&tasks->thread_of);
 	map_done(&tasks->living);
@@ -70,6 +74,9 @@ void tasks_restart(struct tasks *tasks, struct profile *profile, uint64_t later_
 	tasks->profile = profile;
 	map_done(&tasks->process_of);
 	map_done(&tasks->thread_of);
+	map_done(&tasks->later_of);
+	vec_clear(&tasks->later);
+	tasks->n_names = 0;
 	vec_clear(&tasks->n_alive);
 	for (size_t i = 0; i < tasks->all.n; i++)
 		tasks->all.at[i].start_ns -= later_ns;
@@ -111,6 +118,49 @@ static uint32_t tasks_add_thread(struct tasks *tasks, uint32_t process, pid_t ti
 	tasks->n_alive.at[process]++;
 	map_put(&tasks->thread_of, (uint32_t)tid, index);
 	return index;
+}
+
+static void tasks_put_name(struct tasks *tasks, uint32_t thread, uint32_t comm)
+{
+	struct profile_thread *row = &tasks->profile->threads.at[thread];
+
+	row->comm = comm;
+	if (row->tid == tasks->profile->processes.at[row->process].pid)
+		tasks->profile->processes.at[row->process].comm = comm;
+}
+
+static void tasks_put_later(struct tasks *tasks, uint32_t thread, const char *comm)
+{
+	uint32_t index = map_find(&tasks->later_of, thread);
+
+	if (index == MAP_NONE) {
+		index = (uint32_t)tasks->later.n;
+		map_put(&tasks->later_of, thread, index);
+		vec_push(&tasks->later, ((struct task_name){ .thread = thread }));
+	}
+	text_copy(tasks->later.at[index].comm, TASK_NAME_MAX, comm);
+}
+
+static void tasks_rename(struct tasks *tasks, uint32_t thread, const char *comm)
+{
+	struct intern *strings = &tasks->profile->strings;
+	size_t n_before = strings->strings.n;
+
+	if (tasks->n_names >= NAMES_AT_ONCE) {
+		tasks_put_later(tasks, thread, comm);
+		return;
+	}
+	tasks_put_name(tasks, thread, intern_add(strings, comm));
+	tasks->n_names += strings->strings.n - n_before;
+}
+
+void tasks_settle(struct tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->later.n; i++)
+		tasks_put_name(tasks, tasks->later.at[i].thread,
+			       intern_add(&tasks->profile->strings, tasks->later.at[i].comm));
+	map_done(&tasks->later_of);
+	vec_clear(&tasks->later);
 }
 
 uint32_t tasks_process(const struct tasks *tasks, pid_t pid)
@@ -167,6 +217,12 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
 	uint32_t thread = tasks_add_thread(tasks, process, tid, time_ns);
 	if (comm)
 		tasks->profile->threads.at[thread].comm = comm;
+	uint32_t later = parent == MAP_NONE ? MAP_NONE : map_find(&tasks->later_of, parent);
+	if (later != MAP_NONE) {
+		char now[TASK_NAME_MAX];
+		text_copy(now, sizeof(now), tasks->later.at[later].comm);
+		tasks_put_later(tasks, thread, now);
+	}
 }
 
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns)
@@ -185,10 +241,7 @@ void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uin
 		thread = tasks_thread(tasks, pid, tid, time_ns);
 	}
 
-	struct profile_thread *row = &tasks->profile->threads.at[thread];
-	row->comm = intern_add(&tasks->profile->strings, comm);
-	if (tid == pid)
-		tasks->profile->processes.at[row->process].comm = row->comm;
+	tasks_rename(tasks, thread, comm);
 }
 
 /* What was sampled before may be from files of the user of that time, who can execute a program that makes

@@ -26,10 +26,19 @@ struct task {
 	char comm[TASK_NAME_MAX];
 };
 
+/* The name that a thread has now, if its row has an earlier one. */
+struct task_name {
+	uint32_t thread; /* its row */
+	char comm[TASK_NAME_MAX];
+};
+
 struct tasks {
 	struct profile *profile; /* borrowed: its processes and threads grow */
 	struct map process_of, thread_of;
 	VEC(uint32_t) n_alive; /* threads of each process that have not exited */
+	size_t n_names;        /* different ones that were given to threads with rows */
+	struct map later_of;   /* row of a thread -> later */
+	VEC(struct task_name) later;
 	bool is_lazy; /* rows are created with the first sample; the following members are used only then */
 	struct map living; /* tid -> all */
 	VEC(struct task) all;
@@ -50,7 +59,10 @@ uint32_t tasks_find(const struct tasks *tasks, pid_t pid, pid_t tid);
 /* A new thread, or a new process with its first one: new rows even if the numbers were used before. */
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
 		uint64_t time_ns);
+/* A thread can have millions of names, and a profile keeps each string: after many, tasks_settle adds those
+ * that threads have in the end. */
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
+void tasks_settle(struct tasks *tasks);
 /* The user of a process: 1 + uid, and gid. The row of one that had several shows one who can read no more
  * than each of them. */
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);

@@ -143,7 +143,7 @@ static char *setup_describe_targets(const struct perf_source_options *options)
 		return options->cgroup ? alloc_printf("the cgroup %s", options->cgroup)
 				       : alloc_text("the whole machine");
 	if (n == 1 && is_process) {
-		CLEANUP(freep) char *line = target_command_line(ids[0]);
+		CLEANUP(freep) char *line = envoy_command_line(ids[0]);
 		bool is_long = strlen(line) > COMMAND_LENGTH;
 		return alloc_printf("process %d (%.*s%s)", ids[0],
 				    is_long ? setup_whole(line, COMMAND_LENGTH) : (int)strlen(line),

@@ -22,7 +22,7 @@
 #define FOREIGN_NS 1000000000ull /* for so long, another user's process is taken for one */
 #define N_FOREIGN 64             /* a power of two */
 
-enum envoy_kind { ENVOY_MEMORY = 1, ENVOY_MAP, ENVOY_FILE, ENVOY_OPEN };
+enum envoy_kind { ENVOY_MEMORY = 1, ENVOY_MAP, ENVOY_FILE, ENVOY_OPEN, ENVOY_COMMAND };
 
 struct envoy_question {
 	enum envoy_kind kind;
@@ -104,6 +104,13 @@ static bool envoy_answer_open(const struct channel_end *end, const struct envoy_
 	return envoy_say(end, fd < 0 ? -errno : 0, fd, (struct bytes){ 0 });
 }
 
+static bool envoy_answer_command(const struct channel_end *end, const struct envoy_question *question)
+{
+	CLEANUP(freep) char *line = target_command_line(question->pid);
+
+	return envoy_say(end, 0, -1, (struct bytes){ (const uint8_t *)line, strlen(line) });
+}
+
 static bool envoy_answer(const struct channel_end *end, struct bytes message)
 {
 	struct reader r = reader_of(message);
@@ -121,6 +128,8 @@ static bool envoy_answer(const struct channel_end *end, struct bytes message)
 		return envoy_answer_file(end, &question);
 	case ENVOY_OPEN:
 		return envoy_answer_open(end, &question);
+	case ENVOY_COMMAND:
+		return envoy_answer_command(end, &question);
 	}
 	return false;
 }
@@ -389,6 +398,20 @@ char *envoy_read_file(pid_t pid, const char *path, size_t *ret_len)
 		*ret_len = bytes.len;
 	errno = -error;
 	return text;
+}
+
+char *envoy_command_line(pid_t pid)
+{
+	struct envoy_question question = { ENVOY_COMMAND, pid, 0, 0, "" };
+	struct envoy_reply reply;
+	int error = 0;
+
+	if (!envoy_asks(&question, &reply, &error))
+		return target_command_line(pid);
+	struct bytes bytes = envoy_bytes(&reply);
+	char *line = error < 0 ? alloc_text("") : alloc_text_n((const char *)bytes.at, bytes.len);
+	writer_done(&reply.message);
+	return line;
 }
 
 int envoy_open(pid_t pid, const char *path)

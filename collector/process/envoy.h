@@ -44,6 +44,8 @@ ssize_t envoy_read_memory(pid_t pid, uint64_t addr, void *to, size_t len);
 struct target_range envoy_map_at(pid_t pid, uint64_t addr);
 /* path: in /proc/PID. */
 char *envoy_read_file(pid_t pid, const char *path, size_t *ret_len);
+/* argv is in the memory of the process. "" where there is no answer. */
+char *envoy_command_line(pid_t pid);
 /* Would it keep us waiting now? Also true if another process of its user has done that. */
 bool envoy_is_silent(pid_t pid);
 /* What a link in /proc/PID leads to, opened with O_PATH. A descriptor or -errno. */

@@ -211,6 +211,24 @@ char *target_comm(pid_t pid, pid_t tid)
 	return comm;
 }
 
+char *target_command_line(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = alloc_zero(1, TARGET_COMMAND_MAX + 1);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, TARGET_COMMAND_MAX);
+	size_t len = n > 0 ? (size_t)n : 0;
+
+	while (len && !text[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 127)
+			text[i] = ' ';
+	return alloc_resize(text, len + 1, 1);
+}
+
 /* Lines of "number:controllers:path". */
 bool target_cgroups_have(const char *cgroups, const char *path)
 {

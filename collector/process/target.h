@@ -43,7 +43,8 @@ char target_state(pid_t pid); /* as in /proc/PID/status: 'Z' is a zombie, 'T' is
 
 /* Both allocated; "" if it cannot be read. */
 char *target_comm(pid_t pid, pid_t tid);
-/* argv joined by spaces, control characters replaced. */
+/* argv joined by spaces, control characters replaced. Its length is the process's choice: only the start. */
+#define TARGET_COMMAND_MAX (32u << 10)
 char *target_command_line(pid_t pid);
 /* Is it in that cgroup, or in one below it, in any hierarchy? path as in /proc/PID/cgroup: "/system.slice".
  */

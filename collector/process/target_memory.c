@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * target_memory: the mappings of a process, and what is in its memory, such as its command line.
+ * target_memory: the mappings of a process, and what is in its memory.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -102,23 +102,6 @@ int target_maps(pid_t pid, void (*visit)(void *context, const struct target_map 
 		line += line_len + 1;
 	}
 	return 0;
-}
-
-char *target_command_line(pid_t pid)
-{
-	char path[64];
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	char *text = envoy_read_file(pid, path, &len);
-	if (!text)
-		return alloc_text("");
-	while (len && !text[len - 1])
-		len--;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < ' ' || text[i] == 127)
-			text[i] = ' ';
-	return text;
 }
 
 static ssize_t target_read_mem_file(pid_t pid, uint64_t addr, void *to, size_t len)

@@ -34,7 +34,7 @@ cd sticky
 run 0 timeout -k 1 20 "$CPPROF" record -q -- "$SPIN" 0.2
 cd ..
 replaced sticky/cpprof.data
-run 0 timeout -k 1 20 "$CPPROF" record -q -o sticky/late -- setpriv --reuid=65534 --regid=65534 --clear-groups ln -s pipe sticky/late
+run 0 timeout -k 1 20 "$CPPROF" record -q -o sticky/late -- setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'sleep 1; ln -s pipe sticky/late'
 replaced sticky/late
 
 # A file that they can read: the raw recording contains the stacks of processes.

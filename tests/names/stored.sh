@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need gcc
 need_perf
+rm -rf cache/cpprof # that recording may have stored something
 
 cat >work.c <<'C'
 static inline unsigned mix(unsigned x)

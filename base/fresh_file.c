@@ -185,17 +185,31 @@ static int fresh_file_rename(struct fresh_file *file)
 	return 0;
 }
 
-/* The open file itself. Opening it again would truncate what somebody appends to, and cannot be done with a
- * socket. */
-static int fresh_file_open_descriptor(const char *path)
+static int fresh_file_number(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
 	long number = strcmp(name, "stdout") == 0   ? STDOUT_FILENO
 		      : strcmp(name, "stderr") == 0 ? STDERR_FILENO
 						    : strtol(name, NULL, 10);
-	int fd = number > INT_MAX ? -1 : fcntl((int)number, F_DUPFD_CLOEXEC, 0);
 
-	return fd < 0 ? -EBADF : fd;
+	return number > INT_MAX ? -1 : (int)number;
+}
+
+int fresh_file_check_descriptor(const char *path)
+{
+	int flags = fcntl(fresh_file_number(path), F_GETFL);
+
+	return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
+/* The open file itself. Opening it again would truncate what somebody appends to, and cannot be done with a
+ * socket. */
+static int fresh_file_open_descriptor(const char *path)
+{
+	int error = fresh_file_check_descriptor(path);
+	int fd = error ? -1 : fcntl(fresh_file_number(path), F_DUPFD_CLOEXEC, 0);
+
+	return error ? error : fd < 0 ? -errno : fd;
 }
 
 /*

@@ -37,6 +37,8 @@ int fresh_file_explain(const char *path, int error, struct diag *diag);
 
 /* Is this path one of our own open files, such as /dev/stdout? */
 bool fresh_file_is_descriptor(const char *path);
+/* Such a path: is the file open for writing? 0 or -EBADF. */
+int fresh_file_check_descriptor(const char *path);
 
 /* Opens a file that has its final name from the start, for output that nobody reads before it is complete.
  * An existing file is replaced: somebody else may have made it, or have it open. Links are followed as above,

@@ -103,6 +103,8 @@ int output_check(const char *template, const char *option, struct diag *diag)
 	char *folder = slash ? alloc_text_n(output.path, (size_t)(slash - output.path) + 1) : alloc_text(".");
 	if (!output.path[0])
 		error = -ENOENT;
+	else if (fresh_file_is_descriptor(output.path)) /* whoever has opened it could do so: we may not */
+		error = fresh_file_check_descriptor(output.path);
 	else if (stat(output.path, &st) == 0 && S_ISDIR(st.st_mode))
 		error = -EISDIR;
 	else if (stat(output.path, &st) == 0 && !S_ISREG(st.st_mode))

@@ -22,6 +22,17 @@ facts nobody/a.data
 [ "$(number samples)" -ge 1 ] || fail "no samples of the user's own process"
 [ "$level" -lt 2 ] || fact "excludes_kernel=1"
 
+# What somebody else has opened for us can be written, though it could not be opened again.
+for name in /dev/stdout /dev/fd/1; do
+	as_nobody ./cpprof record -q -o $name -- ./spin 0.2 >written.data 2>run.log || fail "$name is a file of root's: $(cat run.log)"
+	facts written.data
+	as_nobody ./cpprof record -q -o $name -- ./spin 0.2 2>run.log | cat >written.data
+	facts written.data
+done
+run 1 as_nobody ./cpprof record -q -o /dev/fd/7 -- touch ran 7<"$SPIN"
+says "cannot write '/dev/fd/7'"
+[ ! -e nobody/ran ] || fail "the command was run although there is nowhere to write the profile"
+
 # Ring buffers use all the memory that may be locked (up to the hard limit); the command keeps its own limit.
 ring_kb() { sed -n 's/.*with a ring buffer of \([0-9]*\) KiB each.*/\1/p' run.log; }
 (

@@ -38,6 +38,14 @@ void intern_done(struct intern *intern)
 	*intern = (struct intern){ 0 };
 }
 
+uint32_t intern_find(const struct intern *intern, const char *text)
+{
+	struct bytes key = { (const uint8_t *)text, strlen(text) };
+
+	return intern->slots
+		.at[slots_find(&intern->slots, hash_bytes_secret(key), intern_same, intern, &key)];
+}
+
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len)
 {
 	struct bytes key = { (const uint8_t *)text, len };

@@ -10,6 +10,8 @@
 #include "base/slots.h"
 #include "base/vec.h"
 
+#define INTERN_NONE SLOT_FREE
+
 struct intern {
 	VEC(const char *) strings; /* by id; valid as long as the table */
 	VEC(uint32_t) lengths;
@@ -21,6 +23,8 @@ void intern_init(struct intern *intern);
 void intern_done(struct intern *intern);
 /* text may contain any byte except zero. */
 uint32_t intern_add(struct intern *intern, const char *text);
+/* INTERN_NONE if it was not added. */
+uint32_t intern_find(const struct intern *intern, const char *text);
 uint32_t intern_add_n(struct intern *intern, const char *text, size_t len);
 /* "" if there is no such id. */
 const char *intern_text(const struct intern *intern, uint32_t id);

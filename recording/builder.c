@@ -276,7 +276,7 @@ void builder_wait(struct builder *builder, const struct event *event)
 	growth_add_wait(&builder->growth, event, builder_find(builder, event), &builder->events);
 }
 
-/* One metric per name: known has the existing ones. */
+/* One metric per name: known has the existing ones. Of other names none is kept. */
 static uint32_t builder_name_metric(struct builder *builder, struct map *known, const char *what, pid_t pid,
 				    pid_t tid)
 {
@@ -285,18 +285,19 @@ static uint32_t builder_name_metric(struct builder *builder, struct map *known, 
 
 	if (thread == MAP_NONE)
 		return 0;
-	uint32_t comm = profile->threads.at[thread].comm;
-	uint32_t metric = map_find(known, comm);
+	const char *comm = tasks_comm(&builder->tasks, thread);
+	uint32_t id = intern_find(&profile->strings, comm);
+	uint32_t metric = id == INTERN_NONE ? MAP_NONE : map_find(known, id);
 	if (metric != MAP_NONE || known->n >= WAKERS_MAX)
 		return metric != MAP_NONE ? metric : 0;
 
-	CLEANUP(freep) char *name = alloc_printf("%s%s", what, intern_text(&profile->strings, comm));
+	CLEANUP(freep) char *name = alloc_printf("%s%s", what, comm);
 	metric = (uint32_t)profile->metrics.n;
 	builder_add_metric(profile, name, "ns", (uint32_t)profile->events.n);
 	vec_push(&profile->events, ((struct profile_event){ .name = intern_add(&profile->strings, name),
 							    .unit = intern_add(&profile->strings, "ns"),
 							    .period = 1 }));
-	map_put(known, comm, metric);
+	map_put(known, intern_add(&profile->strings, comm), metric);
 	return metric;
 }
 

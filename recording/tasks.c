@@ -163,6 +163,15 @@ void tasks_settle(struct tasks *tasks)
 	vec_clear(&tasks->later);
 }
 
+const char *tasks_comm(const struct tasks *tasks, uint32_t thread)
+{
+	uint32_t later = map_find(&tasks->later_of, thread);
+
+	return later == MAP_NONE
+		       ? intern_text(&tasks->profile->strings, tasks->profile->threads.at[thread].comm)
+		       : tasks->later.at[later].comm;
+}
+
 uint32_t tasks_process(const struct tasks *tasks, pid_t pid)
 {
 	return map_find(&tasks->process_of, (uint32_t)pid);

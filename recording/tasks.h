@@ -63,6 +63,8 @@ void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid
  * that threads have in the end. */
 void tasks_name(struct tasks *tasks, pid_t pid, pid_t tid, const char *comm, uint64_t time_ns);
 void tasks_settle(struct tasks *tasks);
+/* The name that a thread with a row has now. Valid until the next call. */
+const char *tasks_comm(const struct tasks *tasks, uint32_t thread);
 /* The user of a process: 1 + uid, and gid. The row of one that had several shows one who can read no more
  * than each of them. */
 void tasks_user(struct tasks *tasks, pid_t pid, uint32_t user, uint32_t group);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "profile/timeline.h"
 #include "recording/builder.h"
@@ -221,4 +223,34 @@ TEST(timeline_keeps_every_sample_however_long_it_runs)
 	CHECK(p->timeline.n <= 2 * TIMELINE_BINS);
 	CHECK(p->timeline.n > TIMELINE_BINS / 2);
 	CHECK(p->bin_ns * TIMELINE_BINS > p->run.duration_ns);
+}
+
+TEST(of_too_many_names_those_that_threads_have_now_are_right)
+{
+	CLEANUP(bench_done) struct bench b;
+	char name[16];
+
+	bench_init(&b);
+	struct profile *p = builder_profile(b.builder, NULL);
+	for (unsigned i = 0; i < 100000; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		happen(&b, (struct event){ .kind = EVENT_COMM, .pid = 10, .tid = 10, .comm = name });
+	}
+	CHECK(p->strings.strings.n < 70000);
+	happen(&b, (struct event){ .kind = EVENT_COMM, .pid = 10, .tid = 10, .comm = "server" });
+	happen(&b,
+	       (struct event){ .kind = EVENT_FORK, .time_ns = 5, .pid = 10, .tid = 11, .fork = { 10, 10 } });
+	happen(&b, (struct event){ .kind = EVENT_COMM, .pid = 20, .tid = 20, .comm = "other" });
+
+	uint32_t of_server = builder_waker_metric(b.builder, 10, 11);
+	CHECK_STR(intern_text(&p->strings, p->metrics.at[of_server].name), WAKER_METRIC "server");
+	CHECK_EQ(builder_waker_metric(b.builder, 10, 10), of_server);
+	CHECK(builder_waker_metric(b.builder, 20, 20) != of_server);
+
+	builder_profile(b.builder, NULL);
+	CHECK_STR(intern_text(&p->strings, p->threads.at[0].comm), "server");
+	CHECK_STR(intern_text(&p->strings, p->processes.at[0].comm), "server");
+	CHECK_STR(intern_text(&p->strings, p->threads.at[1].comm), "server");
+	CHECK_STR(intern_text(&p->strings, p->processes.at[1].comm), "other");
+	CHECK_EQ(builder_waker_metric(b.builder, 10, 10), of_server);
 }

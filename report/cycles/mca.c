@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #define REGIONS_MAX 4096
 #define INSNS_MAX 100000 /* in all regions */
 #define ITERATIONS "200"
-#define STORE_VERSION 2
+#define STORE_VERSION 3
 #define PACKAGE "llvm-19"
 #define MARK_X86 0x5a5a0000u /* pushed by an instruction between two regions */
 
@@ -422,7 +423,7 @@ static void mca_keep(const struct mca *mca, const struct store_key *key, const s
 	for (size_t i = 0; i < n; i++)
 		some += regions[i].cycles;
 	for (size_t i = 0; i < n; i++)
-		write_uleb(&w, (uint64_t)(regions[i].cycles * 1e6) << 1 | regions[i].is_partial);
+		write_uleb(&w, (uint64_t)llround(regions[i].cycles * 1e6) << 1 | regions[i].is_partial);
 	if (mca->options.store && some > 0)
 		store_put(mca->options.store, key, writer_bytes(&w));
 	writer_done(&w);

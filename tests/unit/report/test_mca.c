@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/store.h"
 #include "tests/test.h"
 
 /* Our own programs instead of LLVM's, in a folder that is the whole PATH. */
@@ -154,6 +155,31 @@ TEST(cycles_of_each_region_are_read)
 	CHECK(regions[0].cycles > 3.51 && regions[0].cycles < 3.52);
 	CHECK(regions[1].cycles == 20);
 	CHECK(!regions[0].is_partial && !regions[1].is_partial);
+	END("llvm-mca-19", "llvm-mc-19");
+}
+
+TEST(what_the_store_has_is_what_was_computed)
+{
+	struct mca_region first[] = { { &code, 1, 1, 0, false } }, again[] = { { &code, 1, 1, 0, false } };
+	struct mca_options options = { .isa = &isa_aarch64, .cpu = "neoverse-n1" };
+
+	begin();
+	CLEANUP(freep) char *place = alloc_printf("%s/store", folder);
+	CLEANUP(freep) char *remove = alloc_printf("rm -r %s", place);
+	options.store = store_open(place, 0);
+	CHECK(options.store);
+	write_tool("llvm-mca-19",
+		   UNITS "echo 'Code Region - r0'; echo 'Iterations: 200'; echo 'Total Cycles: 203'");
+	write_tool("llvm-mc-19", DISASSEMBLY);
+	CHECK_EQ(mca_open(&options, &mca, &diag), 0);
+	CHECK_EQ(mca_run(mca, first, 1, &diag), 0);
+	write_tool("llvm-mc-19", "exit 1"); /* it is not asked again */
+	CHECK_EQ(mca_run(mca, again, 1, &diag), 0);
+	CHECK(first[0].cycles > 1);
+	CHECK(again[0].cycles == first[0].cycles);
+	store_close(options.store);
+	setenv("PATH", "/usr/bin:/bin", 1);
+	CHECK_EQ(system(remove), 0);
 	END("llvm-mca-19", "llvm-mc-19");
 }
 

@@ -102,7 +102,8 @@ static void keep_timeline(struct keep *keep)
 	profile->timeline.n = n;
 }
 
-/* Why stacks ended is known only in total: the counts are scaled to the remaining samples. */
+/* Why stacks ended is known only in total: the counts are scaled to the remaining samples. What the kernel
+ * has counted cannot be divided among processes: it is not known of these. */
 static void keep_quality(struct profile *profile)
 {
 	struct profile_quality *quality = &profile->quality;
@@ -128,6 +129,7 @@ static void keep_quality(struct profile *profile)
 	quality->by_end[most] += left > given ? left - given : 0;
 	quality->by_end[STACK_COMPLETE] = complete;
 	quality->samples = samples;
+	quality->counted = quality->idle = quality->others = 0;
 }
 
 static void keep_all(struct profile *profile, const char *wanted, bool by_name_only)

@@ -259,10 +259,11 @@ TEST(one_process_alone_and_epochs_without_it_are_not_read)
 	size_t n_bad;
 	OWNED struct profile *one = epoch_at(0);
 	CLEANUP(freep) char *name = alloc_text(intern_text(&one->strings, one->processes.at[0].comm));
-
-	put_at(epochs, 0);
-	OWNED struct profile *part = read_all(epochs, name, &n_bad);
 	struct diag diag = { 0 };
+
+	one->quality.counted = profile_sum(one, 1);
+	CHECK_EQ(epochs_put(epochs, one, &diag), 0);
+	OWNED struct profile *part = read_all(epochs, name, &n_bad);
 	CHECK_EQ(profile_check(part, "part", &diag), 0);
 	uint64_t samples = 0;
 	for (size_t i = 0; i < one->cct.values.n; i++)
@@ -274,6 +275,7 @@ TEST(one_process_alone_and_epochs_without_it_are_not_read)
 			   name) == 0)
 			samples += one->cct.values.at[i].value;
 	CHECK_EQ(part->quality.samples, samples);
+	CHECK_EQ(part->quality.counted, 0); /* that was by all processes */
 	struct profile *none = NULL;
 	CHECK_EQ(epochs_read(epochs, &(struct epochs_query){ .process = "no such process" }, &none, &n_bad,
 			     &diag),

@@ -349,9 +349,26 @@ static const struct event *machine_move_to_kernel(const struct event *event, str
 		room->fork.parent_pid = MACHINE_KERNEL; /* a thread like the others */
 	if ((event->kind == EVENT_COMM || event->kind == EVENT_EXEC) && event->tid == MACHINE_KERNEL)
 		return NULL; /* we have named it ourselves */
+	if (event->tid < 0)
+		room->tid = event->pid;
 	room->pid = MACHINE_KERNEL;
 	if (event->kind == EVENT_SAMPLE)
 		room->sample.is_whole = true;
+	return room;
+}
+
+/* The kernel still takes it apart, but no longer says which thread it was, or not even which process: then it
+ * is nobody's that a rule could allow. */
+static const struct event *machine_sample_ended(const struct machine *machine, const struct event *event,
+						struct event *room)
+{
+	if (event->pid < 0 && (machine->options.tree || machine->options.rules.n_allow))
+		return NULL;
+	*room = *event;
+	room->tid = event->pid;
+	if (event->pid < 0)
+		room->pid = room->tid = MACHINE_KERNEL;
+	room->sample.is_whole = true;
 	return room;
 }
 
@@ -365,10 +382,14 @@ static const struct event *machine_sample(struct machine *machine, const struct 
 						      : machine_cut_interrupt(event, n_interrupt, room);
 	if (machine->options.splits && event->pid == 0)
 		return NULL; /* idle */
+	if (event->pid < 0)
+		return machine_sample_ended(machine, event, room);
 	if (machine->options.tree ? !process->is_in_tree : !machine_allows(machine, process))
 		return NULL;
 	if (process->is_kernel)
 		return machine_move_to_kernel(event, room);
+	if (event->tid < 0)
+		return machine_sample_ended(machine, event, room);
 	if (!event->sample.in_kernel || event->sample.regs.known)
 		return event;
 	*room = *event; /* it is about to exit: its user code is gone */

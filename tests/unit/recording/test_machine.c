@@ -189,6 +189,32 @@ TEST(only_descendants_of_the_command_are_recorded)
 	scene_close(&scene);
 }
 
+TEST(samples_of_threads_that_have_ended_belong_to_their_process_or_to_the_kernel)
+{
+	static char *allow[] = { "command:*" };
+	struct event sample = { .kind = EVENT_SAMPLE, .pid = 12, .tid = -1 }, room;
+	struct machine_options options = { .splits = true };
+	struct scene scene;
+
+	sample.sample.in_kernel = true;
+	scene_open(&scene, options);
+	const struct event *kept = machine_event(scene.machine, &sample, &room);
+	CHECK(kept && kept->pid == 12 && kept->tid == 12 && kept->sample.is_whole);
+	sample.pid = -1;
+	kept = machine_event(scene.machine, &sample, &room);
+	CHECK(kept && kept->pid == MACHINE_KERNEL && kept->tid == MACHINE_KERNEL && kept->sample.is_whole);
+	scene_close(&scene);
+
+	options.rules = (struct machine_rules){ .allow = allow, .n_allow = 1 };
+	scene_open(&scene, options);
+	CHECK(machine_event(scene.machine, &sample, &room) == NULL);
+	scene_close(&scene);
+
+	scene_open(&scene, (struct machine_options){ .tree = 10 });
+	CHECK(machine_event(scene.machine, &sample, &room) == NULL);
+	scene_close(&scene);
+}
+
 TEST(invalid_rules_are_refused)
 {
 	struct diag diag = { 0 };

@@ -11,6 +11,7 @@
 #include "binary/cfi/frames.h"
 #include "binary/functions/function.h"
 #include "symbolize/demangle.h"
+#include "symbolize/file_text.h"
 
 #define MAX_LABEL_REACH 4096u /* bytes that a symbol without a size is assumed to cover */
 
@@ -78,7 +79,7 @@ void naming_free(struct naming *naming)
 	free(naming);
 }
 
-const struct image *naming_image(const struct naming *naming)
+struct image *naming_image(const struct naming *naming)
 {
 	return naming->options.image;
 }
@@ -184,7 +185,7 @@ static const struct symbol *symbol_at(const struct naming *naming, uint64_t vadd
 	return symbol && symbol->vaddr == vaddr ? symbol : NULL;
 }
 
-/* "name [.cold]", readable. */
+/* "name [.cold]", readable; as it is if that takes too much memory. */
 static uint32_t naming_show(const struct naming *naming, const char *linkage, size_t len, const char *tags,
 			    struct intern *strings)
 {
@@ -195,7 +196,8 @@ static uint32_t naming_show(const struct naming *naming, const char *linkage, si
 		text_add(&text, base, len);
 	if (tags[0])
 		text_printf(&text, " [%s]", tags);
-	return intern_add_n(strings, text.at, text.len);
+	uint32_t id = file_text_add(strings, naming->options.image, text.at, text.len);
+	return id ? id : intern_add(strings, linkage);
 }
 
 static void name_by_symbol(const struct naming *naming, struct function_map *map, const char *symbol,
@@ -304,7 +306,8 @@ static void name_stub(const struct naming *naming, struct function_map *map, con
 	map->linkage = map->name = intern_add(strings, linkage);
 	if (naming->options.demangles && demangle(target, &shown)) {
 		text_printf(&shown, "@plt");
-		map->name = intern_add_n(strings, shown.at, shown.len);
+		uint32_t name = file_text_add(strings, naming->options.image, shown.at, shown.len);
+		map->name = name ? name : map->linkage;
 	}
 	if (map->linkage == map->name)
 		map->linkage = 0;

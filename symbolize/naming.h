@@ -36,7 +36,7 @@ struct naming;
 /* Everything that options point to must outlive it. */
 struct naming *naming_new(const struct naming_options *options);
 void naming_free(struct naming *naming);
-const struct image *naming_image(const struct naming *naming);
+struct image *naming_image(const struct naming *naming);
 image_id naming_id(const struct naming *naming);
 
 /* The function that covers vaddr, without lines and inlined calls (but JIT code has lines). A map of one byte

@@ -291,6 +291,7 @@ bool unit_maps(struct dwarf_cache *cache, struct naming *naming, const struct un
 	size_t first = ret->n;
 
 	dwarf_cache_trim(cache);
+	cache->image = naming_image(naming);
 	inlines_read(cache, body, naming_image(naming), hits->vaddrs, hits->n, &functions);
 	collect_parts(&functions, naming_image(naming), &list);
 	choose_parts(&list, naming, hits, &cache->strings);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "symbolize/demangle.h"
 #include "symbolize/dwarf/dwarf_names.h"
+#include "symbolize/file_text.h"
 
 #define MAX_TABLES 512 /* of each kind, before all are dropped; about 10 MB */
 #define MAX_NAME 65536
@@ -79,7 +80,7 @@ uint32_t dwarf_cache_file(struct dwarf_cache *cache, const struct unit *unit, ui
 	const struct unit *owner = !unit->has_lines && unit->skeleton ? unit->skeleton : unit;
 	struct line_table *table = dwarf_cache_lines(cache, owner);
 
-	return table ? lines_file(table, index, &cache->strings) : 0;
+	return table ? lines_file(table, index, &cache->strings, cache->image) : 0;
 }
 
 /* ---- names --------------------------------------------------------------------------------- */
@@ -170,7 +171,8 @@ static uint32_t lambda_name(struct dwarf_cache *cache, const struct chase *chase
 
 	text_printf(&text, "%s::{lambda#%u}::%.*s", intern_text(&cache->strings, around), lambda.number,
 		    MAX_NAME, chase->name);
-	uint32_t name = intern_add_n(&cache->strings, text.at, text.len < MAX_NAME ? text.len : MAX_NAME);
+	uint32_t name = file_text_add(&cache->strings, cache->image, text.at,
+				      text.len < MAX_NAME ? text.len : MAX_NAME);
 	text_done(&text);
 	return name;
 }
@@ -185,7 +187,8 @@ static uint32_t shown_name(struct dwarf_cache *cache, uint32_t linkage)
 		return shown;
 	shown = linkage;
 	if (cache->demangles && demangle(intern_text(&cache->strings, linkage), &text))
-		shown = intern_add_n(&cache->strings, text.at, text.len);
+		shown = file_text_add(&cache->strings, cache->image, text.at, text.len);
+	shown = shown ? shown : linkage;
 	text_done(&text);
 	map_put(&cache->shown_by_linkage, linkage, shown);
 	return shown;
@@ -200,7 +203,7 @@ static struct origin named(struct dwarf_cache *cache, const struct chase *chase)
 		return (struct origin){ .name = lambda_name(cache, chase),
 					.decl_file = chase->decl_file,
 					.decl_line = chase->decl_line };
-	uint32_t linkage = intern_add_n(&cache->strings, stated, strnlen(stated, MAX_NAME));
+	uint32_t linkage = file_text_add(&cache->strings, cache->image, stated, strnlen(stated, MAX_NAME));
 	uint32_t shown = shown_name(cache, linkage);
 
 	return (struct origin){ .name = shown,

@@ -25,6 +25,7 @@ struct lambda {
 
 struct dwarf_cache {
 	struct intern strings;
+	struct image *image; /* that is read now: the strings are taken from its memory budget; may be NULL */
 	bool demangles;
 	struct map abbrevs_by_unit, lines_by_unit, origin_by_entry;
 	struct map shown_by_linkage; /* string ids: from linkage name to demangled name */

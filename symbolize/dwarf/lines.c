@@ -4,6 +4,7 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "symbolize/dwarf/dwarf_names.h"
+#include "symbolize/file_text.h"
 
 #define MAX_FILES (1u << 20)
 #define MAX_FORMATS 256     /* a count stored in one byte */
@@ -174,7 +175,7 @@ static void add_directory(struct text *text, const struct line_table *table, uin
 		lines_add_path(text, table->directories.at[slot]);
 }
 
-uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings)
+uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings, struct image *image)
 {
 	struct text path = { 0 };
 
@@ -188,7 +189,9 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 	text_add(&path, "", 0);
 	add_directory(&path, table, file->directory);
 	lines_add_path(&path, file->name);
-	file->id = intern_add_n(strings, path.at, path.len);
+	file->id = file_text_add(strings, image, path.at, path.len);
+	if (!file->id)
+		file->name = ""; /* not tried again for every row */
 	text_done(&path);
 	return file->id;
 }
@@ -197,7 +200,7 @@ uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *str
 
 struct machine {
 	struct line_table *table;
-	const struct image *image;
+	struct image *image;
 	struct intern *strings;
 	struct line_part *parts;
 	size_t n_parts;
@@ -248,7 +251,7 @@ static void keep_pending(struct machine *m, uint64_t end)
 			continue;
 		part->sequence = m->sequence;
 		row.offset = m->pending_vaddr > part->start ? (uint32_t)(m->pending_vaddr - part->start) : 0;
-		row.file = lines_file(m->table, m->pending_file, m->strings);
+		row.file = lines_file(m->table, m->pending_file, m->strings, m->image);
 		struct line_row *last =
 			part->map->lines.n ? &part->map->lines.at[part->map->lines.n - 1] : NULL;
 		if (last && (row.offset <= last->offset || is_same_row(&row, last)))
@@ -346,8 +349,8 @@ static void standard(struct machine *m, struct reader *r, uint8_t opcode)
 	}
 }
 
-void lines_run(struct line_table *table, const struct image *image, struct intern *strings,
-	       struct line_part *parts, size_t n_parts)
+void lines_run(struct line_table *table, struct image *image, struct intern *strings, struct line_part *parts,
+	       size_t n_parts)
 {
 	struct machine m = {
 		.table = table, .image = image, .strings = strings, .parts = parts, .n_parts = n_parts

@@ -39,12 +39,13 @@ struct line_part {
 /* False if the unit has no line table or one we cannot read. */
 bool lines_open(const struct unit *unit, struct line_table *ret);
 void lines_done(struct line_table *table);
-/* String id of a file's whole path, "." and ".." resolved; 0 if there is no such file. */
-uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings);
+/* String id of a file's whole path, "." and ".." resolved; 0 if there is no such file, or too little memory
+ * left for the image (which may be NULL). */
+uint32_t lines_file(struct line_table *table, uint64_t index, struct intern *strings, struct image *image);
 /* Appends the components of a path and resolves "." and "..", which never leads above the root. An absolute
  * path replaces the text. */
 void lines_add_path(struct text *text, const char *path);
 /* Runs the program. parts are sorted and do not overlap. Sequences that start outside the image's code are
  * ignored: they belong to functions that the linker removed. */
-void lines_run(struct line_table *table, const struct image *image, struct intern *strings,
-	       struct line_part *parts, size_t n_parts);
+void lines_run(struct line_table *table, struct image *image, struct intern *strings, struct line_part *parts,
+	       size_t n_parts);

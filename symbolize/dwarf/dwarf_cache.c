@@ -8,7 +8,8 @@
 
 #define MAX_TABLES 512 /* of each kind, before all are dropped; about 10 MB */
 #define MAX_NAME 65536
-#define MAX_HOPS 16 /* concrete -> abstract -> specification; more is a cycle */
+#define MAX_HOPS 16    /* concrete -> abstract -> specification; more is a cycle */
+#define MAX_LAMBDAS 32 /* one inside the other; so is more of these */
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles)
 {
@@ -166,9 +167,14 @@ void dwarf_cache_add_lambda(struct dwarf_cache *cache, const struct dwarf *dwarf
 static uint32_t lambda_name(struct dwarf_cache *cache, const struct chase *chase)
 {
 	const struct lambda lambda = cache->lambdas.at[chase->lambda];
-	uint32_t around = dwarf_cache_origin(cache, chase->lambda_dwarf, lambda.procedure).name;
 	struct text text = { 0 };
+	uint32_t around = 0;
 
+	if (cache->n_around < MAX_LAMBDAS) {
+		cache->n_around++;
+		around = dwarf_cache_origin(cache, chase->lambda_dwarf, lambda.procedure).name;
+		cache->n_around--;
+	}
 	text_printf(&text, "%s::{lambda#%u}::%.*s", intern_text(&cache->strings, around), lambda.number,
 		    MAX_NAME, chase->name);
 	uint32_t name = file_text_add(&cache->strings, cache->image, text.at,

@@ -34,6 +34,7 @@ struct dwarf_cache {
 	VEC(struct origin) origins;
 	struct map lambda_by_entry;
 	VEC(struct lambda) lambdas;
+	unsigned n_around; /* lambdas inside the one whose name is being made */
 };
 
 void dwarf_cache_init(struct dwarf_cache *cache, bool demangles);

@@ -9,6 +9,8 @@
 
 #include "base/cleanup.h"
 #include "base/fresh_file.h"
+#include "base/text.h"
+#include "report/style.h"
 
 #define SERVICES_MAX 1000 /* names; Prometheus keeps a series for each */
 #define OTHERS "other"
@@ -18,6 +20,17 @@ void daemon_metrics_done(struct daemon_metrics *metrics)
 	for (size_t i = 0; i < metrics->services.n; i++)
 		free(metrics->services.at[i].name);
 	vec_done(&metrics->services);
+}
+
+/* As in a label. A name that is not UTF-8, because somebody chose it or the kernel cut it after 15 bytes,
+ * would make a server reject all metrics, and so would two names that look the same there. */
+static char *metrics_label(const char *name)
+{
+	struct text label = { 0 };
+
+	text_add(&label, "", 0);
+	style_safe(&label, &(struct style){ .utf8 = true }, name);
+	return label.at;
 }
 
 static struct daemon_service *metrics_service(struct daemon_metrics *metrics, const char *name)
@@ -50,8 +63,8 @@ void daemon_metrics_add(struct daemon_metrics *metrics, const struct profile *pr
 			continue;
 		const struct profile_process *process =
 			&profile->processes.at[profile->threads.at[value->thread].process];
-		struct daemon_service *service =
-			metrics_service(metrics, intern_text(&profile->strings, process->comm));
+		CLEANUP(freep) char *label = metrics_label(intern_text(&profile->strings, process->comm));
+		struct daemon_service *service = metrics_service(metrics, label);
 		if (value->metric == 0)
 			service->samples += value->value;
 		else if (has_time)
@@ -72,7 +85,7 @@ static void metrics_print_label(FILE *to, const char *text)
 		if (*text == '\\' || *text == '"')
 			fprintf(to, "\\%c", *text);
 		else
-			fputc((unsigned char)*text < ' ' ? '?' : *text, to);
+			fputc(*text, to);
 }
 
 static void metrics_print_push(const struct push_counts *push, FILE *to)

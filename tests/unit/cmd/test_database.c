@@ -49,9 +49,16 @@ TEST(names_of_processes_cannot_break_the_metrics)
 	vec_push(&profile->metrics, ((struct profile_metric){ 0, intern_add(&profile->strings, "ns"), 0 }));
 	vec_push(&profile->processes,
 		 ((struct profile_process){ .comm = intern_add(&profile->strings, "a\"b\\c\nd") }));
-	vec_push(&profile->threads, ((struct profile_thread){ .process = 0 }));
+	vec_push(&profile->processes,
+		 ((struct profile_process){ .comm = intern_add(&profile->strings, "a\"b\\c\td") }));
+	vec_push(&profile->processes,
+		 ((struct profile_process){ .comm = intern_add(&profile->strings, "caf\xc3") }));
+	for (uint32_t i = 0; i < profile->processes.n; i++)
+		vec_push(&profile->threads, ((struct profile_thread){ .process = i }));
 	cct_add_value(&profile->cct, CCT_INCOMPLETE, 0, 0, 2);
 	cct_add_value(&profile->cct, CCT_INCOMPLETE, 0, 1, 1500000000);
+	cct_add_value(&profile->cct, CCT_INCOMPLETE, 1, 1, 1000000000);
+	cct_add_value(&profile->cct, CCT_INCOMPLETE, 2, 1, 500000000);
 	profile->quality.samples = 2;
 	daemon_metrics_add(&metrics, profile);
 	int fd = mkstemp(path);
@@ -61,7 +68,8 @@ TEST(names_of_processes_cannot_break_the_metrics)
 	CHECK(file && fread(text, 1, sizeof(text) - 1, file) > 0);
 	fclose(file);
 	remove(path);
-	CHECK(strstr(text, "cpprof_cpu_seconds_total{process=\"a\\\"b\\\\c?d\"} 1.500000000\n"));
+	CHECK(strstr(text, "cpprof_cpu_seconds_total{process=\"a\\\"b\\\\c?d\"} 2.500000000\n"));
+	CHECK(strstr(text, "cpprof_cpu_seconds_total{process=\"caf?\"} 0.500000000\n"));
 	CHECK(strstr(text, "\ncpprof_samples_total 2\n"));
 	daemon_metrics_done(&metrics);
 	profile_free(profile);

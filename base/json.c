@@ -146,6 +146,15 @@ unsigned utf8_length(const char *text, size_t left)
 	return len;
 }
 
+bool utf8_is_control(const char *text, unsigned len)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	if (len == 2)
+		return at[0] == 0xc2 && at[1] < 0xa0;
+	return len == 1 && (at[0] < 0x20 || at[0] == 0x7f);
+}
+
 static void put_escaped(struct json *json, unsigned char c)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -168,7 +177,7 @@ static void put_escaped(struct json *json, unsigned char c)
 		put_literal(json, "\\r");
 		break;
 	default:
-		if (c < 0x20 || c == 0x7f)
+		if (c < 0x20 || c >= 0x7f)
 			json_put(json, escape, sizeof(escape));
 		else
 			put_char(json, (char)c);
@@ -221,8 +230,8 @@ static void put_string(struct json *json, const char *text)
 		unsigned len = utf8_length(text, left);
 		if (len == 0)
 			put_literal(json, "\xef\xbf\xbd"); /* U+FFFD */
-		else if (len == 1)
-			put_escaped(json, (unsigned char)*text);
+		else if (len == 1 || utf8_is_control(text, len))
+			put_escaped(json, (unsigned char)text[len - 1]);
 		else
 			json_put(json, text, len);
 		text += len ? len : 1;

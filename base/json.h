@@ -60,3 +60,5 @@ void json_bool_of(struct json *json, const char *name, bool value);
 
 /* Length of the valid UTF-8 sequence at text (1-4), 0 if it is none. */
 unsigned utf8_length(const char *text, size_t left);
+/* Is such a sequence a control character of ASCII or Latin-1? Terminals obey both. */
+bool utf8_is_control(const char *text, unsigned len);

@@ -13,7 +13,7 @@ void html_escaped(FILE *to, const char *text)
 		unsigned len = utf8_length(text, left);
 		if (*text == '<' || *text == '>' || *text == '&' || *text == '"')
 			fprintf(to, "&#%u;", (unsigned char)*text);
-		else if (len == 0 || (unsigned char)*text < ' ' || *text == 0x7f)
+		else if (len == 0 || utf8_is_control(text, len))
 			fputs("\xef\xbf\xbd", to);
 		else
 			fwrite(text, 1, len, to);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "report/export/callgrind.h"
 #include "report/export/exporter.h"
 #include "report/limit.h"
@@ -21,11 +22,17 @@ static bool is_same_place(const struct callgrind_entry *a, const struct callgrin
 	       a->line == b->line;
 }
 
-/* Each line of the format has its own meaning, so names must not contain line breaks. */
+/* Each line of the format has its own meaning, so names must not contain line breaks; nor anything else that
+ * a terminal would obey. */
 static void write_text(FILE *to, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' ? ' ' : *text, to);
+	for (size_t left = strlen(text); left > 0;) {
+		unsigned len = utf8_length(text, left);
+		bool is_shown = len > 0 && !utf8_is_control(text, len);
+		fwrite(is_shown ? text : " ", 1, is_shown ? len : 1, to);
+		text += len ? len : 1;
+		left -= len ? len : 1;
+	}
 }
 
 /* "key=(number) name" the first time, "key=(number)" from then on. */

@@ -48,7 +48,7 @@ static void openmetrics_add_escaped(struct text *ret, const char *value)
 			text_printf(ret, "\\n");
 		else if (*value == '"' || *value == '\\')
 			text_printf(ret, "\\%c", *value);
-		else if ((unsigned char)*value < ' ')
+		else if (utf8_is_control(value, len))
 			text_printf(ret, " ");
 		else
 			text_add(ret, value, len);

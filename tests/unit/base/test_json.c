@@ -108,6 +108,15 @@ TEST(json_escapes_bytes_at_every_position)
 		}
 }
 
+TEST(json_escapes_control_characters_of_latin1)
+{
+	struct json json = start();
+
+	json_text(&json, "\xc2\x80 \xc2\x9b"
+			 "2J \xc2\xa0 \xc3\x9b");
+	expect(&json, "\"\\u0080 \\u009b2J \xc2\xa0 \xc3\x9b\"");
+}
+
 TEST(json_is_written_to_the_stream_when_all_arrays_are_closed)
 {
 	struct json json = start();

@@ -9,6 +9,8 @@
 
 /* Compilers nest one level; hand-written code a few. */
 #define MAX_REMEMBERED 32
+#define MAX_EXPRESSION \
+	256 /* bytes; those of compilers have about twenty, and all are compared for every row */
 
 struct program {
 	const struct fde *fde;
@@ -265,6 +267,7 @@ static void cfi_read_operand(struct program *p, char kind, struct operands *ret)
 		break;
 	case 'b':
 		ret->block = read_bytes(r, read_uleb(r));
+		p->is_damaged |= ret->block.len > MAX_EXPRESSION;
 		break;
 	default:
 		ret->n = (int64_t)read_uint(r, (unsigned)(kind - '0'));
@@ -299,7 +302,7 @@ static void cfi_run(struct program *p, struct bytes code, uint64_t vaddr)
 		const struct op *op = cfi_read_op(p, &operands);
 		for (const char *kind = op ? op->operands : ""; *kind; kind++)
 			cfi_read_operand(p, *kind, &operands);
-		p->is_damaged = !op || p->code.failed;
+		p->is_damaged |= !op || p->code.failed;
 		if (!p->is_damaged)
 			op->run(p, &operands);
 	}

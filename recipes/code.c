@@ -10,6 +10,10 @@
 
 /* Larger functions are assumed to do so: decoding them would delay a sample. */
 #define LEAVE_MAX_BYTES (64u << 10)
+/* Bytes of an unwind program. The longest of compilers have 20,000, and few have more than this. In a hostile
+ * file entries overlap, so that each function has one as long as the file. */
+#define LONG_PROGRAM 4096
+#define MAX_LONG (1u << 20) /* of all long ones together */
 
 /* The state of a span. */
 enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
@@ -39,6 +43,7 @@ void code_free(struct code *code)
 	go_stacks_free(code->go);
 	free(code->by_frame);
 	table_done(&code->table);
+	image_give_back(code->image, code->taken);
 	free(code);
 }
 
@@ -69,11 +74,44 @@ void code_read(struct code *code)
 	code->entry_end = template_entry_end(code->image, code->frames);
 }
 
+static uint64_t code_recipes_size(const struct recipes *recipes)
+{
+	return recipes->recipes.n * sizeof(*recipes->recipes.at) +
+	       recipes->rules.n * sizeof(*recipes->rules.at);
+}
+
+/* Memory that is used already: the next entry is not compiled if it was too much. */
+static void code_take(struct code *code, uint64_t bytes)
+{
+	if (image_take(code->image, bytes))
+		code->taken += bytes;
+	else
+		code->is_full = true;
+}
+
+/* Is there time, and memory, for this one? */
+static bool code_may_compile(struct code *code, const struct fde *fde)
+{
+	if (code->is_full)
+		return false;
+	if (fde->program.len <= LONG_PROGRAM)
+		return true;
+	if (fde->program.len > MAX_LONG - code->n_long)
+		return false;
+	code->n_long += fde->program.len;
+	return true;
+}
+
 static struct table_span *code_compile(struct code *code, const struct fde *fde, size_t index)
 {
 	struct recipe_rows rows = { 0 };
+	uint64_t before = code_recipes_size(code->recipes);
 
-	cfi_compile(fde, code->isa, code->recipes, &rows); /* damage is recorded in the rows */
+	if (code_may_compile(code, fde))
+		cfi_compile(fde, code->isa, code->recipes, &rows); /* damage is recorded in the rows */
+	else
+		recipe_rows_add(&rows, 0, RECIPE_NONE);
+	code_take(code, code_recipes_size(code->recipes) - before + rows.rows.n * sizeof(*rows.rows.at));
 	uint32_t span = table_add(&code->table, fde->start, fde->size, &rows);
 	vec_done(&rows.rows);
 	code->by_frame[index] = span + 1;

@@ -24,6 +24,8 @@ struct code {
 	uint64_t entry_end;        /* end of the addresses that may be the entry point */
 	uint32_t *by_frame;        /* span of the table + 1, per unwind entry; 0 = not compiled yet */
 	struct recipe_table table; /* rows of unwind entries */
+	uint64_t n_long, taken;    /* bytes of long unwind programs; of the image's memory budget */
+	bool is_full;              /* the budget is exhausted */
 };
 
 /* The image must be of isa's machine. All are borrowed; store may be NULL. */

@@ -12,6 +12,10 @@
 #include "binary/cfi/frames_private.h"
 
 #define LENGTH_IS_64_BIT 0xffffffffu
+/* Of a CIE, in bytes: compilers use 7 and about 20. Any number of entries may share a CIE, and each of them
+ * takes the time that it takes. */
+#define MAX_AUGMENTATION 32
+#define MAX_INITIAL 1024
 
 int frame_entry_read(const struct frame_table *table, uint64_t offset, struct frame_entry *ret)
 {
@@ -58,6 +62,15 @@ static struct reader frame_entry_body_reader(const struct frame_table *table, co
 
 	reader_seek(&r, entry->body);
 	return r;
+}
+
+static const char *frame_entry_read_letters(struct reader *r)
+{
+	size_t left = reader_left(r);
+
+	if (!left || !memchr(r->at, 0, left < MAX_AUGMENTATION ? left : MAX_AUGMENTATION))
+		reader_fail(r);
+	return read_cstr(r);
 }
 
 static struct bytes frame_entry_rest_of(struct reader *r)
@@ -132,7 +145,7 @@ int frame_cie_read(const struct frame_table *table, uint64_t offset, struct cie 
 
 	struct reader r = frame_entry_body_reader(table, &entry);
 	uint8_t version = read_u8(&r);
-	const char *augmentation = read_cstr(&r);
+	const char *augmentation = frame_entry_read_letters(&r);
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
 	if (strncmp(augmentation, "eh", 2) == 0) { /* before gcc 3: a pointer to exception data */
@@ -147,7 +160,7 @@ int frame_cie_read(const struct frame_table *table, uint64_t offset, struct cie 
 	else if (*augmentation)
 		return -EBADMSG; /* unknown, and of unknown length */
 	cie.program = frame_entry_rest_of(&r);
-	if (r.failed)
+	if (r.failed || cie.program.len > MAX_INITIAL)
 		return -EBADMSG;
 	*ret = cie;
 	return 0;

@@ -45,15 +45,18 @@ static bool child_step_aside(void)
 	return is_first_to_go && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){ 0 }) == 0;
 }
 
-static bool child_limit(__rlimit_resource_t resource, uint64_t value)
+/* more: above this, it is killed even if it ignores the signal of the limit. */
+static bool child_limit(__rlimit_resource_t resource, uint64_t value, uint64_t more)
 {
 	struct rlimit own;
 
 	if (!value)
 		return true;
-	if (getrlimit(resource, &own) == 0 && own.rlim_max < value) /* only root may raise it */
-		value = own.rlim_max;
-	return setrlimit(resource, &(struct rlimit){ value, value }) == 0;
+	if (getrlimit(resource, &own) < 0)
+		own.rlim_max = RLIM_INFINITY;
+	uint64_t most =
+		value + more < own.rlim_max ? value + more : own.rlim_max; /* only root may raise it */
+	return setrlimit(resource, &(struct rlimit){ value < most ? value : most, most }) == 0;
 }
 
 static bool child_drop_capabilities(bool keeps_reading)
@@ -149,7 +152,8 @@ static int child_run(const struct child_options *options, pid_t parent, int end)
 		options->prepare(options->context);
 	if (options->is_fenced && !child_close_others(options->channel > 0 ? options->channel : -1, end))
 		return CHILD_REFUSED;
-	if (!child_limit(RLIMIT_AS, options->max_memory) || !child_limit(RLIMIT_CPU, options->max_cpu_s))
+	if (!child_limit(RLIMIT_AS, options->max_memory, 0) ||
+	    !child_limit(RLIMIT_CPU, options->max_cpu_s, 1))
 		return CHILD_REFUSED;
 	if ((options->is_unprivileged || options->is_fenced) && !child_drop_privileges(options))
 		return CHILD_REFUSED;
@@ -279,6 +283,13 @@ static bool child_end_group(const struct child *child, int flags)
 	return true;
 }
 
+static int child_status(int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU ? -ETIME : -ECANCELED;
+}
+
 /* Has it ended? With WNOHANG in flags, does not wait. */
 static bool child_reap(struct child *child, int flags)
 {
@@ -297,7 +308,7 @@ static bool child_reap(struct child *child, int flags)
 	if (child->cause)
 		child->status = child->cause;
 	else
-		child->status = got > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
+		child->status = got > 0 ? child_status(status) : -ECANCELED;
 	child->pid = 0;
 	return true;
 }

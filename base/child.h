@@ -95,8 +95,8 @@ int child_start(struct child *child, const struct child_options *options);
 bool child_is_busy(struct child *child);
 
 /*
- * Waits until it has ended. Returns its exit status; -ETIME if its time was over, -EMSGSIZE if it wrote too
- * much, -ECANCELED if a signal ended it (a limit, child_kill, a crash), -ESRCH if there never was one.
+ * Waits until it has ended. Returns its exit status; -ETIME if its time or CPU time was over, -EMSGSIZE if it
+ * wrote too much, -ECANCELED if a signal ended it (child_kill, a crash), -ESRCH if there never was one.
  */
 int child_wait(struct child *child);
 /* The output of the last child, after it has ended; valid until the next one is started. It is foreign input

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "profile/resolve_limits.h"
 #include "symbolize/symbolizer.h"
 
 /* Which images are looked up; what is known about the others is kept. */
@@ -33,6 +34,8 @@ struct resolve_options {
 	 * files that others can write are not read. */
 	bool is_for_all;
 	uint64_t max_ns; /* for resolve_apart: for each child; 0 = an hour */
+	/* The same for CPU time of files that others made: what earlier calls learned; NULL = nothing. */
+	struct patience *patience;
 	/* Returns the functions of an image, if the caller has them and does not use them meanwhile; NULL:
 	 * they are searched. May be NULL. */
 	struct functions *(*functions)(void *context, image_id image);

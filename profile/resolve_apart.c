@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/channel.h"
@@ -13,7 +14,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
-#include "base/sanitizer.h"
 #include "base/vec.h"
 #include "profile/known_files.h"
 #include "profile/merge_private.h"
@@ -21,11 +21,10 @@
 #include "symbolize/files/debuginfod.h"
 #include "symbolize/witness/witness.h"
 
-#define MAX_CPU_S 1200
 #define MAX_S 3600
 #define LOOK_MS 1000 /* how often the time limit is checked */
 #define STALL_S 60   /* a message that takes longer is given up */
-#define MORE_MEMORY (8ull << 30)
+#define STATUS_MS 100
 #define LARGE_FILE (4u << 20)
 
 /* Information on the way: the first byte of a CHANNEL_TELL. */
@@ -42,6 +41,7 @@ struct apart {
 	bool *is_used;     /* by image, whether there is anything to ask about it */
 	bool *foreign;     /* by image, whether others than us made its file, or its code */
 	uint64_t max_ns;   /* for the next child */
+	struct patience *patience;
 	struct known_files known;
 	bool has_result, is_stuck; /* it does not read what it asked for */
 };
@@ -266,6 +266,13 @@ static void apart_serve(struct apart *apart, int kind, struct bytes message, con
 
 /* ---- in the parent: one child ------------------------------------------------------------------- */
 
+/* What it died of is known a moment after it has closed its end. */
+static void apart_await_status(struct child *child)
+{
+	for (int i = 0; i < STATUS_MS && child_is_busy(child); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = CLOCK_NS_PER_MS }, NULL);
+}
+
 /* Until it has sent its result or closed its end, or its time is over. It is not needed after that. */
 static void apart_listen(struct apart *apart, struct child *child, const struct user *user)
 {
@@ -291,21 +298,9 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 	writer_done(&message);
 	if (!apart->has_result && clock_now_ns() >= child->deadline_ns)
 		apart->max_ns /= 2; /* so that many such children together do not take forever */
+	if (!apart->has_result)
+		apart_await_status(child);
 	child_kill(child);
-}
-
-static uint64_t apart_memory_limit(void)
-{
-#if HAS_ADDRESS_SANITIZER
-	return 0; /* a sanitizer reserves memory without limit */
-#else
-	unsigned long pages = 0;
-	CLEANUP(fclosep) FILE *statm = fopen("/proc/self/statm", "re");
-
-	if (!statm || fscanf(statm, "%lu", &pages) != 1)
-		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE) + MORE_MEMORY;
-#endif
 }
 
 /* Code without a file is not stored: all of it is in one realm. */
@@ -319,9 +314,11 @@ static uint64_t apart_realm(const struct apart *apart)
 	return foreign ? foreign : 1;
 }
 
-/* 0, or why there are no names: -ECHILD if the child died. */
+/* 0, or why there are no names: -ECHILD if the child died, -ETIME if its time was over. */
 static int apart_ask(struct apart *apart)
 {
+	uint64_t whose = apart_realm(apart);
+	uint64_t bytes = whose ? images_get(apart->images, apart->asked.image)->file.len : 0;
 	struct user user;
 	const struct user *target =
 		real_user_find(&user) || profile_user(apart->profile, &user) ? &user : NULL;
@@ -334,23 +331,27 @@ static int apart_ask(struct apart *apart)
 					 .forks = true, /* witness/ */
 					 .leads_group = true,
 					 .user = target,
-					 .max_memory = apart_memory_limit(),
-					 .max_cpu_s = MAX_CPU_S,
+					 .max_memory = resolve_memory_limit(),
+					 .max_cpu_s = patience_cpu_s(apart->patience, whose, bytes),
 					 .max_ns = apart->max_ns };
 	struct child child = { 0 };
 
 	if (error)
 		return error;
 	apart->has_result = apart->is_stuck = false;
-	apart->realm = apart_realm(apart);
+	apart->realm = whose;
 	apart->put_left = STORE_LIMIT / 4;
 	error = child_start(&child, &options);
 	close(apart->ends[1]);
 	if (!error)
 		apart_listen(apart, &child, target);
+	if (!error && !apart->has_result)
+		error = child_wait(&child) == -ETIME ? -ETIME : -ECHILD;
+	if (error && whose)
+		patience_lose(apart->patience, whose);
 	child_done(&child);
 	close(apart->ends[0]);
-	return error ? error : apart->has_result ? 0 : -ECHILD;
+	return error;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------- */
@@ -364,12 +365,13 @@ static void apart_leave(struct apart *apart, image_id id)
 	resolve(apart->profile, apart->images, &apart->asked, &diag);
 }
 
-static void apart_note_image(struct profile *profile, image_id id)
+static void apart_note_image(struct profile *profile, image_id id, int error)
 {
 	CLEANUP(freep)
-	char *note =
-		alloc_printf("%s: it has no symbols: the process that read its debug information crashed",
-			     intern_text(&profile->strings, profile->images.at[id].path));
+	char *note = alloc_printf("%s: it has no symbols: %s",
+				  intern_text(&profile->strings, profile->images.at[id].path),
+				  error == -ETIME ? "reading its debug information took too long"
+						  : "the process that read its debug information crashed");
 
 	resolve_note(profile, note);
 }
@@ -407,10 +409,11 @@ static void apart_ask_image(struct apart *apart, image_id id)
 {
 	apart->asked.part = RESOLVE_IMAGE;
 	apart->asked.image = id;
-	if (apart_ask(apart) == 0)
+	int error = apart_ask(apart);
+	if (error == 0)
 		return;
 	apart_leave(apart, id);
-	apart_note_image(apart->profile, id);
+	apart_note_image(apart->profile, id, error);
 }
 
 /* No child can be started at all. */
@@ -455,7 +458,7 @@ static void apart_ask_files(struct apart *apart)
 
 	apart->asked.alone = alone;
 	int error = apart_ask_ours(apart);
-	if (error < 0 && error != -ECHILD) {
+	if (error < 0 && error != -ECHILD && error != -ETIME) {
 		apart_leave_all(apart);
 		return;
 	}
@@ -475,7 +478,9 @@ int resolve_apart(struct profile *profile, struct images *images, const struct r
 			       .asked = *options,
 			       .known = { .images = images, .search = &options->symbolize.search },
 			       .max_ns = options->max_ns ? options->max_ns : MAX_S * CLOCK_NS_PER_S };
+	CLEANUP(patience_done) struct patience patience = { 0 };
 
+	apart.patience = options->patience ? options->patience : &patience;
 	apart.asked.part = RESOLVE_KERNEL;
 	int error = resolve(profile, images, &apart.asked, diag);
 	if (error < 0)

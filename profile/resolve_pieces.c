@@ -115,6 +115,23 @@ static void pieces_add(struct pieces *pieces, image_id id, const uint64_t *vaddr
 	piece->n_images++;
 }
 
+/* The places of one image. */
+static void pieces_ask(struct pieces *pieces, const struct piece_place *places, size_t n)
+{
+	const struct resolve_pieces *caller = pieces->caller;
+	image_id id = places[0].image;
+	VEC(uint64_t) vaddrs = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		vec_push(&vaddrs, places[i].vaddr);
+	if (caller->lacking)
+		vaddrs.n = caller->lacking(caller->context, pieces->profile, id, vaddrs.at, vaddrs.n);
+	if (vaddrs.n)
+		pieces_add(pieces, id, vaddrs.at, vaddrs.n);
+	vec_done(&vaddrs);
+}
+
+/* Files of others come last: they may be made to take all the time there is. */
 void resolve_in_pieces(struct profile *profile, struct images *images, const struct resolve_options *options,
 		       const struct resolve_pieces *caller)
 {
@@ -125,16 +142,14 @@ void resolve_in_pieces(struct profile *profile, struct images *images, const str
 	cct_done(&profile->cct);
 	cct_init(&profile->cct);
 	vec_done(&profile->timeline);
-	for (size_t first = 0; first < n; first = end) {
-		image_id id = places[first].image;
-		VEC(uint64_t) vaddrs = { 0 };
-		for (end = first; end < n && places[end].image == id; end++)
-			vec_push(&vaddrs, places[end].vaddr);
-		if (caller->lacking)
-			vaddrs.n = caller->lacking(caller->context, profile, id, vaddrs.at, vaddrs.n);
-		if (vaddrs.n && images_peek(images, id))
-			pieces_add(&pieces, id, vaddrs.at, vaddrs.n);
-		vec_done(&vaddrs);
+	for (int of_others = 0; of_others < 2; of_others++) {
+		for (size_t first = 0; first < n; first = end) {
+			const struct image *image = images_peek(images, places[first].image);
+			for (end = first; end < n && places[end].image == places[first].image;)
+				end++;
+			if (image && (image->foreign != 0) == of_others)
+				pieces_ask(&pieces, &places[first], end - first);
+		}
+		pieces_flush(&pieces);
 	}
-	pieces_flush(&pieces);
 }

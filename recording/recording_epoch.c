@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "profile/resolve_apart.h"
 #include "profile/resolve_pieces.h"
@@ -99,12 +100,14 @@ static int epoch_name(void *context, int result)
 	struct recording *r = job->recording;
 	const struct recording_listener *listener = &r->options.listener;
 	struct resolve_options quiet = r->names;
+	CLEANUP(patience_done) struct patience patience = { 0 };
 	struct resolve_pieces pieces = { listener->context, listener->epoch_lacking, listener->epoch_names };
 
 	(void)result;
 	quiet.symbolize.n_threads = 1;
 	quiet.symbolize.has_time = true;
 	quiet.is_frugal = true;
+	quiet.patience = &patience;
 	quiet.symbolize.progress = NULL;
 	quiet.symbolize.search.note = NULL;
 	quiet.symbolize.search.fetching = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demangle: the only file that uses libiberty.
+ * With demangle_packs the only file that uses libiberty.
  *
  * A mangled name refers back to its own parts, so a short hostile one can expand to any length. The
  * demanglers cannot be told to stop; they pass their text to us piece by piece, and we jump out of the
@@ -16,8 +16,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "symbolize/demangle_packs.h"
 
 #define MAX_MANGLED (64 * 1024)
+/* For C++. libiberty's own limit is 1 KB, which expression templates exceed; it is for its stack, of which it
+ * takes up to 200 bytes for each character. */
+#define MAX_CPLUS (8 * 1024)
 #define MAX_READABLE (256 * 1024) /* the longest names in template-heavy programs have about 100 KB */
 
 #define MODULE_MARK "_MOD_"
@@ -71,7 +75,9 @@ static bool demangle_run(const char *linkage, struct sink *sink)
 		return false;
 	if (may_be_rust(linkage) && rust_demangle_callback(linkage, options, demangle_take, sink))
 		return true;
-	return cplus_demangle_v3_callback(linkage, options, demangle_take, sink);
+	if (strlen(linkage) > MAX_CPLUS || !demangle_packs_are_found(linkage))
+		return false;
+	return cplus_demangle_v3_callback(linkage, options | DMGL_NO_RECURSE_LIMIT, demangle_take, sink);
 }
 
 /* Where the reference at `at` leads to; NULL if it is not a reference. Digits are base 26; a lower-case

@@ -142,7 +142,9 @@ static const char *witness_why(int status)
 {
 	switch (status) {
 	case -ECANCELED:
-		return "it crashed or reached its limit of memory or time";
+		return "it crashed or reached its limit of memory";
+	case -ETIME:
+		return "it took too long";
 	case -EMSGSIZE:
 		return "it printed too much";
 	case CHILD_REFUSED:

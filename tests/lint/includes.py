@@ -41,7 +41,7 @@ FOREIGN = [
     (r'xed/.*', r'binary/isa/x86/x86_xed\.c'),
     (r'libdwarf/.*', r'symbolize/witness/witness_libdwarf\.c'),
     (r'elfutils/.*|dwarf\.h', r'symbolize/witness/witness_libdw\.c'),
-    (r'libiberty/.*', r'symbolize/demangle\.c'),
+    (r'libiberty/.*', r'symbolize/demangle(_packs)?\.c'),
     (r'perfmon/.*', r'collector/live/events\.c'),
     (r'bpf/.*', r'collector/bpf/.*'),
     (r'linux/bpf\.h', r'collector/bpf/.*'),

@@ -91,6 +91,77 @@ TEST(demangle_gives_up_on_a_name_that_expands_without_limit)
 	text_done(&text);
 }
 
+/* A reference to the number-th part of a name: S_, S0_, S1_, ... S9_, SA_, ... */
+static void write_reference(struct text *name, int number)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	text_printf(name, "S");
+	if (number > 36)
+		text_printf(name, "%c", digits[(number - 1) / 36]);
+	if (number > 0)
+		text_printf(name, "%c", digits[(number - 1) % 36]);
+	text_printf(name, "_");
+}
+
+/* f(int (*...)(int*)..., ...): each function returns the one before and has it as parameter, so there are
+ * twice as many ways down to the first one; then all that is expanded as a pack, which it does not contain.
+ */
+static void write_pack_name(struct text *name, int n)
+{
+	text_printf(name, "_Z1fDp");
+	for (int i = 0; i < n; i++)
+		text_printf(name, "Fv");
+	text_printf(name, "Pi");
+	for (int i = 0; i < n; i++) {
+		write_reference(name, i);
+		text_printf(name, "E");
+	}
+}
+
+TEST(demangle_gives_up_on_a_pack_that_is_not_found_in_reasonable_time)
+{
+	struct text name = { 0 }, text = { 0 };
+
+	write_pack_name(&name, 3);
+	CHECK(demangle(name.at, &text));
+	text_clear(&name);
+	text_clear(&text);
+	write_pack_name(&name, 100);
+	CHECK(!demangle(name.at, &text));
+	CHECK_EQ(text.len, 0);
+	check_name("_Z3addIJidcEEvDpT_", "void add<int, double, char>(int, double, char)");
+	check_name("_Z1gIJidEEDTspfp_EDpT_", "decltype ({parm#1}...) g<int, double>(int, double)");
+	text_done(&name);
+	text_done(&text);
+}
+
+/* As of expression templates. */
+TEST(demangle_reads_names_of_thousands_of_characters)
+{
+	struct text name = { 0 }, text = { 0 }, wanted = { 0 };
+	const int n = 900;
+
+	text_printf(&name, "_Z1f");
+	text_printf(&wanted, "f(");
+	for (int i = 0; i < n; i++) {
+		text_printf(&name, "3Sum");
+		text_printf(&name, "IiiE");
+		text_printf(&wanted, "%sSum<int, int>", i ? ", " : "");
+	}
+	text_printf(&wanted, ")");
+	CHECK(name.len > 7000);
+	CHECK(demangle(name.at, &text));
+	CHECK_STR(text.at, wanted.at);
+	for (int i = 0; i < n; i++)
+		text_printf(&name, "3SumIiiE");
+	text_clear(&text);
+	CHECK(!demangle(name.at, &text));
+	text_done(&name);
+	text_done(&text);
+	text_done(&wanted);
+}
+
 /* Arrays of arrays, each key being the array inside it: every reference doubles the text. */
 TEST(demangle_leaves_d_names_alone_that_expand_without_limit)
 {

@@ -8,7 +8,8 @@
 #include "base/search.h"
 #include "base/sort.h"
 
-#define MAX_POINTERS (32u << 20) /* words; bounds what a packed table may unfold to */
+#define MAX_POINTERS (32u << 20) /* words */
+#define MAX_NAME 4096            /* bytes; a word that receives a symbol with a longer name has none */
 
 #ifndef DT_RELR
 #define DT_RELRSZ 35
@@ -70,18 +71,38 @@ static bool relocs_dynamic_symbol(const struct names *names, uint32_t index, con
 	reader_skip(&r, 2);
 	uint16_t section = read_u16(&r);
 	uint64_t value = read_u64(&r);
-	struct reader n = reader_of(bytes_from(names->strings, name));
+	struct bytes rest = bytes_from(names->strings, name);
+	struct reader n = reader_of(bytes_slice(rest, 0, rest.len < MAX_NAME ? rest.len : MAX_NAME));
 	*ret_name = read_cstr(&n);
 	*ret_value = section == SHN_UNDEF ? 0 : value;
 	return !r.failed && !n.failed;
 }
 
+/* A word is relocated once: bounds what a packed table, or tables that overlap, may unfold to. */
+static size_t relocs_most(const struct relocs *relocs)
+{
+	size_t n = relocs->image->file.len / 8;
+
+	return n < MAX_POINTERS ? n : MAX_POINTERS;
+}
+
 /* Most are pointers, by far. */
 static void relocs_make_room(struct relocs *relocs, struct bytes table)
 {
-	size_t n = relocs->pointers.n + table.len / sizeof(Elf64_Rela);
+	size_t n = relocs->pointers.n + table.len / sizeof(Elf64_Rela), most = relocs_most(relocs);
 
-	vec_reserve(&relocs->pointers, n < MAX_POINTERS ? n : MAX_POINTERS);
+	vec_reserve(&relocs->pointers, n < most ? n : most);
+}
+
+/* Any number of words may get the address of the same symbol, or of symbols with the same long name. */
+static void relocs_add_slot(struct relocs *relocs, uint64_t at, const char *name)
+{
+	uint64_t bytes = strlen(name) + 1 + sizeof(struct reloc_slot);
+
+	if (relocs->slots.n >= MAX_POINTERS || !image_take(relocs->image, bytes))
+		return;
+	relocs->taken += bytes;
+	vec_push(&relocs->slots, ((struct reloc_slot){ at, arena_text(&relocs->names, name, strlen(name)) }));
 }
 
 static void relocs_read_rela(struct relocs *relocs, const struct names *names, const struct kinds *kinds,
@@ -89,7 +110,7 @@ static void relocs_read_rela(struct relocs *relocs, const struct names *names, c
 {
 	struct reader r = reader_of(table);
 
-	while (reader_left(&r) >= sizeof(Elf64_Rela) && relocs->pointers.n < MAX_POINTERS) {
+	while (reader_left(&r) >= sizeof(Elf64_Rela) && relocs->pointers.n < relocs_most(relocs)) {
 		uint64_t at = read_u64(&r), info = read_u64(&r), addend = read_u64(&r), value = 0;
 		uint32_t type = ELF64_R_TYPE(info);
 		const char *name = "";
@@ -104,38 +125,36 @@ static void relocs_read_rela(struct relocs *relocs, const struct names *names, c
 			if (type == kinds->word && value)
 				vec_push(&relocs->pointers, ((struct reloc_pointer){ at, value + addend }));
 			if (name[0])
-				vec_push(&relocs->slots,
-					 ((struct reloc_slot){
-						 at, arena_text(&relocs->names, name, strlen(name)) }));
+				relocs_add_slot(relocs, at, name);
 		}
 	}
 }
 
-static void relocs_add_packed(struct relocs *relocs, const struct image *image, uint64_t at)
+static void relocs_add_packed(struct relocs *relocs, uint64_t at)
 {
-	struct reader r = reader_of(image_bytes(image, at));
+	struct reader r = reader_of(image_bytes(relocs->image, at));
 	uint64_t to = read_u64(&r);
 
-	if (!r.failed)
+	if (!r.failed && relocs->pointers.n < relocs_most(relocs))
 		vec_push(&relocs->pointers, ((struct reloc_pointer){ at, to }));
 }
 
 /* RELR: an even entry is an address, an odd one a bitmap of the 63 words behind it. */
-static void relocs_read_relr(struct relocs *relocs, const struct image *image, struct bytes table)
+static void relocs_read_relr(struct relocs *relocs, struct bytes table)
 {
 	struct reader r = reader_of(table);
 	uint64_t next = 0;
 
-	while (reader_left(&r) >= 8 && relocs->pointers.n < MAX_POINTERS) {
+	while (reader_left(&r) >= 8 && relocs->pointers.n < relocs_most(relocs)) {
 		uint64_t entry = read_u64(&r);
 		if (!(entry & 1)) {
-			relocs_add_packed(relocs, image, entry);
+			relocs_add_packed(relocs, entry);
 			next = entry + 8;
 			continue;
 		}
 		for (unsigned bit = 0; bit < 63; bit++)
 			if (entry >> (bit + 1) & 1)
-				relocs_add_packed(relocs, image, next + 8ull * bit);
+				relocs_add_packed(relocs, next + 8ull * bit);
 		next += 8 * 63;
 	}
 }
@@ -145,7 +164,7 @@ void relocs_read(struct relocs *relocs, struct image *image)
 	const struct kinds *kinds = relocs_kinds_of(image);
 	uint64_t unused;
 
-	memset(relocs, 0, sizeof(*relocs));
+	*relocs = (struct relocs){ .image = image };
 	if (!kinds)
 		return;
 	struct names names = relocs_names_of(image);
@@ -153,7 +172,7 @@ void relocs_read(struct relocs *relocs, struct image *image)
 	relocs_make_room(relocs, rela);
 	relocs_read_rela(relocs, &names, kinds, rela);
 	relocs_read_rela(relocs, &names, kinds, relocs_tagged(image, DT_JMPREL, DT_PLTRELSZ));
-	relocs_read_relr(relocs, image, relocs_tagged(image, DT_RELR, DT_RELRSZ));
+	relocs_read_relr(relocs, relocs_tagged(image, DT_RELR, DT_RELRSZ));
 	if (!image_dynamic(image, DT_SYMTAB, &unused)) /* static: only its own startup code reads these */
 		relocs_read_rela(relocs, &names, kinds, image_named_bytes(image, ".rela.plt"));
 	sort_by_u64(relocs->pointers.at, relocs->pointers.n, sizeof(*relocs->pointers.at));
@@ -166,6 +185,8 @@ void relocs_done(struct relocs *relocs)
 	vec_done(&relocs->resolvers);
 	vec_done(&relocs->slots);
 	arena_done(&relocs->names);
+	if (relocs->image)
+		image_give_back(relocs->image, relocs->taken);
 }
 
 bool relocs_pointer_at(const struct relocs *relocs, uint64_t vaddr, uint64_t *ret)

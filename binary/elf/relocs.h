@@ -23,8 +23,11 @@ struct relocs {
 	VEC(uint64_t) resolvers;            /* IRELATIVE: functions called by the loader */
 	VEC(struct reloc_slot) slots;       /* sorted by at */
 	struct arena names;
+	struct image *image;
+	uint64_t taken; /* of its memory budget, for names */
 };
 
+/* The image must outlive them. */
 void relocs_read(struct relocs *relocs, struct image *image);
 void relocs_done(struct relocs *relocs);
 /* False if no relocation writes there. */

@@ -40,9 +40,11 @@ struct go_odd {
 	enum go_kind kind;
 };
 
+#define MAX_RANGES 256 /* programs have about ten; all are looked through for each frame */
+
 struct go_stacks {
-	VEC(struct go_range) ranges; /* about ten */
-	VEC(struct go_odd) odd;      /* in the order of their addresses */
+	VEC(struct go_range) ranges;
+	VEC(struct go_odd) odd; /* in the order of their addresses */
 	bool has_kinds;
 };
 
@@ -88,7 +90,7 @@ struct go_stacks *go_stacks_read(struct image *image)
 			continue;
 		enum go_role role = go_role_of(&f);
 		go_stacks_add_odd(stacks, &f);
-		if (role != GO_ORDINARY)
+		if (role != GO_ORDINARY && stacks->ranges.n < MAX_RANGES)
 			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));
 	}
 	return stacks;

@@ -35,7 +35,9 @@ size_t frames_landing_pads(const struct frames *frames, const struct fde *fde, s
 	if (!fde->lsda)
 		return 0;
 	struct reader r = reader_of(lsda_call_sites(frames_image(frames), fde, &pad_base, &encoding));
-	while (reader_left(&r)) {
+	/* Each row is about at least one byte of the function: any number of functions may share a long
+	 * table. */
+	for (uint64_t rows = 0; reader_left(&r) && rows < fde->size; rows++) {
 		uint64_t start = read_encoded_value(&r, encoding), len = read_encoded_value(&r, encoding);
 		uint64_t pad = read_encoded_value(&r, encoding);
 		read_uleb(&r); /* the action: which types it catches */

@@ -285,6 +285,26 @@ TEST(frames_know_landing_pads)
 	writer_done(&eh);
 }
 
+/* Any number of functions may have the same table, however long it is. */
+TEST(frames_read_no_more_landing_pads_than_a_function_has_bytes)
+{
+	struct writer eh = { 0 }, lsda = { 0 };
+	size_t cie = frame_cie(&eh, "zLR", 1, -8, 16, PROGRAM(0x0c, 7, 8));
+	struct fde fde;
+
+	write_bytes(&lsda, PROGRAM(0xff, 0xff, 0x01, 100));
+	for (int i = 0; i < 25; i++)
+		write_bytes(&lsda, PROGRAM(0, 0, 1, 0));
+	frame_fde(&eh, EH, cie, TEXT, 4, LSDA, PROGRAM(0));
+	struct made m = make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, writer_bytes(&lsda),
+			     PROGRAM(0));
+	CHECK_EQ(frames_get(m.frames, 0, &fde), 0);
+	CHECK_EQ(frames_landing_pads(m.frames, &fde, NULL, 0), 4);
+	made_done(&m);
+	writer_done(&eh);
+	writer_done(&lsda);
+}
+
 TEST(frames_survive_truncation_anywhere)
 {
 	struct writer eh = { 0 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/elf/gopclntab.h"
 
+#include <string.h>
+
 #include "base/writer.h"
 #include "tests/test.h"
 
@@ -106,6 +108,30 @@ TEST(gopclntab_truncated_anywhere_never_gives_more_functions)
 			if (gopclntab_get(&table, i, &f))
 				CHECK(f.end > f.start);
 	}
+	writer_done(&w);
+}
+
+/* All functions may have the same name, which must not be read to its end for each of them. */
+TEST(gopclntab_names_of_many_kilobytes_are_none)
+{
+	struct writer w = { 0 };
+	struct gopclntab table;
+	struct go_function f;
+
+	write_1_2(&w);
+	for (int i = 0; i < 1000; i++)
+		write_u8(&w, 'f');
+	w.at[52 + 5] = 'f'; /* instead of its end */
+	write_u8(&w, 0);
+	CHECK(gopclntab_parse(writer_bytes(&w), 0, &table));
+	CHECK(gopclntab_get(&table, 0, &f));
+	CHECK_EQ(strlen(f.name), 1006);
+	w.len--;
+	for (int i = 0; i < 8000; i++)
+		write_u8(&w, 'f');
+	write_u8(&w, 0);
+	CHECK(gopclntab_parse(writer_bytes(&w), 0, &table));
+	CHECK(!gopclntab_get(&table, 0, &f));
 	writer_done(&w);
 }
 

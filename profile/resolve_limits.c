@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/resolve_limits.h"
 
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,12 +20,13 @@ uint64_t resolve_memory_limit(void)
 #if HAS_ADDRESS_SANITIZER
 	return 0; /* a sanitizer reserves memory without limit */
 #else
-	unsigned long pages = 0;
-	CLEANUP(fclosep) FILE *statm = fopen("/proc/self/statm", "re");
+	CLEANUP(close_fd) int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-	if (!statm || fscanf(statm, "%lu", &pages) != 1)
-		return 0;
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE) + MORE_MEMORY;
+	text[n > 0 ? n : 0] = '\0';
+	uint64_t pages = strtoull(text, NULL, 10);
+	return pages ? pages * (uint64_t)sysconf(_SC_PAGESIZE) + MORE_MEMORY : 0;
 #endif
 }
 

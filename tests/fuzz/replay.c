@@ -20,8 +20,10 @@
 #include "base/hash.h"
 #include "tests/fuzz/mutate.h"
 
-#define MUTATIONS 300      /* of each file ... */
+#define MUTATIONS 300 /* of each file ... */
+#ifndef ALL_MUTATIONS
 #define ALL_MUTATIONS 6000 /* ... but fewer if there are many: what a large corpus covers is in the files */
+#endif
 #define MUTATED_BYTES (4u << 20) /* fewer mutations of large files: the test must stay quick */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

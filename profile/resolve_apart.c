@@ -298,7 +298,7 @@ static void apart_listen(struct apart *apart, struct child *child, const struct 
 	writer_done(&message);
 	if (!apart->has_result && clock_now_ns() >= child->deadline_ns)
 		apart->max_ns /= 2; /* so that many such children together do not take forever */
-	if (!apart->has_result)
+	if (!apart->has_result && !apart->is_stuck && !apart_is_lost(apart))
 		apart_await_status(child);
 	child_kill(child);
 }

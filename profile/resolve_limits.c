@@ -9,8 +9,7 @@
 #include "base/sanitizer.h"
 
 #define MORE_MEMORY (8ull << 30)
-/* Far more than any real file needs: a compiler of 30 MB, all of its code sampled, takes less than a second,
- * and debug information of gigabytes, which may be in another file, less than ten. */
+/* The symbols of a compiler of 30 MB take half a second (cc1plus in docs/benchmarks.md). */
 #define LEAST_S 60
 #define S_PER_MB 1
 #define MOST_S 1200

@@ -20,7 +20,7 @@
 
 #define MAX_MANGLED (64 * 1024)
 /* For C++. libiberty's own limit is 1 KB, which expression templates exceed; it is for its stack, of which it
- * takes up to 200 bytes for each character. */
+ * takes up to 256 bytes for each character. */
 #define MAX_CPLUS (8 * 1024)
 #define MAX_READABLE (256 * 1024) /* the longest names in template-heavy programs have about 100 KB */
 

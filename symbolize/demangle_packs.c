@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define MAX_PATHS \
-	10000u         /* below one pack expansion; those of the standard library have less than a hundred */
-#define MAX_DEPTH 1000 /* the demangler does not print what is deeper */
+/* Below one pack expansion; of 350,000 names of Debian's libraries, none has as many. */
+#define MAX_PATHS 10000u
+#define MAX_DEPTH 1000 /* the demangler prints little more than that */
 
 struct packs {
 	const struct demangle_component *parts; /* all of them are in this array */

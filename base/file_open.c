@@ -87,13 +87,14 @@ int file_open(const char *path, int flags)
 	return fd >= 0 ? fd : -errno;
 }
 
-/* /proc/PID/status, which says what the pid is inside a container. */
+/* /proc/PID/status says what the pid is inside a container, /proc/PID/stat when the process began. */
 static bool file_open_is_status(const char *path)
 {
-	int end = 0;
+	int status = 0, stat = 0;
 
-	sscanf(path, "/proc/%*[0-9]/status%n", &end);
-	return end && !path[end];
+	sscanf(path, "/proc/%*[0-9]/status%n", &status);
+	sscanf(path, "/proc/%*[0-9]/stat%n", &stat);
+	return (status && !path[status]) || (stat && !path[stat]);
 }
 
 /* Files that no parser of ours wants, but that say much: memory of processes, state of the kernel. What

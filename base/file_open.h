@@ -30,6 +30,6 @@ struct file_open_rules {
 /*
  * The parent's part: returns an open file or a negative errno. Files are opened with the permissions of the
  * target's user, so that a compromised child cannot read more than this user could. Core files and files of
- * procfs, except for the status of a process, are refused.
+ * procfs, except for the status and stat of a process, are refused.
  */
 int file_open_serve(struct bytes request, const struct file_open_rules *rules);

@@ -36,8 +36,9 @@ void cmd_print_name(FILE *to, const char *name)
 	fputs(safe.at ? safe.at : "", to);
 }
 
-/* Messages contain names of files and their contents. Line breaks are kept. */
-static void print_safe(const char *text)
+/* Of all texts, only hints have line breaks of their own: in any other, one comes from a file name, and would
+ * look like a message of ours. */
+static void print_hint(const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -51,18 +52,18 @@ static void print_safe(const char *text)
 void cmd_say(const char *sentence)
 {
 	fprintf(stderr, "cpprof: ");
-	print_safe(sentence);
+	cmd_print_name(stderr, sentence);
 	fprintf(stderr, "\n");
 }
 
 int cmd_fail(const struct diag *diag)
 {
 	fprintf(stderr, "cpprof: ");
-	print_safe(diag->what);
+	cmd_print_name(stderr, diag->what);
 	fprintf(stderr, "%s", diag->why[0] ? ": " : "");
-	print_safe(diag->why);
+	cmd_print_name(stderr, diag->why);
 	fprintf(stderr, "%s", diag->hint[0] ? "\n        " : "");
-	print_safe(diag->hint);
+	print_hint(diag->hint);
 	fprintf(stderr, "\n");
 	return exit_code_of(diag->error);
 }
@@ -77,7 +78,7 @@ int cmd_usage(const char *command, const char *format, ...)
 		text = NULL;
 	va_end(args);
 	fprintf(stderr, "cpprof%s%s: ", command[0] ? " " : "", command);
-	print_safe(text ? text : format);
+	cmd_print_name(stderr, text ? text : format);
 	fprintf(stderr, "\n        try: cpprof%s%s --help\n", command[0] ? " " : "", command);
 	return EXIT_USAGE;
 }

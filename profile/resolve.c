@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "profile/resolve_code.h"
+#include "profile/resolve_process.h"
 #include "profile/resolve_structure.h"
 #include "structure/structure_store.h"
 #include "unwinder/cct_fold.h"
@@ -54,7 +55,8 @@ struct requests {
 	VEC(struct symbolizer_request) list;
 	VEC(struct structured_image) images; /* parallel to the requests */
 	uint64_t *vaddrs;                    /* of all of them */
-	struct images *bare;                 /* for RESOLVE_BARE; otherwise NULL */
+	const struct profile *profile;
+	struct images *bare; /* for RESOLVE_BARE; otherwise NULL */
 };
 
 /* A JIT compiler maps the dump it writes, so that profilers find it: an image that is not an ELF file. */
@@ -90,7 +92,7 @@ static void add_request(const struct images *images, image_id id, struct image *
 	vec_push(&ret->list,
 		 (struct symbolizer_request){ .id = id,
 					      .image = image,
-					      .pid = image->pid,
+					      .process = resolve_process(ret->profile, image->pid),
 					      .jitdump = jitdump_of(images, image->pid),
 					      .functions = structurer ? resolve_give_functions : NULL,
 					      .context = structurer,
@@ -319,6 +321,7 @@ int resolve(struct profile *profile, struct images *images, const struct resolve
 	const struct resolve_options *all = options ? options : &(struct resolve_options){ 0 };
 	const struct symbolizer_options *symbols = &all->symbolize;
 	struct requests requests = { .options = all,
+				     .profile = profile,
 				     .bare = all->part == RESOLVE_BARE ? images_new() : NULL };
 	size_t n;
 	CLEANUP(freep) bool *is_kept = kept_images(profile, images, all);

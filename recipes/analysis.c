@@ -39,8 +39,9 @@ void analysis_free(struct analysis *analysis)
 {
 	if (!analysis)
 		return;
-	for (size_t i = 0; i < ARRAY_LEN(analysis->near); i++)
-		analysis_free(analysis->near[i].analysis);
+	for (size_t i = 0; i < analysis->near.n; i++)
+		analysis_free(analysis->near.at[i].analysis);
+	vec_done(&analysis->near);
 	if (analysis->functions)
 		flow_done(&analysis->flow);
 	functions_free(analysis->functions);

@@ -60,6 +60,7 @@ static uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr
 
 /* --- pieces ------------------------------------------------------------------------------------- */
 
+#define MAX_PIECES 1024    /* kept at a time */
 #define PIECE (128u << 10) /* bytes of text that one piece is responsible for */
 #define PIECE_MARGIN \
 	(32u << 10) /* ... which is larger by this on both sides: functions extend over its ends */
@@ -78,22 +79,36 @@ static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t 
 /* The piece responsible for vaddr; if there are too many, replaces the least recently used one. */
 static struct analysis *analysis_piece_of(struct analysis *analysis, uint64_t vaddr)
 {
-	struct analysis_piece *oldest = &analysis->near[0];
+	struct analysis_piece wanted = { vaddr / PIECE, ++analysis->n_near, NULL };
+	size_t oldest = 0;
 
-	analysis->n_near++;
-	for (size_t i = 0; i < ARRAY_LEN(analysis->near); i++) {
-		struct analysis_piece *piece = &analysis->near[i];
-		if (piece->analysis && piece->number == vaddr / PIECE) {
-			piece->used = analysis->n_near;
+	for (size_t i = 0; i < analysis->near.n; i++) {
+		struct analysis_piece *piece = &analysis->near.at[i];
+		if (piece->number == wanted.number) {
+			piece->used = wanted.used;
 			return piece->analysis;
 		}
-		if (piece->used < oldest->used)
-			oldest = piece;
+		if (piece->used < analysis->near.at[oldest].used)
+			oldest = i;
 	}
-	analysis_free(oldest->analysis);
-	*oldest = (struct analysis_piece){ vaddr / PIECE, analysis->n_near,
-					   analysis_make_piece(analysis, vaddr / PIECE) };
-	return oldest->analysis;
+	wanted.analysis = analysis_make_piece(analysis, wanted.number);
+	if (analysis->near.n < MAX_PIECES) {
+		vec_push(&analysis->near, wanted);
+	} else {
+		analysis_free(analysis->near.at[oldest].analysis);
+		analysis->near.at[oldest] = wanted;
+	}
+	return wanted.analysis;
+}
+
+/* What a piece knows is little; the memory for the analysis of a function is much. */
+static uint32_t analysis_ask_piece(struct analysis *piece, uint64_t vaddr, uint64_t *ret_function)
+{
+	uint32_t row = analysis_recipe(piece, vaddr, true, ret_function);
+
+	flow_done(&piece->flow);
+	flow_init(&piece->flow, functions_facts(piece->functions));
+	return row;
 }
 
 uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
@@ -107,5 +122,5 @@ uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_
 			       : RECIPE_NONE;
 	if (row != RECIPE_NONE)
 		return row;
-	return analysis_recipe(analysis_piece_of(analysis, vaddr), vaddr, true, ret_function);
+	return analysis_ask_piece(analysis_piece_of(analysis, vaddr), vaddr, ret_function);
 }

@@ -11,13 +11,11 @@
 #include "recipes/analysis.h"
 #include "recipes/inner.h"
 
-#define MAX_NEAR 256
-
 /* A piece of a large text, analysed as if there were no other text. */
 struct analysis_piece {
-	uint64_t number;           /* of the piece in the image */
-	uint64_t used;             /* when it was last used: the number of the query */
-	struct analysis *analysis; /* NULL = none */
+	uint64_t number; /* of the piece in the image */
+	uint64_t used;   /* when it was last used: the number of the query */
+	struct analysis *analysis;
 };
 
 struct analysis {
@@ -35,8 +33,8 @@ struct analysis {
 	struct map by_start;  /* start -> span */
 	struct map tried;     /* starts of functions that were analysed */
 	struct inner inner;
-	struct analysis_piece near[MAX_NEAR]; /* the most recently used pieces of a large text */
-	uint64_t n_near;                      /* pieces made so far */
+	VEC(struct analysis_piece) near; /* the most recently used pieces of a large text */
+	uint64_t n_near;                 /* queries so far */
 	uint64_t n_analysed;
 };
 

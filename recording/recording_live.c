@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/fresh_file.h"
 #include "collector/process/envoy.h"
+#include "profile/resolve_process.h"
 #include "recording/recording_private.h"
 
 /* An export gets the default name with its own suffix. */
@@ -420,6 +421,8 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
 	recording_account(r, profile, 0);
+	if (r->options.target.n_pids && resolve_process(profile, r->options.target.pids[0]).is_gone)
+		r->names.symbolize.search.target_root = NULL; /* if its pid has a root, it is another's */
 	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }
 

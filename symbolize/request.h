@@ -6,6 +6,7 @@
 
 #include "base/store.h"
 #include "binary/elf/image.h"
+#include "binary/elf/perfmap.h"
 #include "binary/functions/function.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/source_map.h"
@@ -30,8 +31,8 @@ struct symbolizer_options {
 struct symbolizer_request {
 	image_id id; /* stored in the maps; chosen by the caller */
 	struct image *image;
-	pid_t pid;           /* process whose JIT code it is; 0 = does not matter */
-	const char *jitdump; /* file that its JIT compiler wrote, or NULL */
+	struct jit_process process; /* whose JIT code it is; pid 0 = none */
+	const char *jitdump;        /* file that its JIT compiler wrote, or NULL */
 	/*
 	 * Returns the functions of the image, if the caller needs them as well: called by one thread at a
 	 * time, unless the store has every address. Starts of functions may be inferred in them. NULL = they

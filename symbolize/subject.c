@@ -13,10 +13,10 @@ static void open_jit(struct subject *subject, bool is_elsewhere)
 
 	if (is_elsewhere)
 		; /* a process with that pid on this machine is a different one */
-	else if (request->jitdump && jitdump_open(request->pid, request->jitdump, &subject->jit) == 0)
+	else if (request->jitdump && jitdump_open(&request->process, request->jitdump, &subject->jit) == 0)
 		subject->jit_path = alloc_text(request->jitdump);
-	else if (request->pid)
-		perfmap_open(request->pid, &subject->jit, &subject->jit_path);
+	else if (request->process.pid)
+		perfmap_open(&request->process, &subject->jit, &subject->jit_path);
 	subject->file.how = alloc_text(subject->jit_path ? subject->jit_path : "no perf map");
 }
 

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/file_open.h"
 #include "base/hash.h"
+#include "base/real_user.h"
 #include "base/search.h"
 
 #define MAX_MAP (256ull << 20) /* a line takes up to three times its bytes; more than any process needs */
@@ -268,29 +269,33 @@ const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. */
-static bool perfmap_is_trusted(pid_t pid, const struct stat *file)
+/* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. A child
+ * that looks up names of several users runs as nobody, who may be a real user: then that is not us. */
+static bool perfmap_is_trusted(const struct jit_process *process, const struct stat *file)
 {
 	char path[64];
-	struct stat process;
+	struct stat now;
 
-	if (file->st_uid == 0 || file->st_uid == geteuid())
+	if (file->st_uid == 0 || (file->st_uid == geteuid() && file->st_uid != USER_NOBODY))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	if (stat(path, &process) == 0)
-		return process.st_uid == file->st_uid;
+	if (process->user && file->st_uid == process->user - 1)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d", (int)process->pid);
+	if (!process->is_gone && stat(path, &now) == 0)
+		return now.st_uid == file->st_uid;
 	const char *caller = getenv("SUDO_UID");
 	return geteuid() == 0 && caller && strtoul(caller, NULL, 10) == file->st_uid;
 }
 
-static int perfmap_read_file(pid_t pid, const char *path, uint64_t limit, struct bytes *ret)
+static int perfmap_read_file(const struct jit_process *process, const char *path, uint64_t limit,
+			     struct bytes *ret)
 {
 	CLEANUP(close_fd) int fd = file_open(path, O_NOFOLLOW);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
-	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(pid, &st))
+	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(process, &st))
 		return -EPERM;
 	if ((uint64_t)st.st_size > limit)
 		return -EFBIG;
@@ -305,13 +310,16 @@ static int perfmap_read_file(pid_t pid, const char *path, uint64_t limit, struct
 	return 0;
 }
 
-/* The pid in the process's own namespace: the last number of NSpid. 0 if it has ended. */
-static pid_t perfmap_pid_inside(pid_t pid)
+/* The pid in the process's own namespace: the last number of NSpid, which has at most 33. 0 if it has ended.
+ */
+static pid_t perfmap_pid_inside(const struct jit_process *process)
 {
-	char path[64], line[256];
+	char path[64], line[512];
 	long inside = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (process->is_gone)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)process->pid);
 	int fd = file_open(path, 0);
 	CLEANUP(fclosep) FILE *status = fd >= 0 ? fdopen(fd, "r") : NULL;
 	while (status && fgets(line, sizeof(line), status))
@@ -322,19 +330,18 @@ static pid_t perfmap_pid_inside(pid_t pid)
 	return (pid_t)inside;
 }
 
-int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
+int perfmap_open(const struct jit_process *process, struct perfmap *ret, char **ret_path)
 {
-	pid_t inside = perfmap_pid_inside(pid);
-	CLEANUP(freep)
-	char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", (int)pid, (int)inside) : NULL;
+	int pid = (int)process->pid, inside = (int)perfmap_pid_inside(process);
+	CLEANUP(freep) char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", pid, inside) : NULL;
 	struct bytes text = { 0 };
-	int error = path ? perfmap_read_file(pid, path, MAX_MAP, &text) : -ENOENT;
+	int error = path ? perfmap_read_file(process, path, MAX_MAP, &text) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0) {
 		free(path);
-		path = alloc_printf("/tmp/perf-%d.map", (int)pid);
-		error = perfmap_read_file(pid, path, MAX_MAP, &text);
+		path = alloc_printf("/tmp/perf-%d.map", pid);
+		error = perfmap_read_file(process, path, MAX_MAP, &text);
 	}
 	if (error < 0)
 		return error;
@@ -344,15 +351,16 @@ int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path)
 	return 0;
 }
 
-int jitdump_open(pid_t pid, const char *path, struct perfmap *ret)
+int jitdump_open(const struct jit_process *process, const char *path, struct perfmap *ret)
 {
-	CLEANUP(freep) char *seen = alloc_printf(ROOT_OF "%s", (int)pid, path);
+	CLEANUP(freep)
+	char *seen = process->is_gone ? NULL : alloc_printf(ROOT_OF "%s", (int)process->pid, path);
 	struct bytes dump = { 0 };
-	int error = perfmap_read_file(pid, seen, MAX_DUMP, &dump);
+	int error = seen ? perfmap_read_file(process, seen, MAX_DUMP, &dump) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0)
-		error = perfmap_read_file(pid, path, MAX_DUMP, &dump);
+		error = perfmap_read_file(process, path, MAX_DUMP, &dump);
 	if (error < 0)
 		return error;
 	jitdump_parse(dump, ret);

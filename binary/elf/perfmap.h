@@ -38,11 +38,18 @@ void perfmap_done(struct perfmap *map);
 /* NULL if no entry covers vaddr. */
 const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr);
 
+/* The process whose code it is. */
+struct jit_process {
+	pid_t pid;
+	uint32_t user; /* who started it: 1 + uid, 0 = not known */
+	bool is_gone;  /* if there is a process with this pid, it is another one */
+};
+
 /*
- * The perf map that process pid left in /tmp, as the process itself sees it (its own root, its pid in its own
+ * The perf map that the process left in /tmp, as the process itself sees it (its own root, its pid in its own
  * namespace) while it lives, otherwise in our /tmp. It must be a regular file that belongs to the process's
  * user, or to us. ret_path is allocated. 0, or a negative errno.
  */
-int perfmap_open(pid_t pid, struct perfmap *ret, char **ret_path);
+int perfmap_open(const struct jit_process *process, struct perfmap *ret, char **ret_path);
 /* A jitdump by path, under the same rules. */
-int jitdump_open(pid_t pid, const char *path, struct perfmap *ret);
+int jitdump_open(const struct jit_process *process, const char *path, struct perfmap *ret);

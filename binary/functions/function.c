@@ -312,7 +312,8 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 	piece->n = 0;
 	piece->is_surveyed = false;
 	piece->private = p;
-	p->is_piece = true;
+	pointers_sort(whole);
+	p->whole = whole->private;
 	p->relocs = whole->private->relocs;
 	p->plt = whole->private->plt;
 	p->options = whole->private->options;
@@ -348,7 +349,8 @@ void functions_free(struct functions *functions)
 	vec_done(&p->arrays);
 	vec_done(&p->seen);
 	vec_done(&p->inferred);
-	if (!p->is_piece) {
+	vec_done(&p->pointed);
+	if (!p->whole) {
 		relocs_done(&p->relocs);
 		plt_done(&p->plt);
 	}

@@ -29,7 +29,10 @@ struct functions_private {
 	VEC(struct vaddr_range) inferred; /* windows whose gaps were searched for functions */
 	struct relocs relocs;
 	struct plt plt;
-	bool is_piece; /* relocs and plt are borrowed */
+	VEC(uint64_t) pointed; /* for pieces: where pointers in data lead to in the text, sorted */
+	bool has_pointed;
+	struct functions_private
+		*whole; /* this is a piece of it, and borrows its relocs and plt; otherwise NULL */
 	struct function_options options;
 	uint32_t *pages;         /* facts.pages */
 	struct code_facts facts; /* the part of all this that the analysis of a function reads */
@@ -108,6 +111,9 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 			    void *context);
 /* survey.c: collects evidence from this text, except where that was done before. */
 void functions_gather(struct functions *functions, struct vaddr_range range);
+/* pointers.c: adds EVIDENCE_POINTED; for pieces it needs pointers_sort of the whole. */
+void pointers_gather(struct functions *functions);
+void pointers_sort(const struct functions *whole);
 /* survey.c: does an array of code blocks start here, into which a computed jump leads? That is not a
  * function. */
 bool functions_is_array(const struct functions *functions, uint64_t vaddr);

@@ -313,34 +313,7 @@ static void survey_range(struct pass *pass, struct vaddr_range range)
 	}
 }
 
-/* --- data ------------------------------------------------------------------------------------- */
-
-static void survey_pointers(struct functions *functions)
-{
-	const struct relocs *relocs = &functions->private->relocs;
-
-	for (size_t i = 0; i < relocs->pointers.n; i++)
-		evidence_add(functions, EVIDENCE_POINTED, relocs->pointers.at[i].to);
-}
-
-/* In a file that is not relocated, pointers are plain words. */
-static void survey_words(struct functions *functions)
-{
-	const struct image *image = functions->image;
-
-	for (size_t i = 0; i < image->n_segments; i++) {
-		const struct segment *s = &image->segments[i];
-		if (s->type != PT_LOAD || (s->flags & PF_X))
-			continue;
-		struct bytes data = image_bytes(image, s->vaddr);
-		for (size_t at = (8 - s->vaddr % 8) % 8; at + 8 <= data.len; at += 8) {
-			uint64_t word;
-			memcpy(&word, data.at + at, 8);
-			if (word >= 4096 && functions_text(functions, word))
-				evidence_add(functions, EVIDENCE_POINTED, word);
-		}
-	}
-}
+/* --- all of it ------------------------------------------------------------------------------- */
 
 static void survey_sort_references(struct functions_private *p)
 {
@@ -435,9 +408,7 @@ static void survey_begin_evidence(struct functions *functions)
 
 	for (size_t i = 0; i < p->text.n; i++)
 		survey_make_bitmaps(&p->text.at[i], functions->isa->min_insn);
-	survey_pointers(functions);
-	if (functions->image->elf_type == ET_EXEC)
-		survey_words(functions);
+	pointers_gather(functions);
 }
 
 void functions_gather(struct functions *functions, struct vaddr_range range)

@@ -128,11 +128,11 @@ static void write_body(struct callgrind_writer *w)
 	free(columns);
 }
 
-/* Event names must be single words. */
+/* Event names must be single words. The readable name is beside it; so what is not ASCII is left out. */
 static void write_event_name(FILE *to, const char *name)
 {
 	for (; *name; name++)
-		fputc((unsigned char)*name <= ' ' || strchr("-:=,.;", *name) ? '_' : *name, to);
+		fputc(*name > ' ' && *name < 0x7f && !strchr("-:=,.;", *name) ? *name : '_', to);
 }
 
 static void write_line_of(FILE *to, const char *key, const char *text)

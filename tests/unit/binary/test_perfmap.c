@@ -4,8 +4,10 @@
 #include <errno.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/writer.h"
@@ -14,6 +16,11 @@
 static struct bytes text_bytes(const char *text)
 {
 	return (struct bytes){ (const uint8_t *)text, strlen(text) };
+}
+
+static struct jit_process own_process(void)
+{
+	return (struct jit_process){ .pid = getpid() };
 }
 
 static const char *name_at(const struct perfmap *map, uint64_t vaddr)
@@ -189,6 +196,7 @@ TEST(jitdump_follows_many_moves)
 
 TEST(perfmap_that_is_too_large_is_refused)
 {
+	struct jit_process process = own_process();
 	struct perfmap map;
 	char path[64];
 	char *found = NULL;
@@ -198,7 +206,7 @@ TEST(perfmap_that_is_too_large_is_refused)
 	CHECK(fd >= 0);
 	CHECK_EQ(ftruncate(fd, 1000 << 20), 0);
 	close(fd);
-	int error = perfmap_open(getpid(), &map, &found);
+	int error = perfmap_open(&process, &map, &found);
 	unlink(path);
 	CHECK_EQ(error, -EFBIG);
 }
@@ -222,6 +230,7 @@ TEST(jitdump_truncated_in_a_record_keeps_the_previous_ones)
 
 TEST(perfmap_of_this_process_is_found_in_tmp)
 {
+	struct jit_process process = own_process();
 	struct perfmap map;
 	char path[64], *found = NULL;
 
@@ -231,7 +240,7 @@ TEST(perfmap_of_this_process_is_found_in_tmp)
 		SKIP("there is a perf map of this number already");
 	CHECK_EQ(write(fd, "10 10 f\n", 8), 8);
 	close(fd);
-	int error = perfmap_open(getpid(), &map, &found);
+	int error = perfmap_open(&process, &map, &found);
 	unlink(path);
 	CHECK_EQ(error, 0);
 	CHECK_STR(name_at(&map, 0x18), "f");
@@ -242,13 +251,14 @@ TEST(perfmap_of_this_process_is_found_in_tmp)
 
 TEST(perfmap_behind_a_link_or_of_another_user_is_refused)
 {
+	struct jit_process process = own_process();
 	struct perfmap map;
 	char path[64], *found = NULL;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	if (symlink("/etc/passwd", path) < 0)
 		SKIP("there is a perf map of this number already");
-	int error = perfmap_open(getpid(), &map, &found);
+	int error = perfmap_open(&process, &map, &found);
 	unlink(path);
 	CHECK(error < 0);
 	if (geteuid() != 0)
@@ -257,7 +267,50 @@ TEST(perfmap_behind_a_link_or_of_another_user_is_refused)
 	CHECK(fd >= 0);
 	CHECK_EQ(fchown(fd, 12345, 12345), 0);
 	close(fd);
-	error = perfmap_open(getpid(), &map, &found);
+	error = perfmap_open(&process, &map, &found);
+	process.user = 1 + 12345;
+	int error_known = perfmap_open(&process, &map, &found);
 	unlink(path);
 	CHECK_EQ(error, -EPERM);
+	CHECK_EQ(error_known, 0);
+	free(found);
+	perfmap_done(&map);
+}
+
+/* Another process has its pid now: neither what that one sees nor what its user wrote is taken. */
+TEST(perfmap_of_a_later_process_with_the_same_pid_is_refused)
+{
+	struct perfmap map;
+	char path[64], *found = NULL;
+
+	if (geteuid() != 0)
+		SKIP("only root can become another user");
+	pid_t pid = fork();
+	if (pid == 0) {
+		CHECK_EQ(setuid(12345), 0);
+		pause();
+		_exit(0);
+	}
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	struct stat st;
+	for (int i = 0; i < 10000 && stat(path, &st) == 0 && st.st_uid != 12345; i++)
+		usleep(1000);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0644);
+	CHECK(fd >= 0);
+	CHECK_EQ(write(fd, "10 10 f\n", 8), 8);
+	CHECK_EQ(fchown(fd, 12345, 12345), 0);
+	close(fd);
+	struct jit_process process = { .pid = pid, .user = 1 + 1 };
+	int error_living = perfmap_open(&process, &map, &found);
+	free(found);
+	if (!error_living)
+		perfmap_done(&map);
+	process.is_gone = true;
+	int error_gone = perfmap_open(&process, &map, &found);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(path);
+	CHECK_EQ(error_living, 0);
+	CHECK_EQ(error_gone, -EPERM);
 }

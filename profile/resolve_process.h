@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve_process: whether the process that a profile calls PID is still the one that has this pid. Pids are
+ * reused, also on purpose: the names of code in /tmp/perf-PID.map and the debug files in /proc/PID/root must
+ * not be those of a later process.
+ */
+#pragma once
+
+#include "binary/elf/perfmap.h"
+#include "profile/profile.h"
+
+struct jit_process resolve_process(const struct profile *profile, pid_t pid);

@@ -285,14 +285,43 @@ static uint64_t recover_deciding_registers(const struct recipes *recipes, uint32
 	return (has_searched ? all : all & ~in_slots) | frame | recipe_reads(recipes, r);
 }
 
+/*
+ * A function that sets up its caller's frame returns with another frame pointer than it was called with. The
+ * caller's code after the call refers to the former, wherever that is now; before it is computed, the caller
+ * has no frame pointer.
+ */
+static value recover_as_after_return(const struct flow *flow, value v)
+{
+	value entry = value_entry(flow->isa->fp);
+
+	return v == flow->left_frame ? entry : v == entry ? VALUE_UNKNOWN : v;
+}
+
+static uint32_t recover_with_left_frame(const struct flow *flow, const struct state *state, enum trust trust,
+					struct recipes *recipes)
+{
+	struct state after;
+
+	state_copy(&after, state);
+	for (unsigned reg = 0; reg < flow->isa->n_regs; reg++)
+		if (reg != flow->isa->sp)
+			state_set(&after, reg, recover_as_after_return(flow, after.reg[reg]));
+	for (uint32_t i = 0; i < after.n_slots; i++)
+		after.slot[i].holds = recover_as_after_return(flow, after.slot[i].holds);
+	return recover_recipe(&after, flow->isa, trust, recipes);
+}
+
 static void recover_make_row(struct row_maker *m, uint32_t i, const struct state *state, bool is_guess)
 {
 	const struct isa *isa = m->flow->isa;
+	enum trust trust = is_guess ? TRUST_GUESS : m->trust;
 
 	state_copy(&m->last, state);
 	m->has_last = true;
 	m->last_is_guess = is_guess;
-	uint32_t recipe = recover_recipe(state, isa, is_guess ? TRUST_GUESS : m->trust, m->recipes);
+	uint32_t recipe = m->flow->left_frame == VALUE_UNKNOWN
+				  ? recover_recipe(state, isa, trust, m->recipes)
+				  : recover_with_left_frame(m->flow, state, trust, m->recipes);
 	if (recipe == RECIPE_NONE && isa->call_pushes_ra) {
 		m->has_last = false; /* another place with this state may have another recipe */
 		if (!is_guess && tails_have(&m->tails, m->flow, i))

@@ -175,6 +175,21 @@ static int32_t flow_find_bias(const struct flow *flow)
 	return bias;
 }
 
+/* Every return at which the frame pointer is known to be that of the caller's frame agrees where that is. */
+static value flow_find_left_frame(const struct flow *flow)
+{
+	const struct flow_private *p = flow->private;
+	value found = VALUE_UNKNOWN;
+
+	for (size_t k = 0; k < p->failed_exits.n; k++) {
+		value frame = p->failed_exits.at[k].left_frame;
+		if (frame != VALUE_UNKNOWN && found != VALUE_UNKNOWN && frame != found)
+			return VALUE_UNKNOWN;
+		found = frame != VALUE_UNKNOWN ? frame : found;
+	}
+	return found;
+}
+
 static void flow_judge(struct flow *flow)
 {
 	const uint16_t exits = INSN_EXIT_PASSES | INSN_EXIT_FAILS | INSN_UNRESOLVED | INSN_TAIL;
@@ -199,6 +214,7 @@ static void flow_judge(struct flow *flow)
 						       insn->target);
 	}
 	flow->verdict = has_failed ? FLOW_FAILS : has_exit ? FLOW_PASSES : FLOW_EXITLESS;
+	flow->left_frame = has_failed ? flow_find_left_frame(flow) : VALUE_UNKNOWN;
 }
 
 /* Is there an exit, and is every exit correct? A jump with unknown target is an exit only if it looks like
@@ -295,6 +311,7 @@ static void flow_clear(struct flow *flow, uint32_t function)
 	flow->verdict = FLOW_REFUSED;
 	flow->returns = true;
 	flow->bias = 0;
+	flow->left_frame = VALUE_UNKNOWN;
 	flow->n_visits = 0;
 	vec_clear(&flow->parts);
 	vec_clear(&p->part_order);

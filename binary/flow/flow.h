@@ -103,8 +103,10 @@ struct flow {
 	bool returns; /* a return, an unresolved jump or a tail call to something that may return was reached
 		       */
 	int32_t bias; /* the caller left this many bytes above the return address */
-	uint32_t n_visits;           /* blocks executed: the cost of the analysis */
-	uint64_t heeds;              /* USE_CONSTANT if constants are worth tracking here; otherwise 0 */
+	value left_frame;  /* the function sets up the frame of its caller, and returns with this in the frame
+			      pointer; otherwise VALUE_UNKNOWN */
+	uint32_t n_visits; /* blocks executed: the cost of the analysis */
+	uint64_t heeds;    /* USE_CONSTANT if constants are worth tracking here; otherwise 0 */
 	VEC(struct flow_part) parts; /* [0] is the function */
 	VEC(struct insn)
 	insns; /* of all parts, one after the other; use flow_insn() for their effects and registers */

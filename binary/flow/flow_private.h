@@ -12,10 +12,11 @@
 #define FLOW_MAX_VISITS 8u       /* block runs per instruction; real code needs less than one */
 #define FLOW_RUN_ALL STATE_SLOTS /* in flow_private.lost: more than the values of registers has changed */
 
-/* A failed exit, for the entry bias. */
+/* A failed exit, for the entry bias, and for functions that leave a frame. */
 struct flow_exit {
 	uint32_t insn;
 	value sp;
+	value left_frame; /* VALUE_UNKNOWN: none */
 };
 
 #define FLOW_MAX_ENTRIES 16

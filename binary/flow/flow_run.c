@@ -35,24 +35,44 @@ static void run_requeue_block(struct flow *flow, uint32_t i)
 	}
 }
 
+/*
+ * The frame pointer of the frame that a function has set up on behalf of its caller (V8's baseline code calls
+ * such a function at its start): it returns to the caller, but with sp and the frame pointer below the CFA.
+ */
+static value run_left_frame(const struct isa *isa, const struct state *state, unsigned through)
+{
+	value sp = state->reg[isa->sp], fp = state->reg[isa->fp];
+	value ra = isa->call_pushes_ra ? state_load(state, sp) : state->reg[through];
+	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
+	bool is_left = ra == value_entry(isa->ra) && value_kind(sp) == VALUE_CFA &&
+		       value_kind(fp) == VALUE_CFA && value_offset(fp) < 0 &&
+		       value_offset(fp) >= value_offset(sp) + ra_size;
+
+	return is_left ? fp : VALUE_UNKNOWN;
+}
+
 static void run_note_exit(struct flow *flow, uint32_t i, const struct state *state)
 {
 	struct flow_private *p = flow->private;
 	const struct insn *insn = &flow->insns.at[i];
 	bool has_own = insn->flow == FLOW_RETURN && insn->through < REG_MAX;
-	bool passes = state_returns_through(state, flow->isa, has_own ? insn->through : flow->isa->ra);
+	unsigned through = has_own ? insn->through : flow->isa->ra;
+	bool passes = state_returns_through(state, flow->isa, through);
 	uint16_t *flags = &flow->flags.at[i];
 
 	*flags = (uint16_t)((*flags & ~(INSN_EXIT_PASSES | INSN_EXIT_FAILS)) |
 			    (passes ? INSN_EXIT_PASSES : INSN_EXIT_FAILS));
 	if (passes || p->failed_exits.n >= 64)
 		return;
+	struct flow_exit exit = { i, state->reg[flow->isa->sp], VALUE_UNKNOWN };
+	if (insn->flow == FLOW_RETURN)
+		exit.left_frame = run_left_frame(flow->isa, state, through);
 	for (size_t k = 0; k < p->failed_exits.n; k++)
 		if (p->failed_exits.at[k].insn == i) {
-			p->failed_exits.at[k].sp = state->reg[flow->isa->sp];
+			p->failed_exits.at[k] = exit;
 			return;
 		}
-	vec_push(&p->failed_exits, ((struct flow_exit){ i, state->reg[flow->isa->sp] }));
+	vec_push(&p->failed_exits, exit);
 }
 
 /* Jumps into a part that looked like tail calls before the part was absorbed are run again. */

@@ -136,9 +136,10 @@ run 0 "$CPPROF" attach -t "2147480000,$pid" -d 0.3 -o t.data
 says "thread 2147480000 is not profiled: there is no such thread"
 run 4 "$CPPROF" attach -p 2147480000,2147480001 -d 0.3
 before=$(cksum <cpprof.data)
-run 5 "$CPPROF" record -- true
+run 5 "$CPPROF" record -c 1000000000 -- true # a period longer than the command runs, even on a slow machine
 says "cpprof.data was not changed"
 start sleep 300
+await grep -q "(sleep) S" "/proc/$pid/stat"
 run 5 "$CPPROF" attach -p "$pid" -d 0.3 --checkpoint 0.1
 [ "$(cksum <cpprof.data)" = "$before" ] || fail "a run without samples replaced a profile"
 [ ! -e cpprof.data.old ] || fail "a run without samples renamed a profile"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Compares unwound stacks of real programs with single-stepping. Programs that are not installed are listed and skipped.
 # Usage: steps_programs.sh [samples [name...]]; the thresholds are meaningful with 30000 samples, which take longer.
-cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-250}
+cpprof=${CPPROF:-cpprof} source=${SOURCE:-.} samples=${1:-120}
 [ $# -eq 0 ] || shift
 wanted="$*"
 work=$(mktemp -d) || exit 1

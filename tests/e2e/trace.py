@@ -236,8 +236,9 @@ def check_clocks(exits):
     for attempt in range(10): # a preemption, an interrupt or a stall of the machine lasts as long as many calls
         code, errors = trace("--exits", exits, "-f", "target", "-f", "sleeper", "-f", "burner", "-f", "uneven")
         got, lines = call_rows("t.data"), measured_calls()
+        # Outside minus inside is what the probes cost, which may be ten times as much on another machine.
         far = [(path, got.get(path, {}).get("sum_ns", 0), line) for path, line in lines.items()
-               if not line[3] and got.get(path, {}).get("sum_ns", 0) - line[1] > max(0.05 * line[1], 2000 * line[0])]
+               if not line[3] and got.get(path, {}).get("sum_ns", 0) - line[1] > max(0.05 * line[1], 2000 * line[0], (line[2] - line[1]) / 3)]
         if not far and not any(line[3] for path, line in lines.items() if path.endswith("target")):
             break
     del os.environ["CALLS_TIMES"]
@@ -247,7 +248,7 @@ def check_clocks(exits):
         check(f"exits {exits}: every call of {path}", row.get("calls") == n, (row, n, errors))
         said = row.get("sum_ns", 0)
         check(f"exits {exits}: {path}: between the times measured inside and around the call", inside <= said <= outside, (inside, said, outside))
-    check(f"exits {exits}: within 5 % or 2 us per call", not far or SLOW > 1, far)
+    check(f"exits {exits}: within 5 %, 2 us per call, or a third of what the probes cost", not far or SLOW > 1, far)
 
 
 CXX = """

@@ -13,24 +13,25 @@ from fault import CPPROF, TARGET, Skip, case
 
 MOMENTS = 1000 if fault.IS_FULL else 12
 LONG = 900  # rounds of the target: about four seconds on a fast CPU; longer than any case
+MIDDLE = 400
 SHORT = 80
 
 
-def watched(c, *options):
-    target = c.start_target("work", LONG)
+def watched(c, *options, rounds=LONG):
+    target = c.start_target("work", rounds)
     watcher = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "p.data", *options], stderr=subprocess.PIPE)
     return target, watcher
 
 
-def signalled(c, *signals, after=1.0):
-    target, watcher = watched(c)
-    time.sleep(after)
+def signalled(c, *signals):
+    target, watcher = watched(c, rounds=MIDDLE)
+    time.sleep(0.7)
     for number in signals:
         watcher.send_signal(number)
         time.sleep(0.02)
     messages = watcher.communicate(timeout=60)[1]
     c.judge(watcher.returncode, messages)
-    c.target_ends_well(target, LONG)
+    c.target_ends_well(target, MIDDLE)
 
 
 @case("Ctrl-C (SIGINT)")
@@ -87,11 +88,11 @@ def stopped(c):
 def piped(c):
     read, write = os.pipe()
     os.close(read)
-    target = c.start_target("work", LONG)
+    target = c.start_target("work", MIDDLE)
     watcher = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "--stream", "0.2", "-o", "p.data"], stdout=write, stderr=subprocess.PIPE)
     os.close(write)
     c.judge(watcher.wait(timeout=60), watcher.stderr.read())
-    c.target_ends_well(target, LONG)
+    c.target_ends_well(target, MIDDLE)
     c.profile("p.data", is_empty=True)
 
 
@@ -117,11 +118,11 @@ def any_moment(c):
 
 @case("two cpprofs profile one target")
 def twice(c):
-    target = c.start_target("work", LONG)
+    target = c.start_target("work", MIDDLE)
     other = c.start([CPPROF, "attach", "-q", "-p", str(target.pid), "-o", "q.data"], stderr=subprocess.PIPE)
     c.cpprof("attach", "-q", "-p", target.pid, "-o", "p.data")
     c.check(other.wait(timeout=60) == 0, other.stderr.read())
-    c.target_ends_well(target, LONG)
+    c.target_ends_well(target, MIDDLE)
     c.profile("p.data")
     c.profile("q.data")
 

@@ -137,3 +137,33 @@ TEST(where_sp_is_that_of_another_stack_the_caller_is_the_one_that_is_resumed)
 	CHECK_STR(first_recipe(&s, without_copy), RESUMED);
 	scene_done(&s);
 }
+
+/* Sets up the frame of its caller, as V8's code does, and its own for a while. It is never run. */
+#if defined(__x86_64__)
+#define CALLERS_FRAME "pop %r15\npush %rbp\nmov %rsp, %rbp\npush %rsi\n"
+#define OWN_FRAME "push %rdi\npush %r15\npush %rbp\nmov %rsp, %rbp\n"
+#define LEAVE_ONE "mov %rbp, %rsp\npop %rbp\nret\n"
+#define WITHOUT_FRAME "cfa=rsp+8 rbp=undefined ra=c-8"
+#define CALLERS_ONLY "cfa=rsp+16 r15=undefined ra=r15"
+#define BOTH_FRAMES "cfa=rsp+40 rbp=c-40 r15=undefined ra=c-32"
+#else
+#define CALLERS_FRAME "stp x29, x17, [sp, #-32]!\nmov x29, sp\n"
+#define OWN_FRAME "stp x29, x30, [sp, #-16]!\nmov x29, sp\n"
+#define LEAVE_ONE "ldp x29, x30, [sp], #16\nret\n"
+#define WITHOUT_FRAME "cfa=sp x29=undefined ra=x30"
+#define CALLERS_ONLY "cfa=sp+32 ra=x30"
+#define BOTH_FRAMES "cfa=sp+48 x29=c-48 ra=c-40"
+#endif
+__asm__(".text\n.balign 16\n.type sets_up, %function\n" LABEL("sets_up") CALLERS_FRAME LABEL("callers_frame")
+		OWN_FRAME LABEL("both_frames") LEAVE_ONE ".size sets_up, .-sets_up");
+extern const char sets_up[], callers_frame[], both_frames[];
+
+TEST(the_frame_pointer_of_the_caller_is_the_one_that_it_finds_after_the_return)
+{
+	struct scene s = scene_of(sets_up);
+
+	CHECK_STR(first_recipe(&s, sets_up), WITHOUT_FRAME);
+	CHECK_STR(first_recipe(&s, callers_frame), CALLERS_ONLY);
+	CHECK_STR(first_recipe(&s, both_frames), BOTH_FRAMES);
+	scene_done(&s);
+}

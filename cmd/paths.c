@@ -16,6 +16,7 @@
 #include "cmd/options.h"
 #include "cmd/paths_print.h"
 #include "cmd/symbol_options.h"
+#include "collector/bpf/uprobe.h"
 #include "collector/process/target.h"
 #include "recording/branches.h"
 #include "recording/bursts.h"
@@ -23,7 +24,7 @@
 
 /* Setting probes takes up to 30 ms, removing them up to 130: windows must not be too short. */
 #define STRETCH_MS 50
-#define HIT_NS 1000        /* what a probe costs, rounded up */
+#define HIT_NS 1000        /* what a probe costs whose instruction the kernel emulates, rounded up */
 #define PAUSE_MAX 60000    /* ms */
 #define BURSTS_LOOK_MS 200 /* how often the mappings of the target are read */
 
@@ -46,6 +47,7 @@ struct paths_command {
 struct paths_watch {
 	sigset_t signals, old_signals;
 	uint64_t end_ns; /* 0 = none */
+	double hit_ns;   /* what a probe costs, on average */
 	bool is_stopped, has_rested;
 };
 
@@ -61,7 +63,10 @@ static void watch_begin(struct paths_watch *watch)
 /* False when it is over: the process has ended, the time is up, or the user interrupted. */
 static bool watch_wait(struct paths_watch *watch, struct paths *paths, uint64_t ms)
 {
-	struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+	uint64_t now = clock_now_ns(),
+		 left_ms = watch->end_ns > now ? (watch->end_ns - now) / 1000000 + 1 : 0;
+	uint64_t wait = watch->end_ns && left_ms < ms ? left_ms : ms;
+	struct timespec time = { (time_t)(wait / 1000), (long)(wait % 1000) * 1000000 };
 
 	watch->is_stopped |= sigtimedwait(&watch->signals, NULL, &time) > 0;
 	return !watch->is_stopped && !paths_is_over(paths) &&
@@ -69,9 +74,10 @@ static bool watch_wait(struct paths_watch *watch, struct paths *paths, uint64_t 
 }
 
 /* How long to pause after a window with this many probe hits. */
-static uint64_t watch_pause_ms(uint64_t hits, double max_overhead)
+static uint64_t watch_pause_ms(const struct paths_watch *watch, uint64_t hits, double max_overhead)
 {
-	double used_ms = (double)hits * HIT_NS / 1e6, wanted = used_ms * 100 / max_overhead - STRETCH_MS;
+	double used_ms = (double)hits * watch->hit_ns / 1e6,
+	       wanted = used_ms * 100 / max_overhead - STRETCH_MS;
 
 	return wanted <= 0 ? 0 : wanted > PAUSE_MAX ? PAUSE_MAX : (uint64_t)wanted;
 }
@@ -83,7 +89,7 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 
 	while (!error && watch_wait(watch, paths, STRETCH_MS)) {
 		uint64_t now = max_overhead > 0 ? paths_hits(paths) : 0,
-			 pause = max_overhead > 0 ? watch_pause_ms(now - hits, max_overhead) : 0;
+			 pause = max_overhead > 0 ? watch_pause_ms(watch, now - hits, max_overhead) : 0;
 		hits = now;
 		if (!pause)
 			continue;
@@ -100,21 +106,29 @@ static int watch_run(struct paths_watch *watch, struct paths *paths, double max_
 
 /* ---- before ------------------------------------------------------------------------------------------ */
 
-/* The expected cost of the probes per second of the program, in seconds; negative = not known. */
-static double paths_cost(const struct paths *paths)
+/* What a probe costs on average. */
+static double paths_hit_ns(const struct paths *paths)
 {
-	return paths->hits < 0 ? -1 : paths->hits * HIT_NS / 1e9;
+	double share = paths_stepped_share(paths);
+
+	return HIT_NS + (share > 0 ? share * uprobe_stepped_ns() : 0);
 }
 
-/* To be called before probes are set. */
-static bool paths_needs_stretches(const struct paths_command *c, const struct paths *paths)
+/* The expected cost of the probes per second of the program, in seconds; negative = not known. */
+static double paths_cost(const struct paths *paths, double hit_ns)
 {
-	return c->max_overhead > 0 && 100 * paths_cost(paths) > c->max_overhead;
+	return paths->hits < 0 ? -1 : paths->hits * hit_ns / 1e9;
+}
+
+static bool paths_needs_stretches(const struct paths_command *c, double cost)
+{
+	return c->max_overhead > 0 && 100 * cost > c->max_overhead;
 }
 
 static int paths_show_plan(const struct paths_command *c, const struct paths *paths)
 {
 	char hits[NUMBER_MAX], ways[NUMBER_MAX];
+	double cost = paths_cost(paths, paths_hit_ns(paths));
 
 	for (size_t i = 0; i < paths->notes.n; i++)
 		cmd_say(paths->notes.at[i]);
@@ -131,8 +145,8 @@ static int paths_show_plan(const struct paths_command *c, const struct paths *pa
 	}
 	if (paths->hits >= 0)
 		printf("one second of the program's execution would take about %.2f s with the probes: ",
-		       1 + paths_cost(paths));
-	if (paths_needs_stretches(c, paths))
+		       1 + cost);
+	if (paths_needs_stretches(c, cost))
 		printf("to limit the overhead they would be set only in windows of %d ms (--max-overhead "
 		       "%g)\n",
 		       STRETCH_MS, c->max_overhead);
@@ -205,11 +219,14 @@ static int paths_run(struct paths_command *c)
 		paths_close(&paths);
 		return shown;
 	}
-	if (paths_needs_stretches(c, &paths))
+	/* Before the probes are set: measuring what one costs takes a while. */
+	watch.hit_ns = c->max_overhead > 0 ? paths_hit_ns(&paths) : 0;
+	double cost = paths_cost(&paths, watch.hit_ns);
+	if (paths_needs_stretches(c, cost))
 		fprintf(stderr,
 			"cpprof: one second of the program's execution would take about %.2f s with the "
 			"probes: they are set only in windows of %d ms\n",
-			1 + paths_cost(&paths), STRETCH_MS);
+			1 + cost, STRETCH_MS);
 	if (paths_open(&paths, &request, &diag) < 0)
 		return cmd_fail(&diag);
 	int error = c->argv ? paths_start(&paths, c->argv[0], &diag) : 0;

@@ -13,17 +13,6 @@
 #define POLL_NS 10000000u    /* ... and how often that is checked */
 #define LOOK_NS 250000000u   /* at least this long between two measurements of the rates */
 #define APART_MAX 1000u
-/*
- * CPU time that a call of a traced function costs: two probes, and a record with its stack. As measured
- * (docs/trace.md); on x86-64 the kernel single-steps the return instruction.
- */
-#if defined(__x86_64__)
-#define CALL_NS 9000.0
-#define HIT_NS 600.0
-#else
-#define CALL_NS 2500.0
-#define HIT_NS 500.0
-#endif
 
 void budget_init(struct budget *budget, double most, uint64_t now)
 {
@@ -33,11 +22,6 @@ void budget_init(struct budget *budget, double most, uint64_t now)
 uint64_t budget_due(const struct budget *budget)
 {
 	return budget->due_ns;
-}
-
-static double budget_call_ns(const struct trace *trace)
-{
-	return trace->grants ? HIT_NS : CALL_NS;
 }
 
 static uint64_t budget_random(struct budget *budget)
@@ -158,8 +142,9 @@ static double budget_share(const struct budget *budget, const struct trace *trac
 	double sum = 0;
 
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
-		sum += probe->links.state[i] == state ? budget->rate[i] : 0;
-	return sum * budget_call_ns(trace) / 1e9;
+		if (probe->links.state[i] == state)
+			sum += budget->rate[i] * trace_call_ns(trace, &trace->chosen.functions.at[i]);
+	return sum / 1e9;
 }
 
 /* ---- what follows from them --------------------------------------------------------------------------- */

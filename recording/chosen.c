@@ -131,8 +131,7 @@ static uint64_t chosen_offset(const struct image *image, uint64_t vaddr)
 	return UINT64_MAX;
 }
 
-/* Does a probe there cost more than one that the kernel emulates? */
-static bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
+bool chosen_is_stepped(const struct image *image, uint64_t vaddr)
 {
 	const struct isa *isa = isa_for_machine(image->elf_machine);
 	struct insn insn;

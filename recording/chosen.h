@@ -55,3 +55,5 @@ bool chosen_fits(const char *pattern, const char *linkage, const char *readable)
  * on are of this image.
  */
 size_t chosen_look(struct chosen *chosen, struct images *images, image_id image, size_t max);
+/* Does a probe there cost more than one whose instruction the kernel emulates? */
+bool chosen_is_stepped(const struct image *image, uint64_t vaddr);

@@ -202,6 +202,20 @@ static int paths_plan_all(struct paths *paths, struct diag *diag)
 	return -ENOTSUP;
 }
 
+double paths_stepped_share(const struct paths *paths)
+{
+	double hits = 0, stepped_hits = 0, n_stepped = 0, n = 0;
+
+	for (size_t i = 0; i < paths->functions.n; i++) {
+		const struct paths_plan *plan = &paths->functions.at[i].plan;
+		hits += plan->hits;
+		stepped_hits += plan->stepped_hits;
+		n += (double)plan->probes.n;
+		n_stepped += plan->n_stepped;
+	}
+	return hits > 0 ? stepped_hits / hits : n > 0 ? n_stepped / n : 1;
+}
+
 /* ---- probes ------------------------------------------------------------------------------------------ */
 
 uint64_t paths_offset(const struct image *image, uint64_t vaddr)

@@ -92,6 +92,8 @@ void paths_rest(struct paths *paths);
 int paths_resume(struct paths *paths, struct diag *diag);
 /* The file offset of an address of an image; UINT64_MAX = none. */
 uint64_t paths_offset(const struct image *image, uint64_t vaddr);
+/* The share of hits at instructions that the kernel single-steps: of those expected, or of the probes. */
+double paths_stepped_share(const struct paths *paths);
 /* The number of probe hits so far. */
 uint64_t paths_hits(const struct paths *paths);
 /* Ends counting, and adds up all windows; if there are several, shares get confidence intervals. */

@@ -10,6 +10,7 @@
 #include "binary/flow/flow.h"
 #include "binary/functions/function.h"
 #include "recipes/recover.h"
+#include "recording/chosen.h"
 #include "recording/paths_silent.h"
 
 struct planner {
@@ -337,6 +338,20 @@ static int plan_make(struct planner *p, struct flow *flow, struct diag *diag)
 	return error ? error : plan_find_frames(p, flow, diag);
 }
 
+/* How many probes, and how many of their hits, cost more than others. */
+static void plan_count_hits(struct planner *p)
+{
+	struct paths_plan *plan = p->plan;
+
+	for (size_t i = 0; i < plan->probes.n; i++) {
+		double hits = plan->rates ? plan->rates[plan->probes.at[i].block] : 0;
+		bool is_stepped = chosen_is_stepped(p->image, plan->vaddrs.at[i]);
+		plan->n_stepped += is_stepped;
+		plan->hits += hits;
+		plan->stepped_hits += is_stepped ? hits : 0;
+	}
+}
+
 int paths_plan_init(struct paths_plan *plan, struct functions *functions, const struct image *image,
 		    const struct paths_plan_request *request, struct diag *diag)
 {
@@ -363,8 +378,8 @@ int paths_plan_init(struct paths_plan *plan, struct functions *functions, const 
 		error = plan_make(&planner, &flow, diag);
 	}
 	flow_done(&flow);
-	for (size_t i = 0; !error && plan->rates && i < plan->probes.n; i++)
-		plan->hits += plan->rates[plan->probes.at[i].block];
+	if (!error)
+		plan_count_hits(&planner);
 	if (error)
 		paths_plan_done(plan);
 	return error;

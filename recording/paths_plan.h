@@ -30,8 +30,10 @@ struct paths_plan {
 		struct paths_action action;
 	})
 	arrivals;
-	double *rates; /* by block, estimated executions per second; NULL = not known */
-	double hits;   /* of all probes, estimated, per second */
+	double *rates;       /* by block, estimated executions per second; NULL = not known */
+	double hits;         /* of all probes, estimated, per second */
+	double stepped_hits; /* ... of those whose instruction the kernel single-steps */
+	uint32_t n_stepped;  /* of the probes */
 };
 
 struct paths_plan_request {

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fresh_file.h"
+#include "collector/bpf/uprobe.h"
 #include "collector/process/envoy.h"
 #include "profile/resolve_process.h"
 #include "recording/recording_private.h"
@@ -183,10 +184,12 @@ static void recording_trace_command(void *context, struct source *source, pid_t 
 void recording_init_trace(struct recording *r)
 {
 	const struct recording_options *o = &r->options;
+	bool asks_cost = o->max_overhead > 0 || o->target.counts;
 
 	if (!o->target.every) {
 		trace_init(&r->trace, o->functions, o->n_functions, o->target.exits);
 		r->trace.counts = o->target.counts;
+		r->trace.stepped_ns = o->n_functions && asks_cost ? uprobe_stepped_ns() : 0;
 		return;
 	}
 	allocators_init(&r->allocators, o->functions, o->n_functions);
@@ -194,6 +197,7 @@ void recording_init_trace(struct recording *r)
 	r->trace.grants = r->allocators.grants.at;
 	r->trace.held = o->target.held;
 	r->trace.n_named = o->n_functions;
+	r->trace.stepped_ns = asks_cost ? uprobe_stepped_ns() : 0;
 }
 
 int recording_live_open(struct recording *r, struct diag *diag)

@@ -27,10 +27,12 @@ struct trace {
 	bool held;                        /* ... whose blocks are tracked until they are freed */
 	size_t n_named;                   /* ... how many of the first ones were named by the user */
 	enum call_exits exits;
-	bool counts;      /* only probes entries */
-	unsigned most;    /* functions that can be traced */
-	size_t first_new; /* functions before this one already have their probes */
-	bool is_starting; /* the command has not been executed yet: its process still has our mappings */
+	double stepped_ns; /* what a probe costs if the kernel single-steps its instruction: uprobe_stepped_ns
+			    */
+	bool counts;       /* only probes entries */
+	unsigned most;     /* functions that can be traced */
+	size_t first_new;  /* functions before this one already have their probes */
+	bool is_starting;  /* the command has not been executed yet: its process still has our mappings */
 	/* Processes and files that were there before their probes; the longest such time; processes that had
 	 * ended by then. */
 	uint64_t n_late, late_ns, n_gone;
@@ -59,6 +61,8 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 /* The same for one pattern, by its index. */
 void trace_note_absent(struct trace *trace, struct images *images, const struct symbolizer_options *symbolize,
 		       size_t pattern);
+/* CPU time that measuring a call of this function costs. */
+double trace_call_ns(const struct trace *trace, const struct chosen_function *f);
 /* Describes what would be probed, what it costs, and how often it was called in this many seconds; 0 = not
  * counted. */
 void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,

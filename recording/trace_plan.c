@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_plan: shows what a trace would do, without doing it.
+ * trace_plan: what a trace costs; shows what it would do, without doing it.
  */
 #include <elf.h>
 
@@ -8,28 +8,24 @@
 #include "recording/returns.h"
 #include "recording/trace.h"
 
-/* CPU time of a probe, and of the record with a stack at the end of a call; measured, see docs/trace.md. */
-struct plan_cost {
-	double emulated_ns, stepped_ns, record_ns;
-};
+/* CPU time of a probe at an instruction that the kernel emulates, and of the record with a stack at the end
+ * of a call; measured, see docs/trace.md. */
+#define EMULATED_NS 500.0
+#define RECORD_NS 1500.0
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#else
+#define MACHINE EM_AARCH64
+#endif
 
-static struct plan_cost plan_cost_of(const struct image *image)
+double trace_call_ns(const struct trace *trace, const struct chosen_function *f)
 {
-	return image->elf_machine == EM_X86_64 ? (struct plan_cost){ 500, 6500, 1500 }
-					       : (struct plan_cost){ 400, 600, 1500 };
-}
-
-static double plan_call_ns(const struct trace *trace, const struct chosen_function *f,
-			   const struct image *image)
-{
-	struct plan_cost cost = plan_cost_of(image);
-	bool at_return = returns_are_taken(trace->exits, f->exits.n, image->elf_machine, true);
+	bool at_return = returns_are_taken(trace->exits, f->exits.n, MACHINE, true);
 	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped - (at_return && f->is_exit_stepped);
 
 	n_stepped = n_stepped < n ? n_stepped : n;
-
-	return n_stepped * cost.stepped_ns + (n - n_stepped) * cost.emulated_ns +
-	       (trace->grants ? 0 : cost.record_ns);
+	return n_stepped * trace->stepped_ns + (n - n_stepped) * EMULATED_NS +
+	       (trace->grants ? 0 : RECORD_NS);
 }
 
 void trace_plan(const struct trace *trace, struct images *images, const struct source *source, double seconds,
@@ -40,7 +36,7 @@ void trace_plan(const struct trace *trace, struct images *images, const struct s
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
 		const struct chosen_function *f = &trace->chosen.functions.at[i];
 		const struct image *image = images_get(images, f->image);
-		double ns = plan_call_ns(trace, f, image);
+		double ns = trace_call_ns(trace, f);
 		double rate = seconds > 0 ? (double)perf_source_trace_count(source, i).entries / seconds : 0;
 		text_printf(ret, "%#12llx %8zu %7.1f us ", (unsigned long long)f->vaddr, f->exits.n,
 			    ns / 1000);

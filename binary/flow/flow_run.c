@@ -35,22 +35,6 @@ static void run_requeue_block(struct flow *flow, uint32_t i)
 	}
 }
 
-/*
- * The frame pointer of the frame that a function has set up on behalf of its caller (V8's baseline code calls
- * such a function at its start): it returns to the caller, but with sp and the frame pointer below the CFA.
- */
-static value run_left_frame(const struct isa *isa, const struct state *state, unsigned through)
-{
-	value sp = state->reg[isa->sp], fp = state->reg[isa->fp];
-	value ra = isa->call_pushes_ra ? state_load(state, sp) : state->reg[through];
-	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
-	bool is_left = ra == value_entry(isa->ra) && value_kind(sp) == VALUE_CFA &&
-		       value_kind(fp) == VALUE_CFA && value_offset(fp) < 0 &&
-		       value_offset(fp) >= value_offset(sp) + ra_size;
-
-	return is_left ? fp : VALUE_UNKNOWN;
-}
-
 static void run_note_exit(struct flow *flow, uint32_t i, const struct state *state)
 {
 	struct flow_private *p = flow->private;
@@ -66,7 +50,7 @@ static void run_note_exit(struct flow *flow, uint32_t i, const struct state *sta
 		return;
 	struct flow_exit exit = { i, state->reg[flow->isa->sp], VALUE_UNKNOWN };
 	if (insn->flow == FLOW_RETURN)
-		exit.left_frame = run_left_frame(flow->isa, state, through);
+		exit.left_frame = state_left_frame(state, flow->isa, through);
 	for (size_t k = 0; k < p->failed_exits.n; k++)
 		if (p->failed_exits.at[k].insn == i) {
 			p->failed_exits.at[k] = exit;

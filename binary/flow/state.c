@@ -61,6 +61,18 @@ bool state_returns_through(const struct state *state, const struct isa *isa, uns
 	return state->reg[reg] == value_entry(isa->ra);
 }
 
+value state_left_frame(const struct state *state, const struct isa *isa, unsigned reg)
+{
+	value sp = state->reg[isa->sp], fp = state->reg[isa->fp];
+	value ra = isa->call_pushes_ra ? state_load(state, sp) : state->reg[reg];
+	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
+	bool is_left = ra == value_entry(isa->ra) && value_kind(sp) == VALUE_CFA &&
+		       value_kind(fp) == VALUE_CFA && value_offset(fp) < 0 &&
+		       value_offset(fp) >= value_offset(sp) + ra_size;
+
+	return is_left ? fp : VALUE_UNKNOWN;
+}
+
 value state_load(const struct state *state, value at)
 {
 	for (uint32_t i = 0; i < state->n_slots; i++)

@@ -120,6 +120,12 @@ void state_enter_arguments(struct state *state, const struct isa *isa);
 bool state_is_entry_like(const struct state *state, const struct isa *isa);
 /* The same at a return through a register other than isa->ra. */
 bool state_returns_through(const struct state *state, const struct isa *isa, unsigned reg);
+/*
+ * At such a return: the frame pointer of the frame that the function has set up on behalf of its caller (V8's
+ * code calls such functions). It returns to the caller, but with sp and the frame pointer below the CFA.
+ * Otherwise VALUE_UNKNOWN.
+ */
+value state_left_frame(const struct state *state, const struct isa *isa, unsigned reg);
 
 /* The eight bytes at a frame address; unknown if nothing is known about them. */
 value state_load(const struct state *state, value at);

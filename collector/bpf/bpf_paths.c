@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,10 +13,10 @@
 #include "base/vec.h"
 #include "collector/bpf/bpf_load.h"
 #include "collector/bpf/paths.skel.h"
+#include "collector/bpf/uprobe.h"
 
 /* Linux 6.6; Debian 12's headers and libbpf do not know it. */
 #define ATTACH_UPROBE_MULTI 48
-#define UPROBE_TYPE "/sys/bus/event_source/devices/uprobe/type"
 
 struct bpf_paths {
 	struct paths_bpf *skeleton;
@@ -140,23 +139,11 @@ static int paths_link_all(struct bpf_paths *paths, pid_t pid, const char *path, 
 	return 0;
 }
 
-static uint32_t paths_uprobe_type(void)
-{
-	FILE *from = fopen(UPROBE_TYPE, "re");
-	unsigned type = 0;
-
-	if (from && fscanf(from, "%u", &type) != 1)
-		type = 0;
-	if (from)
-		fclose(from);
-	return type;
-}
-
 static int paths_link_one(struct bpf_paths *paths, pid_t pid, const char *path, uint64_t offset,
 			  uint64_t cookie)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),
-					.type = paths_uprobe_type(),
+					.type = uprobe_type(),
 					.uprobe_path = (uintptr_t)path,
 					.probe_offset = offset };
 	struct bpf_link_create_opts options = { .sz = sizeof(options), .perf_event.bpf_cookie = cookie };

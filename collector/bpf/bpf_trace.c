@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,11 +14,11 @@
 #include "base/alloc.h"
 #include "collector/bpf/bpf_load.h"
 #include "collector/bpf/trace.skel.h"
+#include "collector/bpf/uprobe.h"
 
 /* Linux 6.6; Debian 12's headers and libbpf do not know it. */
 #define ATTACH_UPROBE_MULTI 48
 #define UPROBE_MULTI_RETURN 1u
-#define UPROBE_TYPE "/sys/bus/event_source/devices/uprobe/type"
 
 struct bpf_trace {
 	struct trace_bpf *skeleton;
@@ -263,22 +262,10 @@ int bpf_trace_link(const struct bpf_trace *trace, const struct bpf_trace_places 
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static uint32_t trace_uprobe_type(void)
-{
-	FILE *from = fopen(UPROBE_TYPE, "re");
-	unsigned type = 0;
-
-	if (from && fscanf(from, "%u", &type) != 1)
-		type = 0;
-	if (from)
-		fclose(from);
-	return type;
-}
-
 int bpf_trace_link_one(const struct bpf_trace *trace, const struct bpf_trace_places *places, size_t place)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),
-					.type = trace_uprobe_type(),
+					.type = uprobe_type(),
 					.config = places->at_returns ? 1 : 0,
 					.uprobe_path = (uintptr_t)places->path,
 					.probe_offset = places->offsets[place] };

@@ -185,7 +185,9 @@ def stretches():
     check("stretches: a message says so", "they are set only in windows of 50 ms" in ran.stderr, ran.stderr)
     whole = json.loads(ran.stdout)
     check("stretches: there are several", whole["stretches"] > 1 and not whole["whole"], ran.stdout[:300])
-    check("stretches: probes are set for less than half of the time", whole["seconds_in"] < whole["seconds"] / 2, ran.stdout[:300])
+    # The function does nothing but hit probes, so a window costs all of its time, whatever a hit costs on this machine.
+    check("stretches: probes are set for a small part of the time", whole["seconds_in"] < whole["seconds"] / 4, ran.stdout[:300])
+    check("stretches: the time given is kept, also in a pause", whole["seconds"] < 5, ran.stdout[:300])
     check("stretches: at most one way per thread is in progress when a window begins", whole["partial"] <= whole["stretches"],
           ran.stdout[:300])
     check("stretches: no way is dropped", whole["dropped"] == 0, ran.stdout[:300])

@@ -35,7 +35,7 @@ ALLOWED_CIRCLES = [
 
 # External headers, and the only files that may include them.
 FOREIGN = [
-    (r'linux/perf_event\.h', r'collector/(\w+/perf_\w+\.[ch]|bpf/bpf_(trace|paths)\.c)'),
+    (r'linux/perf_event\.h', r'collector/(\w+/perf_\w+\.[ch]|bpf/(bpf_(trace|paths)|uprobe)\.c)'),
     (r'(libelf|gelf)\.h', r'binary/elf/image\.c'),
     (r'Zydis/.*', r'binary/isa/x86/x86_zydis\.c'),
     (r'xed/.*', r'binary/isa/x86/x86_xed\.c'),

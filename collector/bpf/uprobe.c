@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/bpf/uprobe.h"
+
+#include <link.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UPROBE_TYPE "/sys/bus/event_source/devices/uprobe/type"
+#define HITS 100
+#if defined(__x86_64__)
+#define TYPICAL_NS 6500.0
+#define STEPPED "lea 8(%rdi), %rax\n"
+#else
+#define TYPICAL_NS 600.0
+#define STEPPED "add x0, x0, #8\n"
+#endif
+
+/* A function that begins with an instruction that no kernel emulates. */
+void uprobe_target(void);
+__asm__(".text\n.balign 16\n.globl uprobe_target\n.hidden uprobe_target\n.type uprobe_target, %function\n"
+	"uprobe_target:\n" STEPPED "ret\n.size uprobe_target, .-uprobe_target\n");
+
+uint32_t uprobe_type(void)
+{
+	FILE *from = fopen(UPROBE_TYPE, "re");
+	unsigned type = 0;
+
+	if (from && fscanf(from, "%u", &type) != 1)
+		type = 0;
+	if (from)
+		fclose(from);
+	return type;
+}
+
+/* The first object is the program itself. */
+static int uprobe_see_program(struct dl_phdr_info *program, size_t size, void *context)
+{
+	uint64_t *offset = context, vaddr = (uintptr_t)uprobe_target - program->dlpi_addr;
+
+	(void)size;
+	for (unsigned i = 0; i < program->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &program->dlpi_phdr[i];
+		if (segment->p_type == PT_LOAD && vaddr - segment->p_vaddr < segment->p_filesz)
+			*offset = vaddr - segment->p_vaddr + segment->p_offset;
+	}
+	return 1;
+}
+
+static uint64_t uprobe_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+double uprobe_stepped_ns(void)
+{
+	uint64_t offset = 0, n = 0;
+	struct perf_event_attr attr = { .size = sizeof(attr), .type = uprobe_type() };
+
+	dl_iterate_phdr(uprobe_see_program, &offset);
+	attr.uprobe_path = (uintptr_t) "/proc/self/exe";
+	attr.probe_offset = offset;
+	int fd = attr.type && offset
+			 ? (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
+			 : -1;
+	if (fd < 0)
+		return TYPICAL_NS;
+	uint64_t start = uprobe_cpu_ns();
+	for (unsigned i = 0; i < HITS; i++)
+		uprobe_target();
+	double ns = (double)(uprobe_cpu_ns() - start) / HITS;
+	bool is_hit = read(fd, &n, sizeof(n)) == sizeof(n) && n == HITS;
+	close(fd);
+	return is_hit ? ns : TYPICAL_NS;
+}

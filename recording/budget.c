@@ -149,12 +149,18 @@ static double budget_share(const struct budget *budget, const struct trace *trac
 
 /* ---- what follows from them --------------------------------------------------------------------------- */
 
-static void budget_remove(struct budget *budget, struct trace *trace, struct perf_probe *probe)
+static bool budget_is_exceeded(const struct trace *trace, const struct chosen_function *function, double rate)
 {
 	unsigned hits = trace->grants ? 1 : 2;
 
+	return rate * hits > BUDGET_HITS_MAX || rate * trace_call_ns(trace, function) / 1e9 > BUDGET_COST_MAX;
+}
+
+static void budget_remove(struct budget *budget, struct trace *trace, struct perf_probe *probe)
+{
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
-		if (probe->links.state[i] == PROBE_NEVER || budget->rate[i] * hits <= BUDGET_HITS_MAX)
+		if (probe->links.state[i] == PROBE_NEVER ||
+		    !budget_is_exceeded(trace, &trace->chosen.functions.at[i], budget->rate[i]))
 			continue;
 		probe_links_change(&probe->links, i, PROBE_NEVER);
 		trace_note(trace, alloc_printf("%s is called %.0f times per second and is no longer traced: "
@@ -230,7 +236,7 @@ void budget_note_error(const struct budget *budget, struct trace *trace)
 			   alloc_printf("measured calls take longer: a thread that never waits makes up to "
 					"%.0f %% fewer in a window, and the extrapolated numbers are too low "
 					"by as much",
-					100 * budget->slowed.mean));
+					100 * fmin(budget->slowed.mean, 0.99)));
 }
 
 /* ---- phases ------------------------------------------------------------------------------------------- */

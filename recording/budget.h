@@ -16,7 +16,9 @@
 #include "collector/probe/perf_probe.h"
 #include "recording/trace.h"
 
-#define BUDGET_HITS_MAX 200000 /* per second: a function with more hits is no longer traced */
+/* A function with more hits per second is no longer traced, nor one whose probes cost this share of a CPU. */
+#define BUDGET_HITS_MAX 200000
+#define BUDGET_COST_MAX 0.75
 
 enum budget_phase {
 	BUDGET_ALL,    /* every call is measured */

@@ -150,8 +150,8 @@ TEST(where_sp_is_that_of_another_stack_the_caller_is_the_one_that_is_resumed)
 #define CALLERS_FRAME "stp x29, x17, [sp, #-32]!\nmov x29, sp\n"
 #define OWN_FRAME "stp x29, x30, [sp, #-16]!\nmov x29, sp\n"
 #define LEAVE_ONE "ldp x29, x30, [sp], #16\nret\n"
-#define WITHOUT_FRAME "cfa=sp x29=undefined ra=x30"
-#define CALLERS_ONLY "cfa=sp+32 ra=x30"
+#define WITHOUT_FRAME "cfa=sp+0 x29=undefined ra=same"
+#define CALLERS_ONLY "cfa=sp+32 ra=same"
 #define BOTH_FRAMES "cfa=sp+48 x29=c-48 ra=c-40"
 #endif
 __asm__(".text\n.balign 16\n.type sets_up, %function\n" LABEL("sets_up") CALLERS_FRAME LABEL("callers_frame")

@@ -185,13 +185,14 @@ static uint32_t recover_caller_only(const struct state *state, const struct isa 
 	return recipes_add(recipes, &r, rules);
 }
 
-uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
-			struct recipes *recipes)
+/* The CFA is found with the registers as they are, the caller's registers with those in another state. */
+static uint32_t recover_with_cfa_of(const struct state *here, const struct state *state,
+				    const struct isa *isa, enum trust trust, struct recipes *recipes)
 {
 	struct recipe r = { .witness = WITNESS_ANALYSIS, .trust = (uint8_t)trust };
 	struct rule rules[RECIPE_MAX_RULES], saved[REG_MAX];
 
-	if (!recover_find_cfa(state, isa, &r)) {
+	if (!recover_find_cfa(here, isa, &r)) {
 		bool has_ra = !isa->call_pushes_ra && state->reg[isa->ra] == value_entry(isa->ra);
 		return has_ra ? recover_caller_only(state, isa, recipes) : RECIPE_NONE;
 	}
@@ -214,6 +215,12 @@ uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum t
 			rules[r.n_rules++] = rule;
 	}
 	return recipes_add(recipes, &r, rules);
+}
+
+uint32_t recover_recipe(const struct state *state, const struct isa *isa, enum trust trust,
+			struct recipes *recipes)
+{
+	return recover_with_cfa_of(state, state, isa, trust, recipes);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -297,35 +304,36 @@ static value recover_as_after_return(const struct flow *flow, value v)
 	return v == flow->left_frame ? entry : v == entry ? VALUE_UNKNOWN : v;
 }
 
-static uint32_t recover_with_left_frame(const struct flow *flow, const struct state *state, enum trust trust,
-					struct recipes *recipes)
+/* The state in which the caller's registers are found: usually the one that is given. */
+static const struct state *recover_for_caller(const struct flow *flow, const struct state *state,
+					      struct state *after)
 {
-	struct state after;
-
-	state_copy(&after, state);
+	if (flow->left_frame == VALUE_UNKNOWN)
+		return state;
+	state_copy(after, state);
 	for (unsigned reg = 0; reg < flow->isa->n_regs; reg++)
 		if (reg != flow->isa->sp)
-			state_set(&after, reg, recover_as_after_return(flow, after.reg[reg]));
-	for (uint32_t i = 0; i < after.n_slots; i++)
-		after.slot[i].holds = recover_as_after_return(flow, after.slot[i].holds);
-	return recover_recipe(&after, flow->isa, trust, recipes);
+			state_set(after, reg, recover_as_after_return(flow, after->reg[reg]));
+	for (uint32_t i = 0; i < after->n_slots; i++)
+		after->slot[i].holds = recover_as_after_return(flow, after->slot[i].holds);
+	return after;
 }
 
 static void recover_make_row(struct row_maker *m, uint32_t i, const struct state *state, bool is_guess)
 {
 	const struct isa *isa = m->flow->isa;
 	enum trust trust = is_guess ? TRUST_GUESS : m->trust;
+	struct state space;
 
 	state_copy(&m->last, state);
 	m->has_last = true;
 	m->last_is_guess = is_guess;
-	uint32_t recipe = m->flow->left_frame == VALUE_UNKNOWN
-				  ? recover_recipe(state, isa, trust, m->recipes)
-				  : recover_with_left_frame(m->flow, state, trust, m->recipes);
+	const struct state *callers = recover_for_caller(m->flow, state, &space);
+	uint32_t recipe = recover_with_cfa_of(state, callers, isa, trust, m->recipes);
 	if (recipe == RECIPE_NONE && isa->call_pushes_ra) {
 		m->has_last = false; /* another place with this state may have another recipe */
 		if (!is_guess && tails_have(&m->tails, m->flow, i))
-			recipe = recover_caller_only(state, isa, m->recipes);
+			recipe = recover_caller_only(callers, isa, m->recipes);
 	}
 	m->last_uses = recover_deciding_registers(m->recipes, recipe, state, isa);
 	recipe_rows_add(m->rows, (uint32_t)(m->flow->vaddrs.at[i] - m->start), recipe);

@@ -124,15 +124,23 @@ static uint64_t budget_open_calls(const struct trace *trace, const struct perf_p
 	return n;
 }
 
-static uint32_t budget_busiest(const struct budget *budget, const struct trace *trace,
+/* What measuring a function costs, as a share of a CPU. */
+static double budget_cost(const struct budget *budget, const struct trace *trace, uint32_t i)
+{
+	return budget->rate[i] * trace_call_ns(trace, &trace->chosen.functions.at[i]) / 1e9;
+}
+
+static uint32_t budget_dearest(const struct budget *budget, const struct trace *trace,
 			       const struct perf_probe *probe, enum probe_state state)
 {
 	uint32_t found = TRACE_FUNCTIONS_MAX;
+	double most = 0;
 
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
-		if (probe->links.state[i] == state && budget->rate[i] > 0 &&
-		    (found == TRACE_FUNCTIONS_MAX || budget->rate[i] > budget->rate[found]))
+		if (probe->links.state[i] == state && budget_cost(budget, trace, i) > most) {
 			found = i;
+			most = budget_cost(budget, trace, i);
+		}
 	return found;
 }
 
@@ -143,24 +151,23 @@ static double budget_share(const struct budget *budget, const struct trace *trac
 
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++)
 		if (probe->links.state[i] == state)
-			sum += budget->rate[i] * trace_call_ns(trace, &trace->chosen.functions.at[i]);
-	return sum / 1e9;
+			sum += budget_cost(budget, trace, i);
+	return sum;
 }
 
 /* ---- what follows from them --------------------------------------------------------------------------- */
 
-static bool budget_is_exceeded(const struct trace *trace, const struct chosen_function *function, double rate)
+static bool budget_is_exceeded(const struct budget *budget, const struct trace *trace, uint32_t i)
 {
 	unsigned hits = trace->grants ? 1 : 2;
 
-	return rate * hits > BUDGET_HITS_MAX || rate * trace_call_ns(trace, function) / 1e9 > BUDGET_COST_MAX;
+	return budget->rate[i] * hits > BUDGET_HITS_MAX || budget_cost(budget, trace, i) > BUDGET_COST_MAX;
 }
 
 static void budget_remove(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
 	for (uint32_t i = 0; i < trace->chosen.functions.n; i++) {
-		if (probe->links.state[i] == PROBE_NEVER ||
-		    !budget_is_exceeded(trace, &trace->chosen.functions.at[i], budget->rate[i]))
+		if (probe->links.state[i] == PROBE_NEVER || !budget_is_exceeded(budget, trace, i))
 			continue;
 		probe_links_change(&probe->links, i, PROBE_NEVER);
 		trace_note(trace, alloc_printf("%s is called %.0f times per second and is no longer traced: "
@@ -180,15 +187,15 @@ static void budget_watch_at_times(const struct budget *budget, struct trace *tra
 				       trace->chosen.functions.at[function].name, budget->rate[function]));
 }
 
-/* Takes the functions called most, until the others cost less than half of what is allowed. */
+/* Takes the functions that cost most, until the others cost less than half of what is allowed. */
 static void budget_thin(struct budget *budget, struct trace *trace, struct perf_probe *probe)
 {
-	uint32_t busiest;
+	uint32_t dearest;
 
 	if (budget_share(budget, trace, probe, PROBE_ALWAYS) > budget->most)
 		while (budget_share(budget, trace, probe, PROBE_ALWAYS) > budget->most / 2 &&
-		       (busiest = budget_busiest(budget, trace, probe, PROBE_ALWAYS)) < TRACE_FUNCTIONS_MAX)
-			budget_watch_at_times(budget, trace, probe, busiest);
+		       (dearest = budget_dearest(budget, trace, probe, PROBE_ALWAYS)) < TRACE_FUNCTIONS_MAX)
+			budget_watch_at_times(budget, trace, probe, dearest);
 	double at_times = budget_share(budget, trace, probe, PROBE_AT_TIMES);
 	if (at_times > 0)
 		budget->n_apart = (uint64_t)ceil(at_times / (budget->most / 2));

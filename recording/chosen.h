@@ -27,6 +27,7 @@ struct chosen_function {
 	bool is_start;      /* a function starts there */
 	uint32_t n_stepped; /* how many of the entry and the most expensive exit the kernel single-steps */
 	bool is_exit_stepped;
+	bool exits_in_code; /* in some process its exits are probed, not its return addresses */
 };
 
 /* The result for a pattern. */

@@ -40,6 +40,7 @@ int recording_plan_command(const struct recording_options *options, struct text 
 		diag_set(diag, error, "cannot run '%s'", options->target.argv[0]);
 	if (error >= 0) {
 		chosen_look(&r.trace.chosen, r.images, image, TRACE_FUNCTIONS_MAX);
+		trace_expect_exits(&r.trace, images_get(r.images, image), image);
 		trace_plan(&r.trace, r.images, NULL, 0, ret);
 		trace_note_missing(&r.trace, r.images, &options->names.symbolize);
 		for (const char *note; (note = trace_next_note(&r.trace));)

@@ -199,7 +199,7 @@ static bool trace_may_throw(const struct trace *trace, pid_t pid, const struct i
 		if (trace->sets.at[i].pid == pid && trace->sets.at[i].throws)
 			return true;
 	return returns_throw(image) || image_section(image, ".gcc_except_table") ||
-	       (!trace->is_starting && returns_meet_unwinder(pid));
+	       (!trace->is_starting && pid && returns_meet_unwinder(pid));
 }
 
 /* Its calls are counted at their start; their end shows blocks that are to be followed. */
@@ -248,12 +248,13 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 	struct trace_wanted wanted = { 0 };
 
 	for (size_t i = trace->first_new; i < trace->chosen.functions.n; i++) {
-		const struct chosen_function *f = &trace->chosen.functions.at[i];
+		struct chosen_function *f = &trace->chosen.functions.at[i];
 		if (f->image != id)
 			continue;
 		const char *no_returns = trace->grants && f->pattern >= trace->n_named ? of_c : of_any;
 		bool may_return = !no_returns;
 		bool at_return = returns_are_taken(trace->exits, f->exits.n, image->elf_machine, may_return);
+		f->exits_in_code |= !at_return;
 		if (!f->is_start)
 			trace_refuse(trace, f, image, "no function starts there");
 		else if (at_return && no_returns)
@@ -274,6 +275,13 @@ static struct trace_wanted trace_choose(struct trace *trace, pid_t pid, const st
 							   .is_go = returns_of_go(image) }));
 	}
 	return wanted;
+}
+
+void trace_expect_exits(struct trace *trace, const struct image *image, image_id id)
+{
+	struct trace_wanted wanted = trace_choose(trace, 0, image, id);
+
+	vec_done(&wanted.functions);
 }
 
 static bool trace_is_set(const struct trace *trace, pid_t pid, image_id image)

@@ -61,6 +61,8 @@ size_t trace_note_missing(struct trace *trace, struct images *images,
 /* The same for one pattern, by its index. */
 void trace_note_absent(struct trace *trace, struct images *images, const struct symbolizer_options *symbolize,
 		       size_t pattern);
+/* Decides where its exits would be probed in a process that is not running yet. */
+void trace_expect_exits(struct trace *trace, const struct image *image, image_id id);
 /* CPU time that measuring a call of this function costs. */
 double trace_call_ns(const struct trace *trace, const struct chosen_function *f);
 /* Describes what would be probed, what it costs, and how often it was called in this many seconds; 0 = not

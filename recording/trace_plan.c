@@ -2,26 +2,18 @@
 /*
  * trace_plan: what a trace costs; shows what it would do, without doing it.
  */
-#include <elf.h>
-
 #include "collector/live/perf_source.h"
-#include "recording/returns.h"
 #include "recording/trace.h"
 
 /* CPU time of a probe at an instruction that the kernel emulates, and of the record with a stack at the end
  * of a call; measured, see docs/trace.md. */
 #define EMULATED_NS 500.0
 #define RECORD_NS 1500.0
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#else
-#define MACHINE EM_AARCH64
-#endif
 
 double trace_call_ns(const struct trace *trace, const struct chosen_function *f)
 {
-	bool at_return = returns_are_taken(trace->exits, f->exits.n, MACHINE, true);
-	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped - (at_return && f->is_exit_stepped);
+	bool is_free = !f->exits_in_code && f->is_exit_stepped; /* the exit, of single-stepping */
+	unsigned n = trace->grants ? 1 : 2, n_stepped = f->n_stepped - is_free;
 
 	n_stepped = n_stepped < n ? n_stepped : n;
 	return n_stepped * trace->stepped_ns + (n - n_stepped) * EMULATED_NS +

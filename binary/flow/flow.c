@@ -175,14 +175,19 @@ static int32_t flow_find_bias(const struct flow *flow)
 	return bias;
 }
 
-/* Every return at which the frame pointer is known to be that of the caller's frame agrees where that is. */
+/* No return is an ordinary one, and every one at which the frame pointer is known to be that of the caller's
+ * frame agrees where that is. */
 static value flow_find_left_frame(const struct flow *flow)
 {
 	const struct flow_private *p = flow->private;
 	value found = VALUE_UNKNOWN;
 
+	for (uint32_t i = 0; (i = flow_next(flow, i, INSN_EXIT_PASSES)) != FLOW_NONE; i++)
+		if (flow->insns.at[i].flow == FLOW_RETURN)
+			return VALUE_UNKNOWN;
 	for (size_t k = 0; k < p->failed_exits.n; k++) {
-		value frame = p->failed_exits.at[k].left_frame;
+		bool still_fails = flow->flags.at[p->failed_exits.at[k].insn] & INSN_EXIT_FAILS;
+		value frame = still_fails ? p->failed_exits.at[k].left_frame : VALUE_UNKNOWN;
 		if (frame != VALUE_UNKNOWN && found != VALUE_UNKNOWN && frame != found)
 			return VALUE_UNKNOWN;
 		found = frame != VALUE_UNKNOWN ? frame : found;

@@ -66,11 +66,13 @@ value state_left_frame(const struct state *state, const struct isa *isa, unsigne
 	value sp = state->reg[isa->sp], fp = state->reg[isa->fp];
 	value ra = isa->call_pushes_ra ? state_load(state, sp) : state->reg[reg];
 	int32_t ra_size = isa->call_pushes_ra ? 8 : 0;
-	bool is_left = ra == value_entry(isa->ra) && value_kind(sp) == VALUE_CFA &&
-		       value_kind(fp) == VALUE_CFA && value_offset(fp) < 0 &&
-		       value_offset(fp) >= value_offset(sp) + ra_size;
+	bool is_frame = ra == value_entry(isa->ra) && value_kind(sp) == VALUE_CFA &&
+			value_kind(fp) == VALUE_CFA && value_offset(fp) < 0 &&
+			value_offset(fp) >= value_offset(sp) + ra_size;
+	/* A frame that contains the function's own return address is its own. */
+	bool is_own = is_frame && state_load(state, value_add(fp, 8)) == ra;
 
-	return is_left ? fp : VALUE_UNKNOWN;
+	return is_frame && !is_own ? fp : VALUE_UNKNOWN;
 }
 
 value state_load(const struct state *state, value at)

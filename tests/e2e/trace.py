@@ -299,6 +299,9 @@ def check_names():
     check("by a glob, in one file", sum(calls.values()) == 110, calls)
     _, said = run_cxx("shop::lookup", exits="return")
     check("returns are not probed in a program that throws exceptions", "a program that throws an exception crashes" in said, said)
+    plans = {exits: subprocess.run([CPPROF, "trace", "--dry-run", "--exits", exits, "-f", "shop::lookup", "--", "./c"],
+                                   capture_output=True, text=True).stdout for exits in ("auto", "code")}
+    check("--dry-run knows that", " us " in plans["auto"] and plans["auto"] == plans["code"], plans)
     symbols = [line.split() for line in subprocess.run(["nm", "c"], capture_output=True, text=True).stdout.splitlines()]
     start = next(int(words[0], 16) for words in symbols if words[-1] == "main")
     for exits in ("code", "return"):

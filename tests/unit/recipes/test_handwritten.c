@@ -167,3 +167,58 @@ TEST(the_frame_pointer_of_the_caller_is_the_one_that_it_finds_after_the_return)
 	CHECK_STR(first_recipe(&s, both_frames), BOTH_FRAMES);
 	scene_done(&s);
 }
+
+/* Its own frame, left behind at a "return" that is never executed; and the frame of a caller, set up on one
+ * of two ways. They are never run. */
+#if defined(__x86_64__)
+#define OWN_FRAME_LEFT                                      \
+	"push %rbp\nmov %rsp, %rbp\nsub $16, %rsp\n" LABEL( \
+		"own_frame") "test %edi, %edi\nje 1f\nleave\nret\n1: mov 8(%rbp), %rcx\npush %rcx\nret\n"
+#define OWN_FRAME_ONLY "cfa=rbp+16 rbp=c-16 ra=c-8"
+#define SOMETIMES                                                               \
+	LABEL("ordinary")                                                       \
+	"test %edi, %edi\nje 1f\nret\n1: pop %r15\npush %rbp\nmov %rsp, %rbp\n" \
+	"push %rsi\npush %r15\nret\n"
+#define ORDINARY "cfa=rsp+8 ra=c-8"
+#define ALLOCATE \
+	CALLERS_FRAME "sub %rdi, %rsp\n" LABEL("allocates") "mov %rbp, %rsp\nsub $8, %rsp\npush %r15\nret\n"
+#define ALLOCATED "cfa=rbp+8 r15=undefined ra=r15"
+#else
+#define OWN_FRAME_LEFT                                    \
+	"stp x29, x30, [sp, #-32]!\nmov x29, sp\n" LABEL( \
+		"own_frame") "cbz x0, 1f\nldp x29, x30, [sp], #32\nret\n1: ret\n"
+#define OWN_FRAME_ONLY "cfa=sp+32 x29=c-32 ra=c-24"
+#define SOMETIMES LABEL("ordinary") "cbz x0, 1f\nret\n1: stp x29, x17, [sp, #-32]!\nmov x29, sp\nret\n"
+#define ORDINARY "cfa=sp+0 ra=same"
+#define ALLOCATE CALLERS_FRAME "sub sp, sp, x0\n" LABEL("allocates") "mov sp, x29\nret\n"
+#define ALLOCATED "cfa=x29+32 ra=same"
+#endif
+__asm__(".text\n.balign 16\n.type leaves_own, %function\n" LABEL("leaves_own") OWN_FRAME_LEFT
+	".size leaves_own, .-leaves_own\n.type sometimes, %function\n" LABEL("sometimes") SOMETIMES
+	".size sometimes, .-sometimes\n.type allocate, %function\n" LABEL("allocate") ALLOCATE
+	".size allocate, .-allocate");
+extern const char own_frame[], ordinary[], allocates[];
+
+TEST(a_frame_with_the_functions_own_return_address_is_not_the_callers)
+{
+	struct scene s = scene_of(own_frame);
+
+	CHECK_STR(first_recipe(&s, own_frame), OWN_FRAME_ONLY);
+	scene_done(&s);
+}
+
+TEST(a_function_that_also_returns_without_the_callers_frame_keeps_the_frame_pointer)
+{
+	struct scene s = scene_of(ordinary);
+
+	CHECK_STR(first_recipe(&s, ordinary), ORDINARY);
+	scene_done(&s);
+}
+
+TEST(the_frame_of_the_caller_says_where_it_is_when_sp_does_not)
+{
+	struct scene s = scene_of(allocates);
+
+	CHECK_STR(first_recipe(&s, allocates), ALLOCATED);
+	scene_done(&s);
+}

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -84,15 +83,6 @@ static bool child_drop_privileges(const struct child_options *options)
 	return setrlimit(RLIMIT_FSIZE, &none) == 0 && setrlimit(RLIMIT_CORE, &none) == 0;
 }
 
-/* Only root can become another user. */
-static bool child_become(const struct user *user)
-{
-	if (!user || geteuid() != 0 || user->uid == 0)
-		return true;
-	return setgroups(0, NULL) == 0 && setresgid(user->gid, user->gid, user->gid) == 0 &&
-	       setresuid(user->uid, user->uid, user->uid) == 0;
-}
-
 /* If the parent died before the request to die with it took effect, it is no longer our parent. */
 static bool child_dies_with(pid_t parent)
 {
@@ -144,7 +134,7 @@ static int child_run(const struct child_options *options, pid_t parent, int end)
 {
 	if (options->is_idle && !child_step_aside())
 		return CHILD_REFUSED;
-	if (options->is_fenced && !child_become(options->user))
+	if (options->is_fenced && !real_user_become(options->user))
 		return CHILD_REFUSED;
 	if (!options->outlives_us && !child_dies_with(parent)) /* a change of user resets it */
 		return CHILD_REFUSED;

@@ -28,6 +28,14 @@ void file_open_through(struct channel *channel)
 	file_open_channel = channel;
 }
 
+/* Set once, before there are threads. */
+static bool (*file_open_may_use)(const char *root);
+
+void file_open_guard_roots(bool (*may_use)(const char *root))
+{
+	file_open_may_use = may_use;
+}
+
 static int file_open_ask(const char *path, int flags)
 {
 	struct writer request = { 0 };
@@ -55,6 +63,10 @@ static int file_open_inside(const char *path, size_t root, int flags)
 	CLEANUP(close_fd) int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct open_how how = { .flags = (unsigned)flags, .resolve = RESOLVE_IN_ROOT };
 
+	if (fd >= 0 && file_open_may_use && !file_open_may_use(folder)) {
+		errno = ENOENT;
+		return -1;
+	}
 	return fd < 0 ? -1 : (int)syscall(SYS_openat2, fd, path + root + 1, &how, sizeof(how));
 }
 

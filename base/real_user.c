@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <stdlib.h>
@@ -32,6 +33,27 @@ bool real_user_find(struct user *ret)
 {
 	return geteuid() == 0 && real_user_number("SUDO_UID", &ret->uid) &&
 	       real_user_number("SUDO_GID", &ret->gid);
+}
+
+static bool real_user_has_become;
+static uid_t real_user_was;
+
+bool real_user_is_ours(uid_t uid)
+{
+	uid_t own = real_user_has_become ? real_user_was : geteuid();
+	unsigned caller;
+
+	return uid == 0 || uid == own || (own == 0 && real_user_number("SUDO_UID", &caller) && uid == caller);
+}
+
+bool real_user_become(const struct user *user)
+{
+	if (!user || geteuid() != 0 || user->uid == 0)
+		return true;
+	real_user_was = geteuid();
+	real_user_has_become = true;
+	return setgroups(0, NULL) == 0 && setresgid(user->gid, user->gid, user->gid) == 0 &&
+	       setresuid(user->uid, user->uid, user->uid) == 0;
 }
 
 /* The C library's setgroups would change all threads. */

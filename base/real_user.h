@@ -17,6 +17,12 @@ struct user {
 /* Whether we are root because of sudo, and the user who called it. */
 bool real_user_find(struct user *ret);
 
+/* Root, the user who runs us, and the one who called sudo: they could do worse without us. It remains so in a
+ * process that becomes another user. */
+bool real_user_is_ours(uid_t uid);
+/* For good. Only root can; others remain who they are, and NULL and root change nothing. */
+bool real_user_become(const struct user *user);
+
 /*
  * Like open(2), with the permissions of that user and their primary group only. Only root can change
  * permissions; other users open with their own. NULL = our own. The calling thread gets its permissions back

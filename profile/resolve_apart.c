@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_open.h"
+#include "base/real_user.h"
 #include "base/vec.h"
 #include "profile/known_files.h"
 #include "profile/merge_private.h"
@@ -395,7 +396,7 @@ static bool *apart_find_foreign(const struct apart *apart)
 	const struct profile *profile = apart->profile;
 	bool *foreign = alloc_zero(profile->images.n, sizeof(*foreign));
 	struct user user;
-	bool is_our_process = !profile_user(profile, &user) || image_owner_is_ours(user.uid);
+	bool is_our_process = !profile_user(profile, &user) || real_user_is_ours(user.uid);
 
 	for (image_id i = 0; i < profile->images.n; i++) {
 		const struct image *image = apart->is_used[i] ? images_get(apart->images, i) : NULL;

@@ -9,4 +9,6 @@
 #include "binary/elf/perfmap.h"
 #include "profile/profile.h"
 
+/* pid 0 in the result: the pid was used by several processes of the recording, and no file is surely of the
+ * one that is meant. */
 struct jit_process resolve_process(const struct profile *profile, pid_t pid);

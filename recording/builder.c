@@ -81,7 +81,8 @@ static void builder_begin(struct builder *builder, uint64_t start_ns)
 	profile->run.cycle_fs = info->cycle_fs;
 	profile->run.arch = builder_add_text(profile, info->isa ? info->isa->name : NULL);
 	profile->run.target = builder_add_text(profile, info->command);
-	profile->run.start_unix_ns = info->start_unix_ns + (start_ns - info->start_ns);
+	profile->run.start_unix_ns = info->start_unix_ns ? info->start_unix_ns + (start_ns - info->start_ns)
+							 : 0; /* 0 = not known */
 	profile->run.start_ns = builder->last_ns = start_ns;
 	builder->has_started = start_ns != 0;
 	if (info->is_machine)

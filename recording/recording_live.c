@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fresh_file.h"
+#include "base/process_start.h"
 #include "collector/bpf/uprobe.h"
 #include "collector/process/envoy.h"
 #include "profile/resolve_process.h"
@@ -223,6 +224,7 @@ int recording_live_open(struct recording *r, struct diag *diag)
 	if (o->target.n_pids) {
 		snprintf(r->target_root, sizeof(r->target_root), "/proc/%d/root", (int)o->target.pids[0]);
 		r->names.symbolize.search.target_root = r->target_root;
+		process_guard_root(o->target.pids[0], process_start(o->target.pids[0]));
 	}
 	if (recording_open_raw(r, &late) < 0) /* the command is running: its profile can still be made */
 		recording_fault(r, RECORDING_RAW, &late);
@@ -425,7 +427,7 @@ void recording_live_finish(struct recording *r, struct profile *profile)
 	code_log_write(r->code); /* from the last samples, whose stacks were still being walked */
 	recording_live_describe(r, profile);
 	recording_account(r, profile, 0);
-	if (r->options.target.n_pids && resolve_process(profile, r->options.target.pids[0]).is_gone)
+	if (r->options.target.n_pids && !resolve_process(profile, r->options.target.pids[0]).start)
 		r->names.symbolize.search.target_root = NULL; /* if its pid has a root, it is another's */
 	checkpoint_finish(&r->checkpoint); /* otherwise it would replace what is written now */
 }

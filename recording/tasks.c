@@ -115,6 +115,7 @@ static uint32_t tasks_add_thread(struct tasks *tasks, uint32_t process, pid_t ti
 	if (task)
 		row.comm = intern_add(&tasks->profile->strings, task->comm);
 	vec_push(&tasks->profile->threads, row);
+	tasks->profile->processes.at[process].exit_ns = 0; /* it has ended only as far as threads had rows */
 	tasks->n_alive.at[process]++;
 	map_put(&tasks->thread_of, (uint32_t)tid, index);
 	return index;

@@ -79,8 +79,6 @@ uint64_t image_file_foreign(const struct stat *st);
  * IMAGE_WRITERS. Unlike image->foreign, it is the same in every run. */
 #define IMAGE_WRITERS UINT32_MAX /* several others */
 uint32_t image_file_writer(const struct stat *st);
-/* Are files of this user trusted like our own: those of root, of our user, and of the user who ran sudo? */
-bool image_owner_is_ours(uid_t uid);
 
 /* The registry owns every image, and assigns ids in the order in which images are first seen. Any thread may
  * add and read. */

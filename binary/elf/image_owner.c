@@ -31,14 +31,6 @@ static uint64_t owner_get_secret(void)
 	return owner_secret;
 }
 
-/* Root, our own user, and the user who ran sudo: they could do worse without cpprof. */
-bool image_owner_is_ours(uid_t uid)
-{
-	struct user user;
-
-	return uid == 0 || uid == geteuid() || (real_user_find(&user) && uid == user.uid);
-}
-
 /* A group with the same number as its user contains only that user, by convention of all distributions. */
 static bool owner_is_only_writer(const struct stat *st)
 {
@@ -51,7 +43,7 @@ uint32_t image_file_writer(const struct stat *st)
 {
 	if (!owner_is_only_writer(st) || st->st_uid == (uid_t)-1)
 		return IMAGE_WRITERS;
-	return image_owner_is_ours(st->st_uid) ? 0 : st->st_uid + 1;
+	return real_user_is_ours(st->st_uid) ? 0 : st->st_uid + 1;
 }
 
 uint64_t image_file_foreign(const struct stat *st)

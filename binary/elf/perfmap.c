@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/file_open.h"
 #include "base/hash.h"
+#include "base/process_start.h"
 #include "base/real_user.h"
 #include "base/search.h"
 
@@ -269,25 +270,22 @@ const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr)
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-/* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. A child
- * that looks up names of several users runs as nobody, who may be a real user: then that is not us. */
-static bool perfmap_is_trusted(const struct jit_process *process, const struct stat *file)
+/* Anybody may put files into /tmp: only the process's own user (or we, or root) may name its code. lives: its
+ * pid still was its own after the file was opened. */
+static bool perfmap_is_trusted(const struct jit_process *process, bool lives, const struct stat *file)
 {
 	char path[64];
 	struct stat now;
 
-	if (file->st_uid == 0 || (file->st_uid == geteuid() && file->st_uid != USER_NOBODY))
-		return true;
-	if (process->user && file->st_uid == process->user - 1)
+	if (real_user_is_ours(file->st_uid) || (process->user && file->st_uid == process->user - 1))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d", (int)process->pid);
-	if (!process->is_gone && stat(path, &now) == 0)
-		return now.st_uid == file->st_uid;
-	const char *caller = getenv("SUDO_UID");
-	return geteuid() == 0 && caller && strtoul(caller, NULL, 10) == file->st_uid;
+	return lives && stat(path, &now) == 0 && now.st_uid == file->st_uid &&
+	       process_start(process->pid) == process->start;
 }
 
-static int perfmap_read_file(const struct jit_process *process, const char *path, uint64_t limit,
+/* inside: a path in the root of the process, while it lives. */
+static int perfmap_read_file(const struct jit_process *process, const char *path, bool inside, uint64_t limit,
 			     struct bytes *ret)
 {
 	CLEANUP(close_fd) int fd = file_open(path, O_NOFOLLOW);
@@ -295,7 +293,8 @@ static int perfmap_read_file(const struct jit_process *process, const char *path
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return fd < 0 ? fd : -errno;
-	if (!S_ISREG(st.st_mode) || !perfmap_is_trusted(process, &st))
+	bool lives = process->start && process_start(process->pid) == process->start;
+	if (!S_ISREG(st.st_mode) || (inside && !lives) || !perfmap_is_trusted(process, lives, &st))
 		return -EPERM;
 	if ((uint64_t)st.st_size > limit)
 		return -EFBIG;
@@ -317,7 +316,7 @@ static pid_t perfmap_pid_inside(const struct jit_process *process)
 	char path[64], line[512];
 	long inside = 0;
 
-	if (process->is_gone)
+	if (!process->start)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)process->pid);
 	int fd = file_open(path, 0);
@@ -335,13 +334,13 @@ int perfmap_open(const struct jit_process *process, struct perfmap *ret, char **
 	int pid = (int)process->pid, inside = (int)perfmap_pid_inside(process);
 	CLEANUP(freep) char *path = inside ? alloc_printf(ROOT_OF "/tmp/perf-%d.map", pid, inside) : NULL;
 	struct bytes text = { 0 };
-	int error = path ? perfmap_read_file(process, path, MAX_MAP, &text) : -ENOENT;
+	int error = path ? perfmap_read_file(process, path, true, MAX_MAP, &text) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0) {
 		free(path);
 		path = alloc_printf("/tmp/perf-%d.map", pid);
-		error = perfmap_read_file(process, path, MAX_MAP, &text);
+		error = perfmap_read_file(process, path, false, MAX_MAP, &text);
 	}
 	if (error < 0)
 		return error;
@@ -354,13 +353,13 @@ int perfmap_open(const struct jit_process *process, struct perfmap *ret, char **
 int jitdump_open(const struct jit_process *process, const char *path, struct perfmap *ret)
 {
 	CLEANUP(freep)
-	char *seen = process->is_gone ? NULL : alloc_printf(ROOT_OF "%s", (int)process->pid, path);
+	char *seen = process->start ? alloc_printf(ROOT_OF "%s", (int)process->pid, path) : NULL;
 	struct bytes dump = { 0 };
-	int error = seen ? perfmap_read_file(process, seen, MAX_DUMP, &dump) : -ENOENT;
+	int error = seen ? perfmap_read_file(process, seen, true, MAX_DUMP, &dump) : -ENOENT;
 
 	*ret = (struct perfmap){ 0 };
 	if (error < 0)
-		error = perfmap_read_file(process, path, MAX_DUMP, &dump);
+		error = perfmap_read_file(process, path, false, MAX_DUMP, &dump);
 	if (error < 0)
 		return error;
 	jitdump_parse(dump, ret);

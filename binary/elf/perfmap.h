@@ -41,14 +41,15 @@ const struct jit_code *perfmap_find(const struct perfmap *map, uint64_t vaddr);
 /* The process whose code it is. */
 struct jit_process {
 	pid_t pid;
-	uint32_t user; /* who started it: 1 + uid, 0 = not known */
-	bool is_gone;  /* if there is a process with this pid, it is another one */
+	uint32_t user;  /* who started it: 1 + uid, 0 = not known */
+	uint64_t start; /* process_start of its pid; 0 = it has ended, and a process with this pid is another
+			   one */
 };
 
 /*
  * The perf map that the process left in /tmp, as the process itself sees it (its own root, its pid in its own
  * namespace) while it lives, otherwise in our /tmp. It must be a regular file that belongs to the process's
- * user, or to us. ret_path is allocated. 0, or a negative errno.
+ * user, or to us (real_user_is_ours). ret_path is allocated. 0, or a negative errno.
  */
 int perfmap_open(const struct jit_process *process, struct perfmap *ret, char **ret_path);
 /* A jitdump by path, under the same rules. */

@@ -10,31 +10,38 @@
 #include "base/sort.h"
 #include "binary/functions/function_private.h"
 
+/* In bytes. Segments may overlap in the file, and files have holes: then data seems to be endless. */
+#define MOST (256u << 20)
+
 typedef void (*pointer_visitor)(struct functions *functions, uint64_t to);
 
-static void pointers_in_segment(struct functions *functions, const struct segment *segment,
-				pointer_visitor visit)
+/* Returns how many bytes it has looked at. */
+static uint64_t pointers_in_segment(struct functions *functions, const struct segment *segment, uint64_t most,
+				    pointer_visitor visit)
 {
 	struct bytes data = image_bytes(functions->image, segment->vaddr);
 
+	data.len = data.len < most ? data.len : (size_t)most;
 	for (size_t at = (8 - segment->vaddr % 8) % 8; at + 8 <= data.len; at += 8) {
 		uint64_t word;
 		memcpy(&word, data.at + at, 8);
 		if (word >= 4096 && functions_text(functions, word))
 			visit(functions, word);
 	}
+	return data.len;
 }
 
 static void pointers_visit(struct functions *functions, pointer_visitor visit)
 {
 	const struct relocs *relocs = &functions->private->relocs;
 	const struct image *image = functions->image;
+	uint64_t left = image->file.len < MOST ? image->file.len : MOST;
 
 	for (size_t i = 0; i < relocs->pointers.n; i++)
 		visit(functions, relocs->pointers.at[i].to);
 	for (size_t i = 0; i < image->n_segments && image->elf_type == ET_EXEC; i++)
 		if (image->segments[i].type == PT_LOAD && !(image->segments[i].flags & PF_X))
-			pointers_in_segment(functions, &image->segments[i], visit);
+			left -= pointers_in_segment(functions, &image->segments[i], left, visit);
 }
 
 static void pointers_add_evidence(struct functions *functions, uint64_t to)

@@ -61,4 +61,43 @@ for user in 3 65534; do
 	kill -9 "$jitter"
 	await test ! -e "/proc/$jitter"
 done
+
+# Of root's process and one of user 2, the names are looked up as user 2, who may not name root's code.
+start ./jitter 300
+jitter=$pid
+await test -e "/tmp/perf-$jitter.map"
+sed s/written_while_running/false_name/ "/tmp/perf-$jitter.map" >real.map
+rm "/tmp/perf-$jitter.map"
+as_user_2=$(as 2 sh -c "cat real.map >/tmp/perf-$jitter.map && echo done")
+[ "$as_user_2" = done ] || fail "user 2 cannot write a perf map"
+run 0 "$CPPROF" attach -q -F 499 -d 1 -o root.data -p "$jitter" -p "$spin"
+run 0 "$CPPROF" report root.data --no-pager --view flat
+says "jitter"
+! grep -q false_name run.log || fail "another user's file named the code of root's process"
+kill -9 "$jitter"
+rm -f "/tmp/perf-$jitter.map"
+
+# Both processes with the same pid are profiled: the later one may not name the code of the earlier one.
+cat >parent.sh <<END
+setpriv --reuid=1 --regid=1 --clear-groups ./jitter 300 &
+echo \$! >first
+sleep $(slow 1.5)
+kill -9 \$!
+wait
+rm -f "/tmp/perf-\$(cat first).map"
+echo \$((\$(cat first) - 1)) >/proc/sys/kernel/ns_last_pid
+setpriv --reuid=2 --regid=2 --clear-groups ./jitter 300 &
+echo \$! >second
+wait
+END
+start bash parent.sh
+parent=$pid
+await test -s first
+run 0 "$CPPROF" attach -q --no-resolve -F 199 -d "$(slow 3)" -o both.data -p "$parent"
+await test -s second
+[ "$(cat first)" = "$(cat second)" ] || fail "the second process has another pid"
+looked_up both.data
+says "jitter"
+! grep -q written_while_running run.log || fail "the code of two processes has the names that one of them gave"
+pkill -9 -P "$parent"
 exit 0

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/process_start.h"
 #include "base/writer.h"
 #include "tests/test.h"
 
@@ -20,7 +21,7 @@ static struct bytes text_bytes(const char *text)
 
 static struct jit_process own_process(void)
 {
-	return (struct jit_process){ .pid = getpid() };
+	return (struct jit_process){ .pid = getpid(), .start = process_start(getpid()) };
 }
 
 static const char *name_at(const struct perfmap *map, uint64_t vaddr)
@@ -301,16 +302,19 @@ TEST(perfmap_of_a_later_process_with_the_same_pid_is_refused)
 	CHECK_EQ(write(fd, "10 10 f\n", 8), 8);
 	CHECK_EQ(fchown(fd, 12345, 12345), 0);
 	close(fd);
-	struct jit_process process = { .pid = pid, .user = 1 + 1 };
+	struct jit_process process = { .pid = pid, .user = 1 + 1, .start = process_start(pid) };
 	int error_living = perfmap_open(&process, &map, &found);
 	free(found);
 	if (!error_living)
 		perfmap_done(&map);
-	process.is_gone = true;
+	process.start++; /* it has the pid of the one that is meant */
 	int error_gone = perfmap_open(&process, &map, &found);
+	process.start = 0;
+	int error_ended = perfmap_open(&process, &map, &found);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	unlink(path);
 	CHECK_EQ(error_living, 0);
 	CHECK_EQ(error_gone, -EPERM);
+	CHECK_EQ(error_ended, -EPERM);
 }

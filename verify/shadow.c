@@ -98,11 +98,17 @@ static void switch_stack(struct shadow *shadow, uint64_t region)
 	shadow->is_settled = false;
 }
 
-static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entry, uint64_t pc, uint64_t sp)
+static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entry,
+		    const struct shadow_step *step)
 {
-	if (sp > entry->sp)
+	bool is_there = step->sp == entry->sp && !entry->is_interrupt;
+
+	if (step->sp > entry->sp)
 		return true;
-	return !shadow->isa->call_pushes_ra && !entry->is_interrupt && sp == entry->sp && pc == entry->ra;
+	if (shadow->isa
+		    ->call_pushes_ra) /* the end of a goroutine never returns, and another gets its stack */
+		return is_there && step->is_moved && step->ra != entry->ra;
+	return is_there && step->pc == entry->ra;
 }
 
 /* On a coroutine's stack without a frame: it has not begun yet, or its function has returned. */
@@ -145,7 +151,7 @@ static void drop_gone(struct shadow *shadow, const struct shadow_step *step)
 	struct shadow_entry last = { 0 };
 	size_t n = 0;
 
-	for (struct shadow_entry *entry = top(shadow); entry && is_gone(shadow, entry, step->pc, step->sp);
+	for (struct shadow_entry *entry = top(shadow); entry && is_gone(shadow, entry, step);
 	     entry = top(shadow)) {
 		last = *entry;
 		n++;

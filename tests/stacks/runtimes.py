@@ -65,6 +65,18 @@ def ends_of(profile, folder):
     return json.loads(shell(f"{CPPROF} report {profile} --view quality --format json", folder))["quality"]["by_end"]
 
 
+def lacking(runtime):
+    """Why it cannot run here; None = it can."""
+    if is_built(runtime):
+        return next((f"no program '{tool}'" for tool in runtime.need if tool != FOREIGN_CC and not shutil.which(tool)), None)
+    for tool in runtime.need:
+        if not shutil.which(tool):
+            return f"no program '{tool}'"
+    linked = FOREIGN_CC not in runtime.need or subprocess.run(
+        [FOREIGN_CC, "-static", "-x", "c", "-o", "/dev/null", "-"], input="int main(void) { return 0; }", text=True, capture_output=True, check=False).returncode == 0
+    return None if linked else f"no C library of {machines.OTHER}"
+
+
 def judge(runtime):
     live, again = Counter(), Counter()
     with tempfile.TemporaryDirectory(prefix="cpprof_runtimes.") as folder:
@@ -92,9 +104,9 @@ def main():
     for runtime in RUNTIMES:
         if sys.argv[1:] and runtime.name not in sys.argv[1:]:
             continue
-        lacks = [tool for tool in runtime.need if not shutil.which(tool) and not (tool == FOREIGN_CC and is_built(runtime))]
-        if lacks:
-            print(f"skip   {runtime.name:12} no program '{lacks[0]}'")
+        why = lacking(runtime)
+        if why:
+            print(f"skip   {runtime.name:12} {why}")
             continue
         try:
             failed += not judge(runtime)

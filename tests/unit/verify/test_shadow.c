@@ -261,3 +261,22 @@ TEST(shadow_of_an_ended_coroutine_is_undefined)
 	CHECK(shadow.is_settled);
 	end();
 }
+
+/* A goroutine ends in a call that never returns, and a new one gets its stack, and begins at the same place.
+ */
+TEST(shadow_the_last_call_of_a_goroutine_is_not_on_the_stack_of_the_next_one)
+{
+	struct shadow_step last = { FLOW_CALL, 0x106, 0x200, 0x6ff8, OTHER, 0x106, true };
+	struct shadow_step away = { FLOW_NEXT, 0x204, 0x204, 0x7ff8, STACK, 0, false };
+	struct shadow_step back = { FLOW_NEXT, 0x300, 0x300, 0x6ff8, OTHER, 0x101, true };
+	struct shadow_step begin_next = { FLOW_JUMP_INDIRECT, 0x304, 0x400, 0x6ff8, OTHER, 0x101, true };
+
+	begin(&isa_x86_64);
+	shadow_step(&shadow, &last);
+	CHECK_STR(stack(), "106");
+	shadow_step(&shadow, &away);
+	shadow_step(&shadow, &back);
+	shadow_step(&shadow, &begin_next);
+	CHECK_STR(stack(), "101");
+	end();
+}

@@ -76,13 +76,13 @@ static void setup_choose_rate(struct perf_live *live, const struct perf_source_o
 	uint64_t usual =
 		options->is_machine && !options->is_tree ? SOURCE_FREQUENCY_MACHINE : SOURCE_FREQUENCY;
 	want->frequency = options->period ? 0 : options->frequency ? options->frequency : usual;
-	if (highest && want->frequency > highest) {
+	if (highest && want->frequency > highest && !options->is_traced) /* a trace does not sample */
 		source_info_note(&live->source.info,
 				 "the kernel allows at most %llu samples per second "
 				 "(kernel.perf_event_max_sample_rate)",
 				 (unsigned long long)highest);
+	if (highest && want->frequency > highest)
 		want->frequency = highest;
-	}
 }
 
 /* The kernel adjusts the period of such an event to each thread, with a delay; a thread begins with the

@@ -63,7 +63,7 @@ for event in cpu-clock $(awk '$1 == "event" && $2 == "cycles" { print $2 }' fact
 done
 
 # A clock that excludes the kernel counts its time all the same, and the report says how much is missing.
-run 0 "$CPPROF" record -u -o user.data -- sh -c '"$0" 0.1; dd if=/dev/zero of=/dev/null bs=64k count=50000' "$SPIN"
+run 0 "$CPPROF" record -e cpu-clock -u -o user.data -- sh -c '"$0" 0.1; dd if=/dev/zero of=/dev/null bs=64k count=50000' "$SPIN"
 says "of CPU time was not sampled (in the kernel"
 run 6 "$CPPROF" report --min-quality complete=50,seen=95 user.data
 says "of the CPU time was sampled, without the kernel's; --min-quality requires seen=95"

@@ -29,19 +29,21 @@ uint64_t process_start(pid_t pid)
 }
 
 /* Set once, before there are threads. */
-static pid_t guarded;
-static uint64_t guarded_start;
+static struct {
+	pid_t pid;
+	uint64_t start;
+	char root[32];
+} guarded;
 
 static bool process_may_use_root(const char *root)
 {
-	int pid = 0;
-
-	return sscanf(root, "/proc/%d/", &pid) != 1 || pid != guarded || process_start(pid) == guarded_start;
+	return strcmp(root, guarded.root) != 0 || process_start(guarded.pid) == guarded.start;
 }
 
 void process_guard_root(pid_t pid, uint64_t start)
 {
-	guarded = pid;
-	guarded_start = start;
+	guarded.pid = pid;
+	guarded.start = start;
+	snprintf(guarded.root, sizeof(guarded.root), "/proc/%d/root", (int)pid);
 	file_open_guard_roots(process_may_use_root);
 }

@@ -105,9 +105,11 @@ static bool is_gone(const struct shadow *shadow, const struct shadow_entry *entr
 
 	if (step->sp > entry->sp)
 		return true;
-	if (shadow->isa
-		    ->call_pushes_ra) /* the end of a goroutine never returns, and another gets its stack */
-		return is_there && step->is_moved && step->ra != entry->ra;
+	/* The last call of a goroutine never returns; another goroutine gets its stack, and begins by a jump.
+	 */
+	if (shadow->isa->call_pushes_ra)
+		return is_there && step->is_moved && step->flow == FLOW_JUMP_INDIRECT &&
+		       step->ra != entry->ra;
 	return is_there && step->pc == entry->ra;
 }
 

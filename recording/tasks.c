@@ -65,7 +65,7 @@ static void tasks_note_fork(struct tasks *tasks, const struct task *task, pid_t 
 	}
 	tasks_add_living(tasks, &it);
 	map_remove(&tasks->thread_of, (uint32_t)it.tid); /* the row with these numbers was another thread's */
-	if (it.parent_pid != it.pid)
+	if (it.tid == it.pid)
 		map_remove(&tasks->process_of, (uint32_t)it.pid);
 }
 
@@ -115,7 +115,6 @@ static uint32_t tasks_add_thread(struct tasks *tasks, uint32_t process, pid_t ti
 	if (task)
 		row.comm = intern_add(&tasks->profile->strings, task->comm);
 	vec_push(&tasks->profile->threads, row);
-	tasks->profile->processes.at[process].exit_ns = 0; /* it has ended only as far as threads had rows */
 	tasks->n_alive.at[process]++;
 	map_put(&tasks->thread_of, (uint32_t)tid, index);
 	return index;
@@ -192,14 +191,17 @@ uint32_t tasks_thread(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_n
 {
 	uint32_t process = tasks_process(tasks, pid);
 	uint32_t thread = map_find(&tasks->thread_of, (uint32_t)tid);
+	bool is_living = tasks->is_lazy && tasks_living(tasks, tid);
 
-	if (tasks->is_lazy && !tasks_living(tasks, tid)) /* its start was not reported */
+	if (tasks->is_lazy && !is_living) /* its start was not reported */
 		tasks_add_living(tasks, &(struct task){ pid, tid, 0, time_ns, 0, 0, "" });
 	if (process == MAP_NONE)
 		process = tasks_add_process(tasks, pid, 0, time_ns);
-	if (thread == MAP_NONE || tasks->profile->threads.at[thread].process != process)
-		thread = tasks_add_thread(tasks, process, tid, time_ns);
-	return thread;
+	if (thread != MAP_NONE && tasks->profile->threads.at[thread].process == process)
+		return thread;
+	if (is_living)
+		tasks->profile->processes.at[process].exit_ns = 0; /* only the threads with rows had ended */
+	return tasks_add_thread(tasks, process, tid, time_ns);
 }
 
 void tasks_fork(struct tasks *tasks, pid_t pid, pid_t tid, pid_t parent_pid, pid_t parent_tid,
@@ -291,13 +293,28 @@ void tasks_user_is_unknown(struct tasks *tasks, pid_t pid)
 		tasks_user(tasks, pid, USER_NOBODY + 1, USER_NOBODY);
 }
 
+/* The first thread of a process ends without a row: it never had one, or that of the thread that began as the
+ * first has ended, and then another one executed a program and got its number. */
+static void tasks_exit_first(struct tasks *tasks, uint32_t thread, uint32_t process, uint64_t time_ns)
+{
+	bool is_last = thread == MAP_NONE ? tasks->n_alive.at[process] == 0
+					  : tasks->profile->threads.at[thread].process == process;
+
+	if (is_last)
+		tasks->profile->processes.at[process].exit_ns = time_ns;
+}
+
 void tasks_exit(struct tasks *tasks, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	uint32_t index = map_find(&tasks->thread_of, (uint32_t)tid);
 
 	tasks_remove_living(tasks, tid);
-	if (index == MAP_NONE || tasks->profile->threads.at[index].exit_ns != 0)
+	if (index == MAP_NONE || tasks->profile->threads.at[index].exit_ns != 0) {
+		uint32_t of = tid == pid ? tasks_process(tasks, pid) : MAP_NONE;
+		if (of != MAP_NONE)
+			tasks_exit_first(tasks, index, of, time_ns);
 		return;
+	}
 
 	struct profile_thread *thread = &tasks->profile->threads.at[index];
 	struct profile_process *process = &tasks->profile->processes.at[thread->process];

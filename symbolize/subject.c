@@ -11,11 +11,11 @@ static void open_jit(struct subject *subject, bool is_elsewhere)
 {
 	const struct symbolizer_request *request = subject->request;
 
-	if (is_elsewhere)
-		; /* a process with that pid on this machine is a different one */
+	if (is_elsewhere || !request->process.pid)
+		; /* a process with that pid is a different one, or may be */
 	else if (request->jitdump && jitdump_open(&request->process, request->jitdump, &subject->jit) == 0)
 		subject->jit_path = alloc_text(request->jitdump);
-	else if (request->process.pid)
+	else
 		perfmap_open(&request->process, &subject->jit, &subject->jit_path);
 	subject->file.how = alloc_text(subject->jit_path ? subject->jit_path : "no perf map");
 }

@@ -100,4 +100,5 @@ looked_up both.data
 says "jitter"
 ! grep -q written_while_running run.log || fail "the code of two processes has the names that one of them gave"
 pkill -9 -P "$parent"
+rm -f "/tmp/perf-$(cat second).map"
 exit 0

@@ -293,3 +293,67 @@ TEST(a_process_that_becomes_roots_does_not_make_its_earlier_samples_roots)
 	profile_free(profile);
 	profile_free(next);
 }
+
+TEST(a_process_of_many_threads_has_one_row_and_ends_with_its_last_thread)
+{
+	struct profile *profile = profile_new();
+	struct tasks tasks = { .profile = profile, .is_lazy = true };
+
+	tasks_fork(&tasks, 7, 7, 1, 1, 5);
+	tasks_thread(&tasks, 7, 7, 6);
+	tasks_fork(&tasks, 7, 8, 7, 7, 7);
+	tasks_thread(&tasks, 7, 8, 8);
+	CHECK_EQ(profile->processes.n, 1);
+	tasks_exit(&tasks, 7, 7, 9);
+	tasks_exit(&tasks, 7, 8, 10);
+	CHECK_EQ(profile->processes.at[0].exit_ns, 10);
+
+	/* The first thread is never sampled. */
+	tasks_fork(&tasks, 20, 20, 1, 1, 11);
+	tasks_fork(&tasks, 20, 21, 20, 20, 12);
+	tasks_thread(&tasks, 20, 21, 13);
+	tasks_exit(&tasks, 20, 21, 14);
+	CHECK_EQ(profile->processes.at[1].exit_ns, 0);
+	tasks_exit(&tasks, 20, 20, 15);
+	CHECK_EQ(profile->processes.at[1].exit_ns, 15);
+	/* The kernel's code that ends a thread is sampled after that. */
+	tasks_thread(&tasks, 20, 20, 16);
+	CHECK_EQ(profile->processes.n, 2);
+	CHECK_EQ(profile->processes.at[1].exit_ns, 15);
+	tasks_done(&tasks);
+	profile_free(profile);
+}
+
+TEST(a_process_whose_threads_with_rows_have_ended_lives_on_in_the_others)
+{
+	struct profile *profile = profile_new();
+	struct tasks tasks = { .profile = profile, .is_lazy = true };
+
+	tasks_fork(&tasks, 7, 7, 1, 1, 5);
+	tasks_thread(&tasks, 7, 7, 6);
+	tasks_fork(&tasks, 7, 8, 7, 7, 7);
+	tasks_exit(&tasks, 7, 7, 8);
+	CHECK_EQ(profile->processes.at[0].exit_ns, 8);
+	tasks_thread(&tasks, 7, 8, 9);
+	CHECK_EQ(profile->processes.at[0].exit_ns, 0);
+	tasks_exit(&tasks, 7, 8, 10);
+	CHECK_EQ(profile->processes.at[0].exit_ns, 10);
+	tasks_done(&tasks);
+	profile_free(profile);
+}
+
+TEST(a_process_whose_second_thread_executed_a_program_ends_with_the_number_of_the_first)
+{
+	struct profile *profile = profile_new();
+	struct tasks tasks = { .profile = profile };
+
+	tasks_thread(&tasks, 7, 7, 5);
+	tasks_fork(&tasks, 7, 8, 7, 7, 6);
+	tasks_exit(&tasks, 7, 7, 8); /* 8 executes a program, and is 7 from now on */
+	CHECK_EQ(profile->processes.at[0].exit_ns, 0);
+	tasks_thread(&tasks, 7, 7, 9);
+	tasks_exit(&tasks, 7, 7, 10);
+	CHECK_EQ(profile->processes.at[0].exit_ns, 10);
+	tasks_done(&tasks);
+	profile_free(profile);
+}

@@ -11,11 +11,12 @@
 #include "recipes/analysis_private.h"
 #include "recipes/recover.h"
 
-#define MAX_OWNERS 8        /* functions tried as the owner of a part */
-#define MAX_JUMPERS 64      /* jumps into it that are tried for that: most come from the same function */
-#define MANY_FUNCTIONS 2048 /* an index of at least this many functions is worth caching */
-#define MIN_INTERPRETER 512 /* bytes */
-#define MAX_PIECES 8        /* that start before an address and may cover it: functions share their ends */
+#define LARGE_FUNCTION 50000 /* instructions; 7 MB */
+#define MAX_OWNERS 8         /* functions tried as the owner of a part */
+#define MAX_JUMPERS 64       /* jumps into it that are tried for that: most come from the same function */
+#define MANY_FUNCTIONS 2048  /* an index of at least this many functions is worth caching */
+#define MIN_INTERPRETER 512  /* bytes */
+#define MAX_PIECES 8         /* that start before an address and may cover it: functions share their ends */
 
 /* The state of a span. */
 enum span_state {
@@ -315,7 +316,8 @@ static uint32_t analysis_drop_guess(const struct analysis *analysis, bool is_bou
 	return analysis->recipes->recipes.at[row].trust == TRUST_GUESS ? RECIPE_NONE : row;
 }
 
-uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+static uint32_t analysis_find_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone,
+				     uint64_t *ret_function)
 {
 	if (!analysis->functions)
 		analysis_open_index(analysis);
@@ -335,8 +337,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 	uint64_t start = f->start;
 	bool is_bounded = is_alone || !function_is_inferred(f);
 	*ret_function = start;
-	if (f->kind == FUNCTION_STUB ||
-	    f->kind == FUNCTION_STUB_HEAD) /* recognised by its bytes: a template */
+	if (f->kind == FUNCTION_STUB || f->kind == FUNCTION_STUB_HEAD) /* a template */
 		return RECIPE_NONE;
 	uint32_t row = analysis_find_row(analysis, start, vaddr);
 	if (row != RECIPE_NONE)
@@ -345,6 +346,18 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 		return analysis_part_recipe(analysis, f, vaddr, is_alone);
 	analysis_analyse(analysis, index);
 	return analysis_drop_guess(analysis, is_bounded, analysis_find_row(analysis, start, vaddr));
+}
+
+uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alone, uint64_t *ret_function)
+{
+	uint32_t row = analysis_find_recipe(analysis, vaddr, is_alone, ret_function);
+
+	/* The next function needs less; there may be thousands of images. */
+	if (analysis->flow.insns.n > LARGE_FUNCTION) {
+		flow_done(&analysis->flow);
+		flow_init(&analysis->flow, functions_facts(analysis->functions));
+	}
+	return row;
 }
 
 /* Is it a function, or does that depend on the evidence collected so far? */

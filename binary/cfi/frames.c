@@ -21,6 +21,7 @@
 #define HDR_CHECKS 16  /* entries of the linker's table compared with .eh_frame before it is trusted */
 #define MAX_OVERLAPS 4 /* how many entries back an entry that covers an address is searched */
 #define IN_DEBUG (1ull << 63)
+#define PER_ENTRY 80 /* bytes: the index, the function, and what says which are analysed */
 
 struct frame_ref {
 	uint64_t start;
@@ -81,10 +82,13 @@ static void frames_scan_table(struct frames *frames, const struct frame_table *t
 		}
 		/* The linker leaves entries of removed functions, with a start of zero. */
 		if (frame_fde_read_with(table, &entry, &cie, &fde) == 0 &&
-		    frames_is_executable(frames->image, fde.start))
+		    frames_is_executable(frames->image, fde.start)) {
+			if (!image_take(frames->image, PER_ENTRY))
+				break;
 			vec_push(
 				&frames->refs,
 				((struct frame_ref){ fde.start, offset | (table->is_debug ? IN_DEBUG : 0) }));
+		}
 	}
 }
 
@@ -109,7 +113,7 @@ static bool frames_take_hdr_table(struct frames *frames, struct reader *r, uint6
 	uint64_t count = read_encoded(r, count_encoding, &base);
 
 	if (count_encoding == ENCODING_OMIT || table_encoding == ENCODING_OMIT || r->failed ||
-	    count > reader_left(r) / 4)
+	    count > reader_left(r) / 4 || !image_take(frames->image, count * PER_ENTRY))
 		return false;
 	vec_reserve(&frames->refs, (size_t)count);
 	for (uint64_t i = 0; i < count; i++) {

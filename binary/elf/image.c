@@ -22,7 +22,9 @@
 
 #define MAX_FILE (8ull << 30) /* even programs with full debug information are smaller */
 #define MAX_SECTIONS 65536
-#define MAX_SEGMENTS 4096
+#define MAX_SEGMENTS 256     /* each is looked at in every search for an address; programs have 15 */
+#define MAX_SECTION_NAME 256 /* real ones have 30 characters */
+#define MAX_NOTES (1u << 20) /* bytes of notes in which a build-id is searched */
 
 struct image *image_new(enum image_kind kind, const char *path)
 {
@@ -165,23 +167,34 @@ static void image_own_section_names(struct image *image, Elf *elf)
 		section->name = "";
 		if (!gelf_getshdr(elf_getscn(elf, i), &s))
 			continue;
-		struct reader r = reader_of(bytes_from(table, s.sh_name));
+		struct reader r = reader_of(bytes_slice(table, s.sh_name, MAX_SECTION_NAME));
 		section->name = read_cstr(&r);
 	}
+}
+
+/* Notes may overlap: each byte that is read counts. */
+static struct build_id image_build_id_in(const struct image *image, uint64_t offset, uint64_t size,
+					 uint64_t *left)
+{
+	struct bytes notes = bytes_slice(image->file, offset, size < *left ? size : *left);
+
+	*left -= notes.len;
+	return build_id_from_notes(notes);
 }
 
 static struct build_id image_find_build_id(const struct image *image)
 {
 	struct build_id id = { 0 };
+	uint64_t left = MAX_NOTES;
 
 	for (size_t i = 0; i < image->n_segments && !id.len; i++)
 		if (image->segments[i].type == PT_NOTE)
-			id = build_id_from_notes(bytes_slice(image->file, image->segments[i].offset,
-							     image->segments[i].file_size));
+			id = image_build_id_in(image, image->segments[i].offset, image->segments[i].file_size,
+					       &left);
 	for (size_t i = 0; i < image->n_sections && !id.len; i++)
 		if (image->sections[i].type == SHT_NOTE)
-			id = build_id_from_notes(
-				bytes_slice(image->file, image->sections[i].offset, image->sections[i].size));
+			id = image_build_id_in(image, image->sections[i].offset, image->sections[i].size,
+					       &left);
 	return id;
 }
 

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "binary/elf/gopclntab.h"
 
-#define DEBUGDATA_LIMIT (256u << 20) /* decompressed .gnu_debugdata; real ones have a few MB */
+#define DEBUGDATA_LIMIT (64u << 20) /* decompressed .gnu_debugdata; real ones have a few MB */
 #define MAX_SYMBOLS (16u << 20)
 #define MAX_RESERVED (1u << 20) /* before a symbol is seen */
 #define MAX_NAME (1u << 20)     /* the longest in real programs have about 100 KB */
@@ -181,6 +181,11 @@ static void symbols_add_debugdata(struct symbols_private *private, struct image 
 
 	if (!packed.len || decompress_xz(packed, DEBUGDATA_LIMIT, &plain) < 0)
 		return;
+	uint64_t copied = 2 * plain.len;
+	if (!image_take(image, copied)) {
+		free(plain.at);
+		return;
+	}
 	struct images *images = images_new();
 	image_id id;
 	if (images_open_memory(images, (struct bytes){ plain.at, plain.len }, "debugdata", &id, NULL) == 0)
@@ -189,6 +194,7 @@ static void symbols_add_debugdata(struct symbols_private *private, struct image 
 			symbols_section_table(images_get(images, id), SHT_SYMTAB, SYMBOL_DEBUGDATA));
 	images_free(images);
 	free(plain.at);
+	image_give_back(image, copied);
 }
 
 /* Go programs contain the names of their functions even if stripped. */

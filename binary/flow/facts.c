@@ -50,10 +50,9 @@ uint64_t facts_next_start(const struct code_facts *facts, uint64_t vaddr)
 
 const struct text_range *facts_text(const struct code_facts *facts, uint64_t vaddr)
 {
-	for (size_t i = 0; i < facts->n_text; i++)
-		if (vaddr >= facts->text[i].start && vaddr < facts->text[i].end)
-			return &facts->text[i];
-	return NULL;
+	size_t at = search_first(i, facts->n_text, facts->text[i].end > vaddr);
+
+	return at < facts->n_text && facts->text[at].start <= vaddr ? &facts->text[at] : NULL;
 }
 
 bool facts_returns(const struct code_facts *facts, uint32_t index, uint64_t vaddr)

@@ -11,8 +11,11 @@
 
 #define LOOK_BACK 60      /* instructions between the compare and the load; real code needs about twelve */
 #define MAX_ENTRIES 8192u /* the largest switch seen has about 2000 */
-#define MAX_BLOCKS 16     /* of an array of code: one for each misalignment within 16 bytes */
-#define BLOCK_INSNS 256u  /* of one of them, at most */
+#define MANY_TARGETS (4 * MAX_ENTRIES)
+#define TARGETS_PER_BLOCK 8 /* that cost as much as running a block */
+#define MOST_PER_INSN 8u /* targets of all jumps; interpreters, in which many jumps share a table, have 3 */
+#define MAX_BLOCKS 16    /* of an array of code: one for each misalignment within 16 bytes */
+#define BLOCK_INSNS 256u /* of one of them, at most */
 
 /* What the path to the load says about the index. */
 struct bound {
@@ -393,24 +396,35 @@ static bool jumptable_read(struct flow *flow, uint32_t i, value through)
 	return true;
 }
 
+/* Many jumps through one large table cost more than many blocks. False: there is no target. */
+static bool jumptable_pay(const struct flow *flow, uint32_t n_targets)
+{
+	uint64_t *budget = &flow->private->budget, cost = n_targets / TARGETS_PER_BLOCK;
+
+	if (flow->table_targets.n > MANY_TARGETS && *budget) /* some is left for this block itself */
+		*budget -= cost < *budget ? cost : *budget - 1;
+	return n_targets > 0;
+}
+
 bool jumptable_resolve(struct flow *flow, uint32_t i, value through)
 {
 	uint32_t known = map_find(&flow->private->table_of, i);
 
 	if (known != MAP_NONE && flow->tables.at[known].through == through)
-		return flow->tables.at[known].n > 0;
+		return jumptable_pay(flow, flow->tables.at[known].n);
 
 	struct flow_table table = { .insn = i, .first = (uint32_t)flow->table_targets.n, .through = through };
-	if (!jumptable_read(flow, i, through))
+	if (flow->table_targets.n > MANY_TARGETS + flow->insns.n * MOST_PER_INSN ||
+	    !jumptable_read(flow, i, through))
 		return false;
 	table.n = (uint32_t)flow->table_targets.n - table.first;
 	if (known != MAP_NONE) {
 		flow->tables.at[known] = table;
-		return table.n > 0;
+		return jumptable_pay(flow, table.n);
 	}
 	map_put(&flow->private->table_of, i, (uint32_t)flow->tables.n);
 	vec_push(&flow->tables, table);
-	return table.n > 0;
+	return jumptable_pay(flow, table.n);
 }
 
 const uint64_t *flow_jump_targets(const struct flow *flow, uint32_t i, size_t *ret_n)

@@ -45,11 +45,9 @@ struct function_list {
 
 static uint64_t functions_text_end(const struct functions *functions, uint64_t vaddr)
 {
-	for (size_t i = 0; i < functions->private->text.n; i++)
-		if (vaddr >= functions->private->text.at[i].start &&
-		    vaddr < functions->private->text.at[i].end)
-			return functions->private->text.at[i].end;
-	return vaddr + image_code(functions->image, vaddr).len;
+	const struct text_range *text = facts_text(functions_facts(functions), vaddr);
+
+	return text ? text->end : vaddr + image_code(functions->image, vaddr).len;
 }
 
 /* next: the start of the first function after them. */
@@ -225,6 +223,29 @@ void functions_starts(const struct functions *functions, size_t first, size_t en
 
 /* --- creation and queries ----------------------------------------------------------------------- */
 
+static int text_compare(const void *left, const void *right)
+{
+	const struct text_range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Sorted, and those that overlap become one: an address is in one range at most. */
+static void functions_order_text(struct functions_private *p)
+{
+	size_t kept = 0;
+
+	qsort(p->text.at, p->text.n, sizeof(*p->text.at), text_compare);
+	for (size_t i = 0; i < p->text.n; i++) {
+		struct text_range *last = kept ? &p->text.at[kept - 1] : NULL, *next = &p->text.at[i];
+		if (!last || next->start >= last->end)
+			p->text.at[kept++] = *next;
+		else if (next->end > last->end)
+			last->end = next->end;
+	}
+	p->text.n = kept;
+}
+
 static void functions_find_text(struct functions *functions)
 {
 	const struct image *image = functions->image;
@@ -243,6 +264,8 @@ static void functions_find_text(struct functions *functions)
 		if (s->type == PT_LOAD && (s->flags & PF_X) && len)
 			vec_push(&p->text, ((struct text_range){ .start = s->vaddr, .end = s->vaddr + len }));
 	}
+	if (p->text.n > 1)
+		functions_order_text(p);
 }
 
 static void functions_begin_facts(struct functions *functions)

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a program of a few megabytes whose parts are small, but have much to do with each other.
+
+usage: dense_elf.py notes|names|calls|tables FILE COUNT CODE; CODE: machine code that runs for a while and exits. COUNT: 1 = a
+harmless one of the same size.
+notes   COUNT sections are the same notes
+names   COUNT sections whose names are ends of the same long name
+calls   COUNT sections of code, and many calls to where no code is
+tables  COUNT jumps through the same large table (x86-64)"""
+import os
+import struct
+import sys
+
+KIND, FILE, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3])
+CODE = open(sys.argv[4], "rb").read()
+IS_X86 = os.uname().machine == "x86_64"
+START, TEXT_AT = 0x401000, 0x1000
+NAME = b"a" * (8 << 20)
+NOTE, FUNCTION, SYMTAB, STRTAB, PROGBITS = 7, 2, 2, 3, 1
+
+
+def code_of_tables():
+    """Each jump may go to any other; most of the table's entries differ."""
+    block, entries = 32, 8192
+    base = START + len(CODE)
+    table = base + COUNT * block + 16
+    text = bytearray()
+    for i in range(COUNT):
+        at = bytearray(b"\x8b\x07\x48\xff\xc7\x3d" + struct.pack("<I", entries - 1))  # mov (%rdi), %eax; inc %rdi; cmp $.., %eax
+        at += b"\x0f\x87" + struct.pack("<i", (COUNT - i) * block - len(at) - 6)  # ja to the end
+        at += b"\x48\x8d\x15" + struct.pack("<i", table - (base + i * block + len(at) + 7))  # lea table(%rip), %rdx
+        at += b"\x48\x63\x04\x82\x48\x01\xd0\xff\xe0"  # movslq (%rdx,%rax,4), %rax; add %rdx, %rax; jmp *%rax
+        text += bytes(at).ljust(block, b"\x90")
+    targets = (base + (i * 7919 % COUNT) * block - table for i in range(entries))
+    return bytes(text) + b"\xc3" * 16 + b"".join(struct.pack("<i", target) for target in targets)
+
+
+text = bytearray(CODE)
+sections = []  # name offset, type, flags, address, offset, size, link, entry size
+names = b"\0.text\0.symtab\0.strtab\0" + (NAME if KIND == "names" else b"") + b"\0"
+extra = b""
+if KIND == "calls":
+    text += (b"\xe8\0\0\0\x10" if IS_X86 else b"\0\0\0\x95") * 50000
+    sections = [(0, PROGBITS, 6, START + i, TEXT_AT + i, 1, 0, 0) for i in range(COUNT)]
+elif KIND == "tables":
+    text += code_of_tables()
+end = TEXT_AT + len(text)
+if KIND == "notes":
+    extra = struct.pack("<III", 0, 0, 7) * 170000
+    sections = [(0, NOTE, 2, 0, end, len(extra), 0, 0) for _ in range(COUNT)]
+elif KIND == "names":
+    sections = [(23 + i, PROGBITS, 0, 0, TEXT_AT, 1, 0, 0) for i in range(COUNT)]
+symbols_at = end + len(extra)
+size = len(CODE) + COUNT * 32 + 16 if KIND == "tables" else len(text)
+symbols = bytes(24) + struct.pack("<IBBHQQ", 1, FUNCTION, 0, 1, START, size)
+names_at = symbols_at + len(symbols)
+heads_at = (names_at + len(names) + 7) & ~7
+heads = [(0,) * 8, (1, PROGBITS, 6, START, TEXT_AT, len(text), 0, 0), *sections]
+heads += [(7, SYMTAB, 0, 0, symbols_at, len(symbols), len(heads) + 1, 24), (15, STRTAB, 0, 0, names_at, len(names), 0, 0)]
+program = struct.pack("<IIQQQQQQ", 1, 5, TEXT_AT, START, START, len(text), len(text), 4096)
+with open(FILE, "wb") as file:
+    file.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 62 if IS_X86 else 183, 1, START, 64, heads_at, 0, 64, 56, 1,
+                           64, len(heads), len(heads) - 1) + program)
+    file.seek(TEXT_AT)
+    file.write(bytes(text) + extra + symbols + names)
+    file.seek(heads_at)
+    for name, kind, flags, address, at, length, link, each in heads:
+        file.write(struct.pack("<IIQQQQIIQQ", name, kind, flags, address, at, length, link, 0, 1, each))
+os.chmod(FILE, 0o755)

@@ -18,8 +18,8 @@ struct user;
  * within that root. flags: 0 or O_NOFOLLOW. -errno if it fails, -ENOTBLK if it is not a regular file. */
 int file_open(const char *path, int flags);
 
-/* From now on, a path below "/proc/PID/root" does not exist if this refuses that folder, which is open by
- * then. */
+/* From now on, may_use is asked before a path below "/proc/PID/root" is opened; if it refuses, the file does
+ * not exist. It is given that folder, which is already open: so the answer holds for what is opened. */
 void file_open_guard_roots(bool (*may_use)(const char *root));
 
 /* In a fenced child: from now on, files are opened through this channel. */

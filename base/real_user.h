@@ -17,10 +17,10 @@ struct user {
 /* Whether we are root because of sudo, and the user who called it. */
 bool real_user_find(struct user *ret);
 
-/* Root, the user who runs us, and the one who called sudo: they could do worse without us. It remains so in a
- * process that becomes another user. */
+/* Root, the user who runs us, and the one who called sudo: they could do worse without us. The answer
+ * does not change in a process that becomes another user. */
 bool real_user_is_ours(uid_t uid);
-/* For good. Only root can; others remain who they are, and NULL and root change nothing. */
+/* Becomes that user, permanently. Does nothing if we are not root, or if user is NULL or root. */
 bool real_user_become(const struct user *user);
 
 /*

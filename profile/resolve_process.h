@@ -9,6 +9,6 @@
 #include "binary/elf/perfmap.h"
 #include "profile/profile.h"
 
-/* pid 0 in the result: the pid was used by several processes of the recording, and no file is surely of the
- * one that is meant. */
+/* pid 0 in the result: several processes of the recording had this pid, so its perf map cannot be attributed
+ * to any of them. */
 struct jit_process resolve_process(const struct profile *profile, pid_t pid);

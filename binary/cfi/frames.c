@@ -32,6 +32,7 @@ struct frames {
 	struct image *image;
 	struct frame_table eh, debug;
 	VEC(struct frame_ref) refs;
+	uint64_t taken;                  /* from the image's memory budget */
 	uint64_t entry_start, entry_end; /* of the unwind entry that covers the image's entry point */
 };
 
@@ -60,6 +61,22 @@ static int frames_read_ref(const struct frames *frames, struct frame_ref ref, st
 
 /* ---- filling the index ---------------------------------------------------------------------- */
 
+static bool frames_pay(struct frames *frames, uint64_t n)
+{
+	if (!image_take(frames->image, n * PER_ENTRY))
+		return false;
+	frames->taken += n * PER_ENTRY;
+	return true;
+}
+
+/* Also gives back what they cost. */
+static void frames_drop_refs(struct frames *frames)
+{
+	image_give_back(frames->image, frames->taken);
+	frames->taken = 0;
+	vec_clear(&frames->refs);
+}
+
 /* One pass over the entries. Consecutive entries share their CIE, so the last one is kept. */
 static void frames_scan_table(struct frames *frames, const struct frame_table *table)
 {
@@ -83,7 +100,7 @@ static void frames_scan_table(struct frames *frames, const struct frame_table *t
 		/* The linker leaves entries of removed functions, with a start of zero. */
 		if (frame_fde_read_with(table, &entry, &cie, &fde) == 0 &&
 		    frames_is_executable(frames->image, fde.start)) {
-			if (!image_take(frames->image, PER_ENTRY))
+			if (!frames_pay(frames, 1))
 				break;
 			vec_push(
 				&frames->refs,
@@ -113,7 +130,7 @@ static bool frames_take_hdr_table(struct frames *frames, struct reader *r, uint6
 	uint64_t count = read_encoded(r, count_encoding, &base);
 
 	if (count_encoding == ENCODING_OMIT || table_encoding == ENCODING_OMIT || r->failed ||
-	    count > reader_left(r) / 4 || !image_take(frames->image, count * PER_ENTRY))
+	    count > reader_left(r) / 4 || !frames_pay(frames, count))
 		return false;
 	vec_reserve(&frames->refs, (size_t)count);
 	for (uint64_t i = 0; i < count; i++) {
@@ -151,7 +168,7 @@ static void frames_find_eh_frame(struct frames *frames)
 		    frames_take_hdr_table(frames, &r, hdr->vaddr, count_encoding, table_encoding))
 			return;
 	}
-	vec_clear(&frames->refs);
+	frames_drop_refs(frames);
 	frames_scan_table(frames, &frames->eh);
 }
 
@@ -212,6 +229,7 @@ void frames_free(struct frames *frames)
 {
 	if (!frames)
 		return;
+	frames_drop_refs(frames);
 	vec_done(&frames->refs);
 	free(frames);
 }

@@ -65,7 +65,7 @@ static uint64_t uprobe_cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* If a loader was asked to run this program, the loader is the process's program. */
+/* In a process started as `ld.so cpprof`, /proc/self/exe is the loader. */
 static bool uprobe_is_in(const char *program, uint64_t offset)
 {
 	uint8_t code[4];

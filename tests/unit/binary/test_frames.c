@@ -322,6 +322,25 @@ TEST(frames_survive_truncation_anywhere)
 	writer_done(&eh);
 }
 
+/* A daemon reads the entries of a library again and again. */
+TEST(frames_give_back_what_they_took_from_the_images_memory_budget)
+{
+	struct writer eh = { 0 };
+
+	three_functions(&eh);
+	struct made m =
+		make(ELF_WITH_SECTIONS, writer_bytes(&eh), (struct bytes){ 0 }, PROGRAM(0), PROGRAM(0));
+	CHECK(image_take(m.image, 255 << 20)); /* of 256 MB and a little */
+	for (int i = 0; i < 20000; i++) {
+		frames_free(m.frames);
+		m.frames = frames_read(m.image);
+	}
+	CHECK_EQ(frames_count(m.frames), 3);
+	CHECK(!image_is_too_much(m.image));
+	made_done(&m);
+	writer_done(&eh);
+}
+
 TEST(frames_of_this_program_cover_its_functions)
 {
 	struct images *images = images_new();

@@ -5,14 +5,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +19,7 @@
 #include "cmd/cmd.h"
 #include "cmd/conclude.h"
 #include "cmd/control.h"
+#include "cmd/ending.h"
 #include "cmd/record_options.h"
 #include "cmd/relatives.h"
 #include "cmd/run_name.h"
@@ -34,15 +32,9 @@
 
 struct record {
 	struct record_options *options;
-	sigset_t signals, old_signals;
-	int signal_fd; /* readable while one of them is pending */
+	struct ending ending;
 	struct control control;
-	int forwarded;     /* a signal that was sent only to us, to be passed on to the command; 0 = none */
-	const char *saved; /* where the profile is, while names are looked up */
 	struct relatives *relatives; /* of the targets of attach; NULL for a command and the whole machine */
-	pthread_t watcher;
-	bool is_watched;
-	atomic_bool is_named; /* then the watcher has nothing left to do */
 	bool shows_progress;
 	int status;       /* of the command, as from waitpid */
 	int fault;        /* exit code of an error that did not end the recording; 0 = none */
@@ -56,30 +48,18 @@ static uint64_t record_ns(double seconds)
 
 /* ---- signals -------------------------------------------------------------------------------- */
 
-/* Blocked, and checked between events: nothing is interrupted halfway. */
-static void record_block_signals(struct record *r)
-{
-	struct sigaction hangup;
-
-	sigemptyset(&r->signals);
-	sigaddset(&r->signals, SIGINT);
-	sigaddset(&r->signals, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* otherwise: nohup */
-		sigaddset(&r->signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &r->signals, &r->old_signals);
-	r->signal_fd = signalfd(-1, &r->signals, SFD_CLOEXEC);
-}
-
-/* Has a signal asked us to end? One from a terminal has also reached the command. */
 static bool record_is_over(void *context)
 {
 	struct record *r = context;
-	siginfo_t info;
-	int number = sigtimedwait(&r->signals, &info, &(struct timespec){ 0 });
 
-	if (number > 0 && info.si_code <= 0) /* sent by kill, not by the kernel */
-		r->forwarded = number;
-	return number > 0 || r->control.is_over;
+	return ending_is_asked(&r->ending) || r->control.is_over;
+}
+
+static bool record_is_urgent(void *context)
+{
+	struct record *r = context;
+
+	return ending_is_urgent(&r->ending);
 }
 
 static void record_between(void *context, struct recording *recording)
@@ -89,44 +69,18 @@ static void record_between(void *context, struct recording *recording)
 	control_obey(&r->control, recording);
 }
 
-/*
- * Handles signals while names are looked up, which may take long with large debug information: the thread
- * that looks them up does not check for signals. The recording is already in a file, so the first signal ends
- * the process.
- */
-static void *record_watch(void *context)
-{
-	struct record *r = context;
-	int number = 0;
-
-	if (sigwait(&r->signals, &number) != 0 || atomic_load(&r->is_named))
-		return NULL;
-	fprintf(stderr,
-		"cpprof: interrupted before names were added: the profile was written without them\n"
-		"        add them with: cpprof resolve %s\n",
-		r->saved);
-	_exit(128 + number);
-}
-
 static void record_saved(void *context, const char *path)
 {
 	struct record *r = context;
 
-	r->saved = path;
-	atomic_store(&r->is_named, false);
-	r->is_watched = pthread_create(&r->watcher, NULL, record_watch, r) == 0;
+	ending_saved(&r->ending, path);
 }
 
 static void record_named(void *context)
 {
 	struct record *r = context;
 
-	if (!r->is_watched)
-		return;
-	atomic_store(&r->is_named, true);
-	pthread_kill(r->watcher, SIGTERM); /* it waits for a signal, or is about to end the process */
-	pthread_join(r->watcher, NULL);
-	r->is_watched = false;
+	ending_named(&r->ending);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -215,8 +169,8 @@ static void record_await_command(struct record *r, struct recording *recording)
 
 	if (!child)
 		return;
-	if (r->forwarded && !recording_command_ended(recording, 0, &r->status))
-		kill(child, r->forwarded);
+	if (r->ending.forwarded && !recording_command_ended(recording, 0, &r->status))
+		kill(child, r->ending.forwarded);
 	while (!recording_command_ended(recording, LOOK_MS, &r->status)) {
 		bool is_over = record_is_over(r);
 		if (!is_told)
@@ -260,7 +214,7 @@ static struct perf_source_options record_target(const struct record *r)
 		.is_machine = o->is_machine || o->clock == RECORD_CLOCK_CPU,
 		.is_tree = !o->is_machine && o->clock == RECORD_CLOCK_CPU,
 		.cgroup = o->cgroup,
-		.signals = &r->old_signals,
+		.signals = &r->ending.old_signals,
 		.skips_refused = o->is_by_name || o->pids.pids.n + o->tids.pids.n > 1,
 		.events = (const char *const *)o->events.values.at,
 		.n_events = o->events.values.n,
@@ -325,6 +279,7 @@ static struct recording_options record_recording(struct record *r, const char *m
 		.refresh_ns = record_ns(o->refresh),
 		.listener = { .context = r,
 			      .is_over = record_is_over,
+			      .is_urgent = record_is_urgent,
 			      .between = o->control || o->refresh > 0 ? record_between : NULL,
 			      .progress = shows_progress ? record_progress : NULL,
 			      .note = record_note,
@@ -394,7 +349,6 @@ static int record_run(struct record *r, const struct recording_options *options)
 	return r->fault ? r->fault : code;
 }
 
-/* Restores the signals for the next run: its command gets those that we were started with. */
 static int record_start(struct record_options *options, const char *mode, const char *command_line,
 			bool *ret_was_stopped)
 {
@@ -404,21 +358,19 @@ static int record_start(struct record_options *options, const char *mode, const 
 	sigaction(SIGPIPE, NULL, &pipe);
 	if (options->output && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
 		return cmd_usage(mode, "a profile is not written to a terminal; give -o FILE");
-	record_block_signals(&r);
+	ending_init(&r.ending);
 	bool is_typed = options->refresh > 0 && !options->argv && isatty(STDIN_FILENO);
 	struct diag diag = { 0 };
 	int code;
-	if (control_open(&r.control, r.signal_fd, options->control, is_typed, &diag) < 0) {
+	if (control_open(&r.control, r.ending.fd, options->control, is_typed, &diag) < 0) {
 		code = cmd_fail(&diag);
 	} else {
 		struct recording_options recording = record_recording(&r, mode, command_line);
 		code = options->is_dry ? record_plan(&recording) : record_run(&r, &recording);
 		control_close(&r.control);
 	}
-	if (r.signal_fd >= 0)
-		close(r.signal_fd);
 	sigaction(SIGPIPE, &pipe, NULL);
-	sigprocmask(SIG_SETMASK, &r.old_signals, NULL);
+	ending_done(&r.ending);
 	*ret_was_stopped = r.was_stopped;
 	return code;
 }

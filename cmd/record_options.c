@@ -23,10 +23,9 @@
 static const char record_usage[] = "[options] [--] COMMAND [ARGS]\n       cpprof record [options] -p PID\n"
 				   "       cpprof record -a [options] [-d SEC | [--] COMMAND [ARGS]]";
 static const char record_about[] =
-	"Runs the command and profiles it with all its threads and child processes. The profile is written "
-	"when\n"
-	"the command ends, on Ctrl-C, or after --duration. The exit status is the command's own if that is\n"
-	"not 0; otherwise 0, 5 (no samples) or 6 (below --min-quality).";
+	"Runs the command and profiles it with all its threads and child processes. Writes the profile when\n"
+	"the command ends, on Ctrl-C (twice: at once) or after --duration. The exit status is the command's\n"
+	"own if that is not 0; otherwise 0, 5 (no samples) or 6 (below --min-quality).";
 static const char record_examples[] =
 	"  cpprof record -- make -j2             run and profile, with child processes\n"
 	"  cpprof record -F 4000 -o fast.data -- ./prog arg\n"
@@ -45,7 +44,8 @@ static const char record_examples[] =
 static const char attach_usage[] = "-p PID[,PID] | -t TID[,TID] | -n NAME [options]";
 static const char attach_about[] =
 	"Profiles running processes with all their threads and child processes, also those started later.\n"
-	"Ends when the target ends, on Ctrl-C, or after --duration; the target keeps running.";
+	"Ends when the target ends, after --duration, or on Ctrl-C, twice: at once. The target keeps "
+	"running.";
 static const char attach_examples[] =
 	"  cpprof attach -p 4711 -d 10           ten seconds of process 4711\n"
 	"  cpprof attach -p 4711 --no-inherit    without its child processes\n"

@@ -40,6 +40,11 @@ void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks)
 	knowledge->patience = n_looks < UINT8_MAX ? n_looks : UINT8_MAX;
 }
 
+void knowledge_hurry(struct knowledge *knowledge)
+{
+	atomic_store(&knowledge->is_hurried, true);
+}
+
 void knowledge_free(struct knowledge *knowledge)
 {
 	if (!knowledge)
@@ -281,11 +286,15 @@ static void knowledge_keep_answer(struct knowledge *knowledge, enum question que
 void knowledge_ask_code(struct knowledge *knowledge, enum question question, struct code *code, uint64_t a,
 			uint64_t b, struct answer *ret)
 {
-	if (knowledge_find_answer(knowledge, question, code, a, b, ret))
+	bool is_of_code = question != ASK_PLACE && question != ASK_HOLDS;
+
+	if (knowledge_find_answer(knowledge, question, code, a, b, ret) ||
+	    (is_of_code && atomic_load_explicit(&knowledge->is_hurried, memory_order_relaxed)))
 		return;
 	code->is_busy = true;
 	questions[question].work_out(knowledge, code, a, b, ret);
-	knowledge_keep_answer(knowledge, question, code, a, b, ret);
+	if (!atomic_load_explicit(&knowledge->is_hurried, memory_order_relaxed))
+		knowledge_keep_answer(knowledge, question, code, a, b, ret);
 }
 
 /* NULL for images without code of this machine. */

@@ -47,6 +47,11 @@ void knowledge_free(struct knowledge *knowledge);
  * always trusted. Such places are marked is_early. 1, the default: analyse at once.
  */
 void knowledge_set_patience(struct knowledge *knowledge, unsigned n_looks);
+/*
+ * From any thread: from now on no code is analysed. What would have to be worked out is not known, and is not
+ * kept either; unwind entries are still used.
+ */
+void knowledge_hurry(struct knowledge *knowledge);
 /* Adds new answers to the store. */
 void knowledge_save(struct knowledge *knowledge);
 /*

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "recipes/ahead.h"
 #include "recipes/code.h"
 #include "recipes/knowledge.h"
@@ -14,6 +16,7 @@ struct knowledge {
 	enum unwind_mode mode;
 	struct store *store;
 	unsigned patience;
+	atomic_bool is_hurried; /* knowledge_hurry */
 	struct recipes recipes;
 	struct ahead *ahead;
 	uint32_t frame_pointer;

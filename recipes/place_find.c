@@ -228,7 +228,8 @@ static void place_doubt_entry(struct knowledge *knowledge, struct code *code, ui
 			? code_entry(code, at)
 			: NULL;
 
-	if (!entry || !code_has_inner(code, entry))
+	if (!entry || atomic_load_explicit(&knowledge->is_hurried, memory_order_relaxed) ||
+	    !code_has_inner(code, entry))
 		return;
 	uint32_t inner =
 		analysis_inner_recipe(code_analysis(code), entry->start, entry->start + entry->size, at);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -19,6 +20,8 @@
 #define TICK_MS 500     /* how often the clock is read when nothing happens */
 #define TICK_EVENTS 256 /* between two readings of the clock when events keep coming */
 #define LOOK_EVENTS 8   /* between two checks whether the time is up */
+#define BUSY_TICK_NS (50 * CLOCK_NS_PER_MS)
+#define LAST_LOOK_NS CLOCK_NS_PER_MS /* between two looks at workers that are still busy at the end */
 #define PROGRESS_NS CLOCK_NS_PER_S
 #define LATE_NS CLOCK_NS_PER_S  /* events are handed out some time after they happened */
 #define MEMORY_MAX (1ull << 30) /* of the tree, unless more is asked for: about ten million contexts */
@@ -109,11 +112,24 @@ static int recording_wait_ms(const struct recording *r, uint64_t now)
 	return (int)((next - now + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS);
 }
 
+static void recording_look_for_haste(struct recording *r)
+{
+	const struct recording_listener *listener = &r->options.listener;
+
+	if (r->is_hurried || !listener->is_urgent || !listener->is_urgent(listener->context))
+		return;
+	r->is_hurried = true;
+	workers_hurry(r->workers);
+}
+
 static void recording_tick(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
 
-	if (!r->is_stopped && recording_is_over(r, now)) {
+	r->tick_ns = now;
+	if (r->is_stopped) {
+		recording_look_for_haste(r);
+	} else if (recording_is_over(r, now)) {
 		r->is_stopped = true;
 		r->stopped_ns = now;
 		if (recording_is_live(r))
@@ -142,10 +158,13 @@ static int recording_next(struct recording *r, struct event *ret, struct diag *d
 	return source_next(r->source, ret, r->wait_ms, diag);
 }
 
-/* Events that keep coming do not delay the end. */
+/* Events that keep coming do not delay the end, and neither does code that takes long to analyse. */
 static bool recording_is_due(const struct recording *r, unsigned n)
 {
-	return r->end_ns && !r->is_stopped && n % LOOK_EVENTS == 0 && clock_now_ns() >= r->end_ns;
+	if (n % LOOK_EVENTS)
+		return false;
+	uint64_t now = clock_now_ns();
+	return now >= r->tick_ns + BUSY_TICK_NS || (r->end_ns && !r->is_stopped && now >= r->end_ns);
 }
 
 /* A live source can be read after it was stopped: its rings still hold samples. */
@@ -294,9 +313,20 @@ static int recording_write(struct recording *r, struct diag *diag)
 	return error;
 }
 
+/* Workers may still have much to do. */
+static void recording_await_workers(struct recording *r)
+{
+	workers_flush(r->workers);
+	while (!workers_are_idle(r->workers)) {
+		recording_look_for_haste(r);
+		nanosleep(&(struct timespec){ .tv_nsec = LAST_LOOK_NS }, NULL);
+	}
+}
+
 int recording_finish(struct recording *r, struct diag *diag)
 {
 	prefetch_end(&r->prefetch);
+	recording_await_workers(r);
 	workers_cut_waits(r->workers, r->stopped_ns);
 	if (recording_is_live(r))
 		recording_live_hold(r);

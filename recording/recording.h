@@ -38,6 +38,9 @@ struct recording_listener {
 	/* Should the recording end now? Called at least twice a second until it returns true, and whenever
 	 * target.wake_fd is readable. */
 	bool (*is_over)(void *context);
+	/* Called after that: should what is left be done at once, although stacks in code that was not
+	 * analysed yet become incomplete? */
+	bool (*is_urgent)(void *context);
 	/* Called about once a second. It has to wait for the workers: NULL if it is not needed. */
 	void (*progress)(void *context, uint64_t elapsed_ns, const struct profile_quality *quality);
 	/* Called between events: the recording may be changed now. May be NULL. */

@@ -54,8 +54,10 @@ struct recording {
 	bool has_nothing;                       /* nothing to trace: it is over */
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
+	uint64_t tick_ns;                       /* when the clock was last read for everything that is due */
 	int wait_ms;         /* for the next event, computed when the clock was last read; 0 before that */
 	bool is_stopped;     /* is_over returned true, or the duration was over */
+	bool is_hurried;     /* is_urgent returned true */
 	uint64_t stopped_ns; /* when; 0 = it ended by itself, or is running */
 	pid_t first_pid;     /* of a file */
 	int raw_error;       /* of the raw recording, and why */

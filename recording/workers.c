@@ -396,10 +396,11 @@ static void workers_await(struct workers *workers)
 	workers_reap(workers);
 }
 
-static struct unwinder_stats workers_sum_stats(const struct workers *workers)
+static struct unwinder_stats workers_await_stats(struct workers *workers)
 {
 	struct unwinder_stats sum = { 0 };
 
+	workers_await(workers);
 	for (size_t i = 0; i < workers->all.n; i++) {
 		const struct unwinder_stats *stats = unwinder_stats(worker_unwinder(workers->all.at[i]));
 		for (size_t j = 0; j < WITNESS_N; j++)
@@ -442,25 +443,19 @@ static struct profile *workers_complete(struct workers *workers, struct profile 
 
 struct profile *workers_profile(struct workers *workers)
 {
-	workers_await(workers);
-
-	struct unwinder_stats stats = workers_sum_stats(workers);
+	struct unwinder_stats stats = workers_await_stats(workers);
 	return workers_complete(workers, builder_profile(workers->builder, &stats));
 }
 
 struct profile *workers_finish(struct workers *workers)
 {
-	workers_await(workers);
-
-	struct unwinder_stats stats = workers_sum_stats(workers);
+	struct unwinder_stats stats = workers_await_stats(workers);
 	return workers_complete(workers, builder_finish(workers->builder, &stats));
 }
 
 struct profile *workers_next(struct workers *workers, uint64_t now_ns)
 {
-	workers_await(workers);
-
-	struct unwinder_stats stats = workers_sum_stats(workers);
+	struct unwinder_stats stats = workers_await_stats(workers);
 	struct profile *done = workers_complete(workers, builder_next(workers->builder, &stats, now_ns));
 	for (size_t i = 0; !workers->is_alone && i < workers->all.n; i++)
 		worker_restart(workers->all.at[i]);
@@ -490,6 +485,12 @@ void workers_save(struct workers *workers)
 {
 	for (size_t i = 0; i < workers->all.n; i++)
 		unwinder_save(worker_unwinder(workers->all.at[i]));
+}
+
+void workers_hurry(struct workers *workers)
+{
+	for (size_t i = 0; i < workers->all.n; i++)
+		unwinder_hurry(worker_unwinder(workers->all.at[i]));
 }
 
 void workers_forget(struct workers *workers, bool all)

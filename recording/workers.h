@@ -79,5 +79,7 @@ struct functions *workers_functions(struct workers *workers, image_id image);
 /* After workers_finish, and before functions are lent: adds the results about the code of images to the store
  * that was given for unwinding. */
 void workers_save(struct workers *workers);
+/* At the end, if it must come soon, at any time: see knowledge_hurry. */
+void workers_hurry(struct workers *workers);
 /* While they are idle: see knowledge_forget. */
 void workers_forget(struct workers *workers, bool all);

@@ -120,6 +120,11 @@ void unwinder_save(struct unwinder *unwinder)
 	knowledge_save(unwinder->walker.knowledge);
 }
 
+void unwinder_hurry(struct unwinder *unwinder)
+{
+	knowledge_hurry(unwinder->walker.knowledge);
+}
+
 void unwinder_forget(struct unwinder *unwinder, bool all)
 {
 	knowledge_forget(unwinder->walker.knowledge, all);

@@ -31,6 +31,8 @@ struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 void unwinder_save(struct unwinder *unwinder);
 /* See knowledge_forget, and for JIT code code_pages_forget. */
 void unwinder_forget(struct unwinder *unwinder, bool all);
+/* From any thread: see knowledge_hurry. */
+void unwinder_hurry(struct unwinder *unwinder);
 
 /* The image that contains a run-time address; IMAGE_NONE if there is none. */
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr);

@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 #define MAX_ROUNDS 8 /* chains of functions that do not return; three were always enough */
 
 #define RANK_FIRST 0
@@ -28,8 +30,9 @@ struct analysis {
 	VEC(struct call_pair)
 	calls; /* to callees of which it was not known whether they return when the caller was analysed */
 	VEC(uint32_t) queue;
-	uint8_t *ranks;      /* per function: lower is analysed first; RANK_NONE: not at all */
 	uint32_t first, end; /* functions of the window */
+	uint8_t *ranks;      /* for each of them: lower is analysed first; RANK_NONE: not at all */
+	bool *is_queued;     /* for each of them: it is in the queue */
 	struct analyse_options options;
 };
 
@@ -66,6 +69,8 @@ static void analyse_own_parts(struct analysis *a, uint32_t owner)
 		if (part->parent != FUNCTION_NONE && part->parent != owner)
 			continue;
 		part->kind = FUNCTION_PART;
+		if (part->parent == FUNCTION_NONE)
+			vec_push(&functions->private->owned, a->flow.absorbed.at[k]);
 		part->parent = owner;
 	}
 }
@@ -110,16 +115,18 @@ static unsigned analyse_rank_of(const struct functions *functions, const struct 
 
 static void analyse_rank_all(struct analysis *a)
 {
+	const struct functions *functions = a->functions;
 	struct vaddr_range window = a->options.window;
 
-	while (a->first < a->functions->n && a->functions->at[a->first].start < window.start)
-		a->first++;
-	for (a->end = a->first; a->end < a->functions->n && a->functions->at[a->end].start < window.end;
-	     a->end++) {
-		const struct function *f = &a->functions->at[a->end];
+	a->first = (uint32_t)search_first(i, functions->n, functions->at[i].start >= window.start);
+	a->end = (uint32_t)search_first_in(i, a->first, functions->n, functions->at[i].start >= window.end);
+	a->ranks = alloc_zero(a->end - a->first + 1, sizeof(*a->ranks));
+	a->is_queued = alloc_zero(a->end - a->first + 1, sizeof(*a->is_queued));
+	for (uint32_t i = a->first; i < a->end; i++) {
+		const struct function *f = &functions->at[i];
 		bool is_wanted = !function_is_stub(f) && !f->is_analysed &&
 				 (!a->options.only_inferred || function_is_inferred(f));
-		a->ranks[a->end] = is_wanted ? (uint8_t)analyse_rank_of(a->functions, f) : RANK_NONE;
+		a->ranks[i - a->first] = is_wanted ? (uint8_t)analyse_rank_of(functions, f) : RANK_NONE;
 	}
 }
 
@@ -127,7 +134,7 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 {
 	for (uint32_t i = a->first; i < a->end; i++) {
 		const struct function *f = &a->functions->at[i];
-		if (a->ranks[i] == wanted && f->parent == FUNCTION_NONE && !f->is_analysed)
+		if (a->ranks[i - a->first] == wanted && f->parent == FUNCTION_NONE && !f->is_analysed)
 			analyse_function(a, i);
 	}
 }
@@ -136,8 +143,9 @@ static void analyse_rank(struct analysis *a, unsigned wanted)
 static void analyse_queue_callers(struct analysis *a)
 {
 	size_t kept = 0;
-	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
 
+	for (size_t i = 0; i < a->queue.n; i++)
+		a->is_queued[a->queue.at[i] - a->first] = false;
 	vec_clear(&a->queue);
 	for (size_t i = 0; i < a->calls.n; i++) {
 		struct call_pair pair = a->calls.at[i];
@@ -145,30 +153,33 @@ static void analyse_queue_callers(struct analysis *a)
 			a->calls.at[kept++] = pair;
 			continue;
 		}
-		if (!is_queued[pair.caller])
+		if (!a->is_queued[pair.caller - a->first])
 			vec_push(&a->queue, pair.caller);
-		is_queued[pair.caller] = true;
+		a->is_queued[pair.caller - a->first] = true;
 	}
 	a->calls.n = kept;
-	free(is_queued);
 }
 
 /* Functions that are analysed again release the parts they had absorbed. */
-static void analyse_release_parts(struct functions *functions, const bool *is_queued)
+static void analyse_release_parts(struct analysis *a)
 {
-	for (size_t i = 0; i < functions->n; i++)
-		if (functions->at[i].parent != FUNCTION_NONE && is_queued[functions->at[i].parent])
-			functions->at[i].parent = FUNCTION_NONE;
+	struct functions_private *p = a->functions->private;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->owned.n; i++) {
+		struct function *part = &p->list.at[p->owned.at[i]];
+		if (part->parent >= a->first && part->parent < a->end &&
+		    a->is_queued[part->parent - a->first])
+			part->parent = FUNCTION_NONE;
+		else
+			p->owned.at[kept++] = p->owned.at[i];
+	}
+	p->owned.n = kept;
 }
 
 static void analyse_again(struct analysis *a)
 {
-	bool *is_queued = alloc_zero(a->functions->n + 1, sizeof(bool));
-
-	for (size_t i = 0; i < a->queue.n; i++)
-		is_queued[a->queue.at[i]] = true;
-	analyse_release_parts(a->functions, is_queued);
-	free(is_queued);
+	analyse_release_parts(a);
 	for (size_t i = 0; i < a->queue.n; i++)
 		if (a->functions->at[a->queue.at[i]].parent == FUNCTION_NONE)
 			analyse_function(a, a->queue.at[i]);
@@ -207,7 +218,6 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 
 	flow_init(&a.flow, functions_facts(functions));
 	a.flow.skips_guesses = options.skips_guesses;
-	a.ranks = alloc_zero(functions->n + 1, 1);
 	analyse_rank_all(&a);
 	analyse_ranks(&a, RANK_FIRST + 1);
 	analyse_ranks(&a, N_RANKS);
@@ -215,4 +225,5 @@ void functions_analyse_some(struct functions *functions, struct analyse_options 
 	vec_done(&a.calls);
 	vec_done(&a.queue);
 	free(a.ranks);
+	free(a.is_queued);
 }

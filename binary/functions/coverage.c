@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary/functions/coverage.h"
 
+#include "base/search.h"
+
 void coverage_init(struct coverage *coverage, struct functions *functions, struct vaddr_range window)
 {
 	*coverage = (struct coverage){ .functions = functions, .window = window };
@@ -16,14 +18,10 @@ void coverage_done(struct coverage *coverage)
 void coverage_functions(const struct coverage *coverage, size_t *ret_first, size_t *ret_end)
 {
 	const struct functions *functions = coverage->functions;
-	size_t first = 0, end = functions->n;
+	const struct vaddr_range window = coverage->window;
 
-	while (first < end && functions->at[first].end <= coverage->window.start)
-		first++;
-	while (end > first && functions->at[end - 1].start >= coverage->window.end)
-		end--;
-	*ret_first = first;
-	*ret_end = end;
+	*ret_first = search_first(i, functions->n, functions->at[i].end > window.start);
+	*ret_end = search_first_in(i, *ret_first, functions->n, functions->at[i].start >= window.end);
 }
 
 static struct coverage_reach coverage_reach_of(struct coverage *coverage, const struct flow *flow)

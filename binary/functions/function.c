@@ -12,6 +12,8 @@
 #include "binary/flow/entry.h"
 #include "binary/flow/noreturn.h"
 
+#define MAX_ENDING 4096 /* functions that do not return, of a large text; 100 are usual */
+
 /* --- merging ---------------------------------------------------------------------------------- */
 
 static void functions_merge_into(struct function *f, const struct function_start *start)
@@ -136,13 +138,23 @@ static void functions_list_start(struct function_list *ret, const struct functio
 						 .sources = start->sources }));
 }
 
-/* Replaces n_old functions from `first` on. Indices change, so the parents of parts are no longer known. */
+/* Indices are about to change, so the parents of parts are no longer known. */
+static void functions_forget_parents(struct functions_private *p)
+{
+	for (size_t i = 0; i < p->owned.n; i++)
+		p->list.at[p->owned.at[i]].parent = FUNCTION_NONE;
+	vec_clear(&p->owned);
+}
+
+/* Replaces n_old functions from `first` on. */
 static void functions_put_in_place(struct functions *functions, size_t first, size_t n_old,
 				   const struct function_list *list)
 {
 	struct functions_private *p = functions->private;
 	size_t n_behind = functions->n - first - n_old, n = list->list.n;
 
+	functions_forget_parents(p);
+	p->has_ending = false;
 	vec_reserve(&p->list, first + n + n_behind);
 	struct function *at = p->list.at;
 	if (n_behind)
@@ -150,8 +162,6 @@ static void functions_put_in_place(struct functions *functions, size_t first, si
 	if (n)
 		memcpy(at + first, list->list.at, n * sizeof(*at));
 	p->list.n = first + n + n_behind;
-	for (size_t i = 0; i < p->list.n; i++)
-		p->list.at[i].parent = FUNCTION_NONE;
 	functions->at = p->list.at;
 	functions->n = p->list.n;
 	functions_make_pages(functions);
@@ -173,7 +183,7 @@ static void functions_make_index(struct functions *functions)
 	functions_close_open_ends(functions, &list, UINT64_MAX);
 	functions_carry_over(&list, NULL, 0);
 	p->list.at = functions->at = list.list.at;
-	p->list.n = functions->n = list.list.n;
+	p->list.n = functions->n = p->n_stated = list.list.n;
 	p->list.cap = list.list.cap;
 	functions_make_pages(functions);
 }
@@ -311,15 +321,31 @@ struct functions *functions_new(struct image *image, const struct symbols *symbo
 	return functions;
 }
 
+/* There may be a thousand pieces, and a million functions. */
+static void functions_find_ending(const struct functions *whole)
+{
+	struct functions_private *p = whole->private;
+
+	if (p->has_ending)
+		return;
+	p->has_ending = true;
+	vec_clear(&p->ending);
+	for (size_t i = 0; i < whole->n && p->ending.n < MAX_ENDING; i++)
+		if (whole->at[i].returns == RETURNS_NEVER && noreturn_by_name(whole->at[i].name))
+			vec_push(&p->ending, (uint32_t)i);
+}
+
 /* Those with names that say that they do not return, except for the functions from `first` to `behind`. Code
  * after a call of them is not reached: another function may start there. */
 static void functions_find_noreturn(const struct functions *whole, size_t first, size_t behind,
 				    struct function_starts *ret)
 {
-	for (size_t i = 0; i < whole->n; i++)
-		if ((i < first || i >= behind) && whole->at[i].returns == RETURNS_NEVER &&
-		    noreturn_by_name(whole->at[i].name))
-			vec_push(&ret->list, functions_start_of(&whole->at[i]));
+	const struct functions_private *p = whole->private;
+
+	functions_find_ending(whole);
+	for (size_t i = 0; i < p->ending.n; i++)
+		if (p->ending.at[i] < first || p->ending.at[i] >= behind)
+			vec_push(&ret->list, functions_start_of(&whole->at[p->ending.at[i]]));
 }
 
 struct functions *functions_piece(const struct functions *whole, uint64_t start, uint64_t end)
@@ -373,6 +399,8 @@ void functions_free(struct functions *functions)
 	vec_done(&p->seen);
 	vec_done(&p->inferred);
 	vec_done(&p->pointed);
+	vec_done(&p->owned);
+	vec_done(&p->ending);
 	if (!p->whole) {
 		relocs_done(&p->relocs);
 		plt_done(&p->plt);

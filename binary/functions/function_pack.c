@@ -101,7 +101,7 @@ static bool pack_read_all(struct functions *functions, const struct packed_funct
 			return false;
 	}
 	functions->at = p->list.at;
-	functions->n = n;
+	functions->n = p->n_stated = n;
 	functions_make_pages(functions);
 	return true;
 }

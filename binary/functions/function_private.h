@@ -21,6 +21,8 @@ struct cross_jump {
 
 struct functions_private {
 	VEC(struct function) list; /* functions.at points here */
+	VEC(uint32_t) owned;       /* the functions that have a parent */
+	size_t n_stated;           /* the number of functions before any was searched for */
 	VEC(struct text_range) text;
 	VEC(uint64_t) references;     /* facts.references */
 	VEC(struct cross_jump) jumps; /* sorted by target */
@@ -30,7 +32,8 @@ struct functions_private {
 	struct relocs relocs;
 	struct plt plt;
 	VEC(uint64_t) pointed; /* for pieces: where pointers in data lead to in the text, sorted */
-	bool has_pointed;
+	VEC(uint32_t) ending;  /* for pieces: functions whose names say that they do not return */
+	bool has_pointed, has_ending;
 	struct functions_private
 		*whole; /* this is a piece of it, and borrows its relocs and plt; otherwise NULL */
 	struct function_options options;

@@ -20,6 +20,8 @@
 #define WINDOW_REACH (256u << 10)
 /* Bytes of text beyond which there would be too many windows: their evidence overlaps. */
 #define MAX_WINDOWS (64u << 20)
+/* Each window changes the whole index. A text of 64 MB has 150,000 functions. */
+#define MAX_FUNCTIONS (1u << 18)
 
 static bool gap_holds(const struct vaddr_range *ranges, size_t n, uint64_t vaddr)
 {
@@ -40,12 +42,12 @@ static uint64_t gap_text_size(const struct functions *functions)
 
 bool functions_find_takes_long(const struct functions *functions)
 {
-	return gap_text_size(functions) > MAX_WINDOWS;
+	return gap_text_size(functions) > MAX_WINDOWS || functions->private->n_stated > MAX_FUNCTIONS;
 }
 
 bool functions_find_is_partial(const struct functions *functions)
 {
-	return gap_text_size(functions) > MAX_WHOLE;
+	return gap_text_size(functions) > MAX_WHOLE || functions_find_takes_long(functions);
 }
 
 static struct vaddr_range gap_clip(struct vaddr_range range, uint64_t vaddr, uint64_t reach)

@@ -36,6 +36,12 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function);
 /* The same if one unwind entry, [start, end), covers code with several functions (inner.h). */
 uint32_t analysis_inner_recipe(struct analysis *analysis, uint64_t start, uint64_t end, uint64_t vaddr);
+/*
+ * The recipe at vaddr if its code was not called, but jumped or returned to, and runs in a frame that was set
+ * up before (analysis_continued.c); RECIPE_NONE if the code does not show that. is_entry: vaddr was returned
+ * to; that must be the start of its function.
+ */
+uint32_t analysis_continued_recipe(struct analysis *analysis, uint64_t vaddr, bool is_entry);
 /* The distance from the frame pointer to sp at that address, in a function with stated bounds. False if not
  * known. */
 bool analysis_sp_from_fp(struct analysis *analysis, uint64_t vaddr, int64_t *ret);

@@ -180,7 +180,7 @@ static bool kept_stored_place(struct kept *kept, uint64_t vaddr, bool is_return,
 	const struct stored_place *stored = recipe_entry_place(&kept->entry, vaddr, is_return);
 	struct recipe_pair pair;
 
-	if (!stored || stored->call > CALL_UNKNOWN)
+	if (!stored || stored->call > CALL_CONTINUED)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(pair.recipe); i++) {
 		pair.recipe[i] = kept_number(kept, stored->recipe[i]);

@@ -209,6 +209,16 @@ static void knowledge_work_out_sp_from_fp(struct knowledge *knowledge, struct co
 		ret->number = -b;
 }
 
+/* Code with an unwind entry is a function like any other. */
+static void knowledge_work_out_continued(struct knowledge *knowledge, struct code *code, uint64_t a,
+					 uint64_t b, struct answer *ret)
+{
+	bool is_wanted = knowledge->mode == UNWIND_AUTO || knowledge->mode == UNWIND_ANALYSIS;
+
+	if (is_wanted && !code_entry(code, a))
+		ret->recipe = analysis_continued_recipe(code_analysis(code), a, b);
+}
+
 static void knowledge_work_out_place(struct knowledge *knowledge, struct code *code, uint64_t a, uint64_t b,
 				     struct answer *ret)
 {
@@ -241,6 +251,7 @@ static const struct question_row {
 	[ASK_MAY_LEAVE] = { KEEP_FACT, true, knowledge_work_out_may_leave },
 	[ASK_HOLDS] = { KEEP_FACT, false, knowledge_work_out_holds },
 	[ASK_SP_FROM_FP] = { KEEP_FACT, VADDR_NONE, knowledge_work_out_sp_from_fp },
+	[ASK_CONTINUED] = { KEEP_FACT, 0, knowledge_work_out_continued },
 	[ASK_PLACE] = { KEEP_PLACE, 0, knowledge_work_out_place },
 };
 _Static_assert(ARRAY_LEN(questions) == QUESTIONS_N, "every question has a row");

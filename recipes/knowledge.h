@@ -31,6 +31,8 @@ enum question {
 	ASK_HOLDS,     /* is b in the function whose unwind entry starts at a? */
 	ASK_SP_FROM_FP, /* the distance from the frame pointer to sp at a, after a call; VADDR_NONE = not
 			   known. b: the distance from sp to the saved frame pointer; 0 = not known */
+	ASK_CONTINUED,  /* the recipe at a if its code continues in a frame that was set up before, instead of
+			   being called; b: whether a was returned to (analysis.h) */
 	ASK_PLACE, /* everything that the unwinder needs; b: whether a is a return address, so that the call
 		      before it matters */
 	QUESTIONS_N

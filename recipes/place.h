@@ -11,7 +11,9 @@ enum place_call {
 	CALL_NONE,   /* no call instruction ends here */
 	CALL_DIRECT, /* to call_target */
 	CALL_INDIRECT,
-	CALL_UNKNOWN, /* the code cannot be read */
+	CALL_UNKNOWN,   /* the code cannot be read */
+	CALL_CONTINUED, /* no call, but the start of code that continues in a frame set up before: someone
+			   has put this address there, to be returned to (V8's deoptimizer) */
 };
 
 #define VADDR_NONE UINT64_MAX

@@ -415,6 +415,27 @@ static bool place_is_behind_entry(const struct code *code, uint64_t at, const st
 	return place->function != VADDR_NONE && place->function > code->image->entry && place->function <= at;
 }
 
+/*
+ * No call precedes the return address, which is the start of a function: returning to it has taken the only
+ * word that could be this function's own return address, so it has the frame that the frame pointer tells of,
+ * provided that its code uses that.
+ */
+static void place_find_continued(struct knowledge *knowledge, struct code *code, uint64_t vaddr,
+				 struct place *ret)
+{
+	struct answer answer = { .recipe = RECIPE_NONE };
+
+	if (ret->call != CALL_NONE || ret->is_trampoline)
+		return;
+	knowledge_ask_code(knowledge, ASK_CONTINUED, code, vaddr, true, &answer);
+	if (answer.recipe == RECIPE_NONE)
+		return;
+	ret->call = CALL_CONTINUED;
+	ret->function = vaddr;
+	ret->recipes = (struct recipe_pair){ { answer.recipe, RECIPE_NONE } };
+	place_find_wants(knowledge, ret);
+}
+
 void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, bool is_return,
 		struct place *ret)
 {
@@ -464,6 +485,7 @@ void place_find(struct knowledge *knowledge, struct code *code, uint64_t vaddr, 
 	if (ret->call == CALL_NONE && (template_is_context_start(code->image, knowledge->isa, vaddr) ||
 				       place_is_fiber_end(knowledge, code, vaddr)))
 		ret->is_trampoline = ret->is_root = true;
+	place_find_continued(knowledge, code, vaddr, ret);
 	ret->ends_thread |=
 		ret->call == CALL_INDIRECT && template_is_thread_start(code->image, knowledge->isa, vaddr);
 }

@@ -13,7 +13,7 @@
 #include "base/writer.h"
 #include "recipes/table.h"
 
-#define RECIPE_ENTRY_VERSION 7 /* of the following structs, and of everything in an entry */
+#define RECIPE_ENTRY_VERSION 8 /* of the following structs, and of everything in an entry */
 
 /* The kind of query that a span answers: if no other witness covers the address (alone), more code is
  * searched. */

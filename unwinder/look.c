@@ -169,6 +169,7 @@ enum verdict walk_judge(struct walker *walker, const struct callee *callee, stru
 		return look_judge_direct(walker, callee, caller);
 	case CALL_INDIRECT:
 	case CALL_UNKNOWN:
+	case CALL_CONTINUED:
 		break;
 	}
 	return VERDICT_LIKELY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk_entry: JIT code that was interrupted before it had set up a frame.
+ * walk_entry: JIT code that was interrupted before it had set up a frame, and code that has none of its own.
  */
 #include "unwinder/walk_private.h"
 
@@ -28,10 +28,27 @@ static bool walk_is_just_called(struct walk *walk)
 	       jit_is_untouched(walker->jit, walk->pid, entry, walk->here.pc);
 }
 
+/* Code of a file that has no return address of its own: it runs in the frame of the code that has jumped or
+ * returned to it. */
+static uint32_t walk_find_continued(const struct walk *walk)
+{
+	const struct pc_entry *here = &walk->here;
+	uint64_t at = here->pc - here->bias - here->is_return;
+
+	if (here->is_jit || here->place.recipes.recipe[1] != RECIPE_NONE ||
+	    here->place.call == CALL_CONTINUED)
+		return RECIPE_NONE;
+	return knowledge_ask(walk->walker->knowledge, ASK_CONTINUED, here->image, at, false).recipe;
+}
+
 uint32_t walk_find_entry_recipe(struct walk *walk)
 {
 	struct walker *walker = walk->walker;
 	struct hotspot_place place = { walk->pid, walk->here.pc, false };
+	uint32_t continued = walk_find_continued(walk);
+
+	if (continued != RECIPE_NONE)
+		return continued;
 
 	if (walk_is_just_called(walk))
 		return walker->managed[MANAGED_HOTSPOT_ENTERED];

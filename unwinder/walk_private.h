@@ -76,11 +76,12 @@ static inline bool walk_is_doubtful(const struct walk *walk, const struct pc_ent
 static inline struct frame walk_frame(const struct pc_entry *here)
 {
 	uint64_t vaddr = here->pc - here->bias;
+	bool is_call = !here->place.is_trampoline && here->place.call != CALL_CONTINUED;
 
 	return (struct frame){ .pc = here->pc,
 			       .vaddr = vaddr,
 			       .image = here->image,
-			       .is_return = here->is_return && !here->place.is_trampoline && vaddr > 0 };
+			       .is_return = here->is_return && is_call && vaddr > 0 };
 }
 
 /* cursor_held of the registers that the recipe restores. 0 if it is not the usual recipe of the place:

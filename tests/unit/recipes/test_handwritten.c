@@ -222,3 +222,67 @@ TEST(the_frame_of_the_caller_says_where_it_is_when_sp_does_not)
 	CHECK_STR(first_recipe(&s, allocates), ALLOCATED);
 	scene_done(&s);
 }
+
+/* Code that was not called: it continues a frame that was set up before. And two functions that are called,
+ * and look at their caller's frame. They are never run. */
+#if defined(__x86_64__)
+#define CONTINUE "mov -16(%rbp), %rbx\npush %rbx\n" LABEL("continues_on") "mov -24(%rbp), %rcx\njmp *%rcx\n"
+#define LOOK_AND_RETURN "mov -16(%rbp), %rax\nret\n"
+#define LOOK_AND_JUMP "mov -16(%rbp), %rdi\njmp *%rax\n"
+#define CONTINUED                                                                                    \
+	"cfa=rbp+16 rbx=undefined rbp=c-16 rsp=undefined r12=undefined r13=undefined r14=undefined " \
+	"r15=undefined ra=c-8"
+#else
+#define CONTINUE \
+	"ldur x3, [x29, #-16]\nstr x3, [sp, #-16]!\n" LABEL("continues_on") "ldur x2, [x29, #-24]\nbr x2\n"
+#define LOOK_AND_RETURN "ldur x0, [x29, #-16]\nret\n"
+#define LOOK_AND_JUMP "ldur x0, [x29, #-16]\nbr x2\n"
+#define CONTINUED                                                                                         \
+	"cfa=x29+16 x19=undefined x20=undefined x21=undefined x22=undefined x23=undefined x24=undefined " \
+	"x25=undefined x26=undefined x27=undefined x28=undefined x29=c-16 ra=c-8 sp=undefined"
+#endif
+__asm__(".text\n.balign 16\nret\n.balign 16\n.type continues, %function\n" LABEL("continues") CONTINUE
+	".size continues, .-continues\n.balign 16\n.type looks, %function\n" LABEL("looks") LOOK_AND_RETURN
+	".size looks, .-looks\n.balign 16\n.type looks_on, %function\n" LABEL("looks_on") LOOK_AND_JUMP
+	".size looks_on, .-looks_on");
+extern const char continues[], continues_on[], looks[], looks_on[];
+
+static const char *continued_recipe(const struct scene *s, const void *code, bool is_entry)
+{
+	static char text[200];
+	uint32_t recipe =
+		knowledge_ask(s->knowledge, ASK_CONTINUED, s->id, (uintptr_t)code - s->base, is_entry).recipe;
+
+	if (recipe == RECIPE_NONE)
+		return "none";
+	recipe_format(knowledge_recipes(s->knowledge), recipe,
+		      isa_for_machine(images_get(s->images, s->id)->elf_machine), text, sizeof(text));
+	return text;
+}
+
+TEST(code_that_continues_a_frame_has_the_caller_of_that_frame)
+{
+	struct scene s = scene_of(continues);
+	struct place place = scene_place(&s, continues, true);
+
+	CHECK_EQ(place.call, CALL_CONTINUED);
+	CHECK_EQ(place.function, (uintptr_t)continues - s.base);
+	CHECK_STR(continued_recipe(&s, continues, true), CONTINUED);
+	CHECK_STR(continued_recipe(&s, continues, false), CONTINUED);
+	CHECK_STR(continued_recipe(&s, continues_on, false), CONTINUED);
+	CHECK_STR(continued_recipe(&s, continues_on, true), "none"); /* not where it starts */
+	scene_done(&s);
+}
+
+TEST(functions_that_are_called_do_not_continue_a_frame)
+{
+	struct scene s = scene_of(looks);
+
+	CHECK_EQ(scene_place(&s, looks, true).call, CALL_NONE);
+	CHECK_STR(continued_recipe(&s, looks, true), "none");
+	CHECK_STR(continued_recipe(&s, looks, false), "none");
+	/* A jump may be a tail call, unless there was no return address to be passed on. */
+	CHECK_STR(continued_recipe(&s, looks_on, false), "none");
+	CHECK_STR(continued_recipe(&s, looks_on, true), CONTINUED);
+	scene_done(&s);
+}

@@ -11,6 +11,8 @@
  */
 #include "recipes/analysis_private.h"
 
+#define LOOK_INSNS 64
+
 struct continued_search {
 	const struct flow *flow;
 	uint64_t vaddr;
@@ -18,14 +20,30 @@ struct continued_search {
 	bool uses_frame; /* somewhere: an instruction refers to something below the frame pointer */
 };
 
-static bool continued_refers_below(const struct flow *flow, uint32_t i)
+static bool continued_refers_below(const struct isa *isa, const struct insn *insn)
 {
-	const struct insn *insn = flow_insn(flow, i);
-
 	for (unsigned k = 0; k < insn->n_effects && k < INSN_MAX_EFFECTS; k++) {
 		const struct effect *e = &insn->effect[k];
-		if ((e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE) && e->base == flow->isa->fp &&
+		if ((e->kind == EFFECT_LOAD || e->kind == EFFECT_STORE) && e->base == isa->fp &&
 		    e->index == REG_NONE && e->imm < 0)
+			return true;
+	}
+	return false;
+}
+
+/* A look at the first instructions, because few functions are worth another analysis: does one of them
+ * refer to the frame? */
+static bool continued_seems(const struct analysis *analysis, uint64_t start)
+{
+	const struct isa *isa = isa_for_machine(analysis->image->elf_machine);
+	struct insn insn = { 0 };
+
+	for (uint64_t at = start, n = 0; n < LOOK_INSNS; at += insn.len, n++) {
+		struct bytes code = image_code(analysis->image, at);
+		if (isa->decode(code, at, &insn) < 0 || insn.len == 0 || insn.len > code.len ||
+		    insn.flow == FLOW_STOP)
+			return false;
+		if (continued_refers_below(isa, &insn))
 			return true;
 	}
 	return false;
@@ -45,7 +63,7 @@ static void continued_see(void *context, const struct flow_point *point)
 			 value_offset(sp) <= -ra_size;
 	if (search->vaddr - flow->vaddrs.at[point->insn] < flow->insns.at[point->insn].len)
 		search->is_intact = is_intact;
-	search->uses_frame |= is_intact && continued_refers_below(flow, point->insn);
+	search->uses_frame |= is_intact && continued_refers_below(isa, flow_insn(flow, point->insn));
 }
 
 /* Is there an exit at which everything is as it was when the function was called? A jump to another function
@@ -108,9 +126,11 @@ uint32_t analysis_continued_recipe(struct analysis *analysis, uint64_t vaddr, bo
 	struct continued_search search = { .flow = &analysis->flow, .vaddr = vaddr };
 	uint64_t start = UINT64_MAX;
 
+	if (is_entry && !continued_seems(analysis, vaddr)) /* cheaper than to find the function */
+		return RECIPE_NONE;
 	analysis_recipe(analysis, vaddr, true, &start);
-	if (start == UINT64_MAX || (is_entry && start != vaddr) || !continued_analyse(analysis, start) ||
-	    continued_has_exit(&analysis->flow, is_entry))
+	if (start == UINT64_MAX || (is_entry ? start != vaddr : !continued_seems(analysis, start)) ||
+	    !continued_analyse(analysis, start) || continued_has_exit(&analysis->flow, is_entry))
 		return RECIPE_NONE;
 	for (size_t part = 0; part < analysis->flow.parts.n; part++)
 		flow_walk(&analysis->flow, part, continued_see, &search);

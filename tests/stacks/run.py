@@ -98,7 +98,7 @@ FULL = [
     # The clock functions run on the thread's stack; the goroutine's stack is copied, too.
     Case("go-clock", ["go"], GO.replace("{flags}", "").replace("program.go", "clock.go"), "./{name}", 99.7,
          bare=Bare(99, ("complete", "bad_read", "snapshot_ended"))),
-    Case("node", ["node"], "true", f"node {BENCH}/node.js {80 * TURNS}", 99 if ARM else 99.9),  # 99.75 seen; x86-64: 99.78 to 99.99: V8's deoptimization makes frames by hand
+    Case("node", ["node"], "true", f"node {BENCH}/node.js {80 * TURNS}", 99.5 if ARM else 99.9),  # 99.98 seen in the emulated machine; x86-64: 99.78 to 99.99: V8's deoptimization makes frames by hand
     Case("node-map", ["node"], "true", f"node --perf-basic-prof {BENCH}/node.js {80 * TURNS}", 99),
     Case("java", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", f"java -Xmx512m -cp . Bench {60 * TURNS}", 99.5 if ARM else 99.8),  # 99.9 seen
     Case("java-interpreted", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", "java -Xint -Xmx512m -cp . Bench 2", 96),

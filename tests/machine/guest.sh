@@ -129,7 +129,10 @@ case_of unit.base "$BUILD/tests/test_base"
 case_of unit.cmd "$BUILD/tests/test_cmd"
 case_of attacks.confined "$SOURCE/tests/attacks/confined.sh"
 case_of attacks.database "$SOURCE/tests/attacks/database.sh"
+case_of attacks.dense "$SOURCE/tests/attacks/dense.sh"
 case_of attacks.links "$SOURCE/tests/attacks/links.sh"
+case_of attacks.overlaps "$SOURCE/tests/attacks/overlaps.sh"
+case_of attacks.pids "$SOURCE/tests/attacks/pids.sh"
 # The packaged program, if builds.package_cross has built one.
 [ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed
 echo "machine: done"

@@ -119,6 +119,7 @@ case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
 case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php
 case_of stacks.compiled bash -c compiled_stacks
+case_of stacks.witness python3 "$stacks/witness.py" node-alone
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
 # The emulated machine's clock may be set.

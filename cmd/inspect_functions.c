@@ -14,8 +14,8 @@
 
 static void print_sources(uint16_t sources)
 {
-	static const char *const names[] = { "symbol",  "frame", "entry", "call", "address",
-					     "pointer", "gap",   "stub",  "traps" };
+	static const char *const names[] = { "symbol",  "frame", "entry", "call",  "address",
+					     "pointer", "gap",   "stub",  "traps", "fill" };
 	const char *separator = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

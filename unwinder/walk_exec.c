@@ -4,7 +4,8 @@
  *
  * The caller and its stack no longer exist then: the registers are those of the old program, the memory is
  * the new one's. The kernel frames are the whole stack. This state begins before the event that reports the
- * exec, because the kernel unmaps the old memory first.
+ * exec, because the kernel unmaps the old memory first. The recording of a command begins there, too: then no
+ * event has told anything about the process.
  */
 #include "recipes/template.h"
 #include "unwinder/walk_private.h"
@@ -26,7 +27,7 @@ bool walk_is_in_exec(struct walk *walk, const struct sample *sample)
 		walk->space->is_in_exec = has_begun = false;
 	if (has_begun || !walk->stack->n_kernel || sample->stack.len)
 		return has_begun;
-	return walk_comes_from_exec(walk);
+	return !walk->space || walk_comes_from_exec(walk);
 }
 
 /* Without address randomization the new stack is at the address of the old one, with other contents. */

@@ -98,3 +98,16 @@ bool entry_is_beginning(const struct isa *isa, const struct insn *insn)
 {
 	return insn->is_entry_mark || entry_is_prologue(isa, insn);
 }
+
+bool entry_makes_frame(const struct isa *isa, const struct image *image, uint64_t vaddr)
+{
+	struct bytes code = image_code(image, vaddr);
+	struct insn save, set;
+
+	if (isa->decode(code, vaddr, &save) < 0 || !entry_is_prologue(isa, &save) || save.len >= code.len ||
+	    isa->decode(bytes_from(code, save.len), vaddr + save.len, &set) < 0)
+		return false;
+	const struct effect *e = &set.effect[0];
+	return set.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
+	       e->index == REG_NONE;
+}

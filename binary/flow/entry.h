@@ -17,3 +17,5 @@ bool entry_is_plausible(const struct isa *isa, const struct image *image, uint64
 bool entry_is_prologue(const struct isa *isa, const struct insn *insn);
 /* Is it such an instruction, or the marker of a target of indirect calls (endbr64, bti)? */
 bool entry_is_beginning(const struct isa *isa, const struct insn *insn);
+/* Does it save the frame pointer at vaddr, and set up its own? */
+bool entry_makes_frame(const struct isa *isa, const struct image *image, uint64_t vaddr);

@@ -28,8 +28,10 @@ enum function_source { /* bits: what says that a function starts here */
 		       FROM_STUB = 128,   /* PLT */
 		       FROM_TRAPS = 256,  /* inferred: traps fill the space in front of it, so nothing runs
 					     into it */
+		       FROM_FILL = 512,   /* inferred: it is all the code between two runs of fill, on a
+					     machine where nothing else is filled like that */
 };
-#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS)
+#define FROM_SURE (FROM_SYMBOL | FROM_ENTRY | FROM_CALL | FROM_ADDRESS | FROM_FILL)
 
 enum function_kind {
 	FUNCTION_WHOLE,

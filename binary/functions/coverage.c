@@ -102,7 +102,8 @@ void coverage_apply(struct coverage *coverage)
 		if (index == MAP_NONE)
 			continue;
 		const struct coverage_reach *reach = &coverage->reaches.at[index];
-		if (function_is_inferred(f) && reach->end > f->start && reach->end < f->end)
+		bool is_open = function_is_inferred(f) && !(f->sources & FROM_FILL);
+		if (is_open && reach->end > f->start && reach->end < f->end)
 			f->end = reach->end;
 		coverage_cover(coverage, reach);
 	}

@@ -11,6 +11,7 @@
 #include "binary/flow/entry.h"
 #include "binary/flow/flow.h"
 #include "binary/functions/coverage.h"
+#include "binary/functions/filled.h"
 #include "binary/functions/function_private.h"
 #include "binary/functions/sketch.h"
 #include "binary/functions/suspect.h"
@@ -35,6 +36,7 @@ struct discovery {
 	bool has_coverage;  /* coverage of the functions in the current index */
 	struct coverage coverage;
 	struct sketches sketches;
+	struct filled filled; /* code in the window that is certainly one function each */
 };
 
 static bool discover_is_aligned(const struct discovery *d, uint64_t vaddr)
@@ -91,7 +93,8 @@ static void discover_note_tail_targets(struct discovery *d, const struct flow *f
 	const struct flow_part *part = &flow->parts.at[0];
 
 	for (uint32_t i = part->first + 1; flow->is_inferred && i < part->first + part->n; i++) {
-		if ((flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET)) != INSN_TAIL_TARGET)
+		if ((flow->flags.at[i] & (INSN_TAIL_TARGET | INSN_OTHER_TARGET)) != INSN_TAIL_TARGET ||
+		    filled_piece(&d->filled, flow->vaddrs.at[i]))
 			continue;
 		bool is_behind_stop =
 			flow->insns.at[i - 1].flow == FLOW_STOP; /* a trap in the middle of a function */
@@ -104,7 +107,8 @@ static void discover_note_tail_targets(struct discovery *d, const struct flow *f
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
 		if (is_tail && target && discover_is_in_window(d, target) && discover_is_free(d, target) &&
-		    image_is_code(d->functions->image, target) && discover_may_begin(d, target))
+		    !filled_piece(&d->filled, target) && image_is_code(d->functions->image, target) &&
+		    discover_may_begin(d, target))
 			vec_push(&d->tails, target);
 	}
 }
@@ -157,7 +161,8 @@ static void discover_end_where_closed(struct discovery *d)
 	coverage_functions(&d->coverage, &first, &end);
 	for (size_t i = first; i < end; i++) {
 		struct function *f = &d->functions->at[i];
-		if (function_is_inferred(f) && !f->is_analysed && discover_is_in_window(d, f->start))
+		bool is_open = function_is_inferred(f) && !f->is_analysed && !(f->sources & FROM_FILL);
+		if (is_open && discover_is_in_window(d, f->start))
 			f->end = sketch_closed_end(&d->sketches, f->start, f->end);
 	}
 }
@@ -207,7 +212,7 @@ static void discover_judge_evidence(struct discovery *d, enum evidence what, uin
 	if (!discover_is_in_window(d, at) ||
 	    (what == EVIDENCE_TAKEN &&
 	     (discover_is_table_base(d, at) || functions_is_array(d->functions, at))) ||
-	    (d->only_aligned && !discover_is_aligned(d, at)))
+	    (is_pointer && filled_piece(&d->filled, at)) || (d->only_aligned && !discover_is_aligned(d, at)))
 		return;
 	if (is_new && at % d->isa->min_insn == 0 && (!is_pointer || sketch_is_entry(&d->sketches, at)) &&
 	    !(d->only_aligned && what == EVIDENCE_POINTED && !discover_begins(d, at)))
@@ -235,21 +240,6 @@ static void discover_find_by_evidence(struct discovery *d, enum evidence what, u
 
 /* --- after traps ------------------------------------------------------------------------------ */
 
-/* Does it save the frame pointer and set up its own? */
-static bool discover_makes_frame(const struct discovery *d, uint64_t at)
-{
-	const struct isa *isa = d->isa;
-	struct bytes code = image_code(d->functions->image, at);
-	struct insn save, set;
-
-	if (isa->decode(code, at, &save) < 0 || !entry_is_prologue(isa, &save) || save.len >= code.len ||
-	    isa->decode(bytes_from(code, save.len), at + save.len, &set) < 0)
-		return false;
-	const struct effect *e = &set.effect[0];
-	return set.n_effects == 1 && e->kind == EFFECT_SET && e->reg == isa->fp && e->base == isa->sp &&
-	       e->index == REG_NONE;
-}
-
 /* The number of traps before an address, as far as it matters: one or more. */
 static unsigned discover_count_traps(const struct discovery *d, uint64_t at, uint64_t start)
 {
@@ -259,8 +249,7 @@ static unsigned discover_count_traps(const struct discovery *d, uint64_t at, uin
 	for (; n < MANY_TRAPS && at - start > n * isa->min_insn; n++) {
 		uint64_t before = at - (n + 1) * isa->min_insn;
 		struct insn insn;
-		if (isa->decode(image_code(d->functions->image, before), before, &insn) < 0 ||
-		    insn.len != isa->min_insn || insn.flow != FLOW_STOP || !insn.is_padding)
+		if (isa->decode(image_code(d->functions->image, before), before, &insn) < 0 || !insn.is_fill)
 			break;
 	}
 	return n;
@@ -275,7 +264,8 @@ static bool discover_is_behind_traps(struct discovery *d, uint64_t at, uint64_t 
 	if (n == 0 || discover_is_covered(d, at) || !sketch_at(&d->sketches, at, UINT64_MAX, &first) ||
 	    first.is_padding)
 		return false;
-	return discover_makes_frame(d, at) || (n == MANY_TRAPS && sketch_is_code(&d->sketches, at));
+	return entry_makes_frame(d->isa, d->functions->image, at) ||
+	       (n == MANY_TRAPS && sketch_is_code(&d->sketches, at));
 }
 
 /* Control does not pass through traps. If they fill the space up to an aligned address, a function starts
@@ -284,7 +274,7 @@ static void discover_find_behind_traps(struct discovery *d)
 {
 	const struct functions_private *p = d->functions->private;
 
-	if (d->isa->min_insn != 1) /* nops and zeros fill the space there */
+	if (d->isa->min_insn != 1) /* nops and zeros fill the space there, or see filled.h */
 		return;
 	for (size_t i = 0; i < p->text.n; i++) {
 		const struct text_range *range = &p->text.at[i];
@@ -473,6 +463,8 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 
 	discover_begin_sketches(&d);
 	coverage_init(&d.coverage, functions, window);
+	filled_find(&d.filled, functions, window);
+	filled_starts(&d.filled, &d.found);
 	discover_find_by_evidence(&d, EVIDENCE_CALLED, FROM_CALL);
 	d.only_aligned = true; /* a number may look like an address: others are tried last */
 	discover_find_by_evidence(&d, EVIDENCE_TAKEN, FROM_ADDRESS);
@@ -495,6 +487,7 @@ void functions_discover(struct functions *functions, struct vaddr_range gap, str
 	discover_extend_functions(&d);
 	vec_done(&d.found.list);
 	vec_done(&d.tails);
+	filled_done(&d.filled);
 	coverage_done(&d.coverage);
 	sketches_done(&d.sketches);
 }

@@ -173,8 +173,7 @@ static bool gap_is_behind_traps(const struct functions *functions, uint64_t vadd
 	if (vaddr % 16 || vaddr < low + LONG_RUN)
 		return false;
 	for (uint64_t at = vaddr - LONG_RUN; at < vaddr; at++)
-		if (functions->isa->decode(image_code(functions->image, at), at, &insn) < 0 ||
-		    insn.len != 1 || insn.flow != FLOW_STOP || !insn.is_padding)
+		if (functions->isa->decode(image_code(functions->image, at), at, &insn) < 0 || !insn.is_fill)
 			return false;
 	return functions->isa->decode(image_code(functions->image, vaddr), vaddr, &insn) == 0 &&
 	       !insn.is_padding;

@@ -83,6 +83,7 @@ struct insn {
 	uint8_t through;   /* register an indirect jump or call goes through; REG_NONE if through memory: then
 			      the last effect is a LOAD into REG_NONE with the address of the word */
 	bool is_padding;   /* nop, int3 between functions, endbr/bti excluded */
+	bool is_fill; /* a trap that only fills space: 0xcc, on every machine; zeros are often data instead */
 	bool is_entry_mark; /* endbr64, bti c, paciasp: where indirect calls may land */
 	bool is_syscall;
 	bool is_signed;  /* retaa, braa: authenticates its target address. The kernel cannot set probes on it

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A program without tables whose data segments are hundreds of views of the same 4 MB of its file, full of pointers into its code.
+# A program without tables whose data segments are hundreds of views of the same few MB of its file, full of pointers into its code.
 # They are read while samples arrive, to find functions: no more of them than the file has bytes.
 . "$(dirname "$0")/../e2e/lib.sh"
 need gcc objcopy python3 jq
@@ -13,12 +13,12 @@ esac
 echo ".text; $code" | tr ';' '\n' >code.s
 gcc -c code.s && objcopy -O binary -j .text code.o code.bin || skip "gcc cannot assemble"
 
-# program NAME VIEWS
+# program NAME VIEWS MB
 program() {
-	python3 - "$1" "$2" $machine <<'EOF' || fail "cannot write the program"
+	python3 - "$1" "$2" "$3" $machine <<'EOF' || fail "cannot write the program"
 import os, struct, sys
-name, views, machine = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-CODE, CODE_LEN, DATA_LEN = 0x10000000, 66 << 20, 4 << 20  # a file with holes
+name, views, size, machine = sys.argv[1], *map(int, sys.argv[2:])
+CODE, CODE_LEN, DATA_LEN = 0x10000000, 66 << 20, size << 20  # a file with holes
 at, start = 1 << 20, CODE + (1 << 20)
 data = at + CODE_LEN
 headers = struct.pack("<IIQQQQQQ", 1, 5, at, CODE, CODE, CODE_LEN, CODE_LEN, 4096)
@@ -43,12 +43,19 @@ measure() {
 	[ "$peak" -gt 0 ] || fail "the profile does not say how much memory was used"
 }
 
-program one 1
-program many 800
+views=800 size=4
+program one 1 $size
+program many $views $size
 ./one || skip "this kernel does not execute the program"
+if ! ./many 2>errors.log; then # Linux 6.1 executes no program whose headers do not fit into a page: as much, in fewer views
+	views=72 size=44
+	program one 1 $size
+	program many $views $size
+	./many || skip "this kernel does not execute the program"
+fi
 measure one
 few=$peak
 measure many
-echo "$peak KB with 800 views of the data, $few KB with one"
-[ "$peak" -lt $((few + 2 * $(stat -c %s many) / 1024)) ] || fail "$peak KB with 800 views of the data, $few KB with one"
+echo "$peak KB with $views views of the data, $few KB with one"
+[ "$peak" -lt $((few + 2 * $(stat -c %s many) / 1024)) ] || fail "$peak KB with $views views of the data, $few KB with one"
 exit 0

@@ -119,6 +119,7 @@ case_of stacks.quick python3 "$stacks/run.py"
 case_of stacks.go python3 "$stacks/run.py" go go-stripped go-deep go-clock
 case_of stacks.runtimes python3 "$stacks/runtimes.py" luajit luajit-joff ocaml ruby php
 case_of stacks.compiled bash -c compiled_stacks
+case_of stacks.witness python3 "$stacks/witness.py" node-alone
 case_of stacks.steps "$stacks/steps.sh" 300
 case_of names.live "$SOURCE/tests/names/live.sh"
 # The emulated machine's clock may be set.
@@ -129,7 +130,10 @@ case_of unit.base "$BUILD/tests/test_base"
 case_of unit.cmd "$BUILD/tests/test_cmd"
 case_of attacks.confined "$SOURCE/tests/attacks/confined.sh"
 case_of attacks.database "$SOURCE/tests/attacks/database.sh"
+case_of attacks.dense "$SOURCE/tests/attacks/dense.sh"
 case_of attacks.links "$SOURCE/tests/attacks/links.sh"
+case_of attacks.overlaps "$SOURCE/tests/attacks/overlaps.sh"
+case_of attacks.pids "$SOURCE/tests/attacks/pids.sh"
 # The packaged program, if builds.package_cross has built one.
 [ ! -x "$BUILD/packaged" ] || case_of builds.installed "$SOURCE/tests/builds/installed.sh" "$BUILD/packaged" /tmp/installed
 echo "machine: done"

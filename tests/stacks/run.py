@@ -98,8 +98,8 @@ FULL = [
     # The clock functions run on the thread's stack; the goroutine's stack is copied, too.
     Case("go-clock", ["go"], GO.replace("{flags}", "").replace("program.go", "clock.go"), "./{name}", 99.7,
          bare=Bare(99, ("complete", "bad_read", "snapshot_ended"))),
-    # x86-64: 99.83 to 100 seen. While V8 computes the frames that replace a deoptimised one, its caller is known only to the heap.
-    Case("node", ["node"], "true", f"node {BENCH}/node.js {80 * TURNS}", 99 if ARM else 99.7),
+    # x86-64: 99.83 to 100 seen, AArch64 (emulated, Node 18): 99.98. While V8 computes the frames that replace a deoptimised one, its caller is known only to the heap.
+    Case("node", ["node"], "true", f"node {BENCH}/node.js {80 * TURNS}", 99.5 if ARM else 99.7),
     Case("node-deopt", ["node"], "true", f"node --allow-natives-syntax {SRC}/deopt.js 8", 97),  # 97.9 to 98.7 seen; 95.7 to 96.2 without what deopt.js is for
     Case("node-map", ["node"], "true", f"node --perf-basic-prof {BENCH}/node.js {80 * TURNS}", 99),
     Case("java", ["javac", "java"], f"javac -d . {BENCH}/Bench.java", f"java -Xmx512m -cp . Bench {60 * TURNS}", 99.5 if ARM else 99.8),  # 99.9 seen

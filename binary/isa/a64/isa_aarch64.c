@@ -14,6 +14,8 @@
 #include "binary/isa/packed.h"
 
 #define INSN_SIZE 4
+/* No instruction, but four of the bytes that are the trap of x86-64: V8 fills with them between functions. */
+#define FILL 0xcccccccc
 
 static void aarch64_branch_condition(const struct a64_fields *f, struct insn *insn)
 {
@@ -136,6 +138,17 @@ static void aarch64_add_uses(const struct a64_fields *f, unsigned uses, struct i
 	insn->writes_flags = (uses & A64_FLAGS) != 0;
 }
 
+/* A word that the table does not have. */
+static int aarch64_decode_other(uint32_t word, struct insn *ret)
+{
+	if (word != FILL)
+		return -EBADMSG;
+	*ret = (struct insn){
+		.len = INSN_SIZE, .flow = FLOW_STOP, .through = REG_NONE, .is_padding = true, .is_fill = true
+	};
+	return 0;
+}
+
 static int aarch64_decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 {
 	if (code.len < INSN_SIZE)
@@ -144,7 +157,7 @@ static int aarch64_decode(struct bytes code, uint64_t vaddr, struct insn *ret)
 	uint32_t word = a64_word(code.at);
 	const struct a64_row *row = a64_find_effects(word);
 	if (!row)
-		return -EBADMSG;
+		return aarch64_decode_other(word, ret);
 
 	struct a64_fields f = { word,
 				vaddr,

@@ -390,6 +390,7 @@ static void reduce_stop(const struct x86_insn *x86, struct insn *insn)
 {
 	insn->flow = FLOW_STOP;
 	insn->is_padding = x86->op == X86_INT3;
+	insn->is_fill = insn->is_padding && x86->len == 1;
 	insn->reads = 0; /* nothing is left to use it */
 }
 
@@ -486,7 +487,8 @@ void x86_reduce(const struct x86_insn *x86, struct insn *ret)
 	ret->len = x86->len;
 	ret->condition = CONDITION_OTHER;
 	ret->through = REG_NONE;
-	ret->is_padding = ret->is_entry_mark = ret->is_syscall = ret->is_signed = ret->is_address = false;
+	ret->is_padding = ret->is_fill = ret->is_entry_mark = false;
+	ret->is_syscall = ret->is_signed = ret->is_address = false;
 	ret->writes_flags = x86->writes_flags;
 	reduce[x86->op](x86, ret);
 	ret->clobbers |= x86->writes & ~reduce_described(ret);

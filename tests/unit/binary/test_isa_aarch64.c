@@ -343,6 +343,18 @@ TEST(a64_reads_distinguish_sp_and_zr)
 	CHECK_EQ(insn.reads, 3);
 }
 
+TEST(a64_fill_between_functions_is_a_trap)
+{
+	struct insn insn;
+
+	CHECK_EQ(decode(0xcccccccc, AT, &insn), 0);
+	CHECK(insn.is_fill && insn.is_padding && insn.flow == FLOW_STOP);
+	CHECK_EQ(insn.len, 4);
+	CHECK_EQ(decode(0, AT, &insn), 0); /* udf #0: often data */
+	CHECK(!insn.is_fill && insn.is_padding);
+	CHECK(decode(0xcccccccd, AT, &insn) < 0);
+}
+
 TEST(a64_hints_have_marks)
 {
 	struct insn insn;

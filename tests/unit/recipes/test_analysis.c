@@ -304,3 +304,56 @@ TEST(analysis_recognises_code_between_traps_that_functions_jump_to)
 	CHECK_EQ(function, 0x1020);
 	scene_done(&s);
 }
+
+/*
+ * As V8 writes its functions: each is followed by a word that is no instruction. They use registers that no
+ * caller sets, set up their frame in the middle, and jump to each other with more on the stack than at an
+ * entry and other values in registers that callers rely on.
+ */
+TEST(analysis_takes_the_code_between_fill_for_one_function)
+{
+	static const uint32_t words[] = {
+		0xa9bf7bfd, /* 1000 the entry: stp x29, x30, [sp, #-16]! */
+		0x94000023, /* 1004 bl 1090 */
+		0xa8c17bfd, /* 1008 ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 100c ret */
+		0xcccccccc, 0xcccccccc, 0xcccccccc, 0xcccccccc, 0x38736a97, /* 1020 ldrb w23, [x20, x19] */
+		0xf8777aa2,             /* 1024 ldr x2, [x21, x23, lsl #3] */
+		0xd61f0040,             /* 1028 br x2 */
+		0xcccccccc, 0xb4000080, /* 1030 cbz x0, 1040 */
+		0xf9400000,             /* 1034 ldr x0, [x0] */
+		0xd65f03c0,             /* 1038 ret */
+		0xd4200000,             /* 103c brk #0 */
+		0xa9bf7bfd,             /* 1040 stp x29, x30, [sp, #-16]! */
+		0x910003fd,             /* 1044 mov x29, sp */
+		0xf81f0ffb,             /* 1048 str x27, [sp, #-16]! */
+		0x94000011,             /* 104c bl 1090 */
+		0xf84107fb,             /* 1050 ldr x27, [sp], #16 */
+		0xa8c17bfd,             /* 1054 ldp x29, x30, [sp], #16 */
+		0x17fffff7,             /* 1058 b 1034 */
+		0xcccccccc, 0xd280001b, /* 1060 mov x27, #0 */
+		0xf81f0fe0,             /* 1064 str x0, [sp, #-16]! */
+		0x14000002,             /* 1068 b 1070 */
+		0xcccccccc, 0xa9bf7bfd, /* 1070 stp x29, x30, [sp, #-16]! */
+		0x910003fd,             /* 1074 mov x29, sp */
+		0xd10083ff,             /* 1078 sub sp, sp, #32 */
+		0x94000005,             /* 107c bl 1090 */
+		0x910003bf,             /* 1080 mov sp, x29 */
+		0xa8c17bfd,             /* 1084 ldp x29, x30, [sp], #16 */
+		0xd65f03c0,             /* 1088 ret */
+		0xcccccccc, 0xd65f03c0, /* 1090 called: ret */
+		0xcccccccc,
+	};
+	struct scene s;
+	uint64_t function = 0;
+
+	scene_make(&s, words, ARRAY_LEN(words), 0x1000);
+	CHECK_STR(recipe_at(&s, 0x1080, &function), "cfa=x29+16 x29=c-16 ra=c-8");
+	CHECK_EQ(function, 0x1070);
+	CHECK_STR(recipe_at(&s, 0x1028, &function), "cfa=sp+0 x23=undefined ra=same");
+	CHECK_EQ(function, 0x1020);
+	CHECK_STR(recipe_at(&s, 0x1050, &function), "cfa=x29+16 x27=c-32 x29=c-16 ra=c-8");
+	CHECK_EQ(function, 0x1030);
+	CHECK_STR(recipe_at(&s, 0x1034, &function), "cfa=sp+0 ra=same");
+	scene_done(&s);
+}

@@ -251,6 +251,22 @@ TEST(walk_during_an_exec_has_only_kernel_frames)
 	scene_done(&s);
 }
 
+TEST(walk_during_the_exec_with_which_a_recording_begins_has_only_kernel_frames)
+{
+	struct scene s = scene();
+
+	s.event.pid = s.event.tid = 4321; /* no event has mentioned it */
+	enter_kernel(&s);
+	walk(&s, LEAF + 2, NULL, 0);
+	CHECK_END(&s, STACK_COMPLETE, 2);
+	WALK(&s, LEAF + 2, 1, 2, 3); /* its stack exists, so it is not in exec */
+	CHECK_END(&s, STACK_NO_IMAGE, 3);
+	s.event.sample.n_kernel_pc = 0;
+	walk(&s, LEAF + 2, NULL, 0);
+	CHECK_END(&s, STACK_NO_IMAGE, 1);
+	scene_done(&s);
+}
+
 TEST(walk_unwinds_code_whose_return_address_is_in_a_register)
 {
 	struct scene s = scene();

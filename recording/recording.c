@@ -17,9 +17,10 @@
 #include "recording/result.h"
 #include "report/annotate/source_user.h"
 
-#define TICK_MS 500     /* how often the clock is read when nothing happens */
-#define TICK_EVENTS 256 /* between two readings of the clock when events keep coming */
-#define LOOK_EVENTS 8   /* between two checks whether the time is up */
+#define TICK_MS 500                    /* how often the clock is read when nothing happens */
+#define TICK_EVENTS 256                /* between two readings of the clock when events keep coming */
+#define LOOK_EVENTS 8                  /* between two checks whether the time is up */
+#define SLOW_NS (10 * CLOCK_NS_PER_MS) /* between two such checks: then each event is followed by one */
 #define BUSY_TICK_NS (50 * CLOCK_NS_PER_MS)
 #define LAST_LOOK_NS CLOCK_NS_PER_MS /* between two looks at workers that are still busy at the end */
 #define PROGRESS_NS CLOCK_NS_PER_S
@@ -159,11 +160,13 @@ static int recording_next(struct recording *r, struct event *ret, struct diag *d
 }
 
 /* Events that keep coming do not delay the end, and neither does code that takes long to analyse. */
-static bool recording_is_due(const struct recording *r, unsigned n)
+static bool recording_is_due(struct recording *r, unsigned n)
 {
-	if (n % LOOK_EVENTS)
+	if (!r->is_slow && n % LOOK_EVENTS)
 		return false;
 	uint64_t now = clock_now_ns();
+	r->is_slow = now >= r->look_ns + SLOW_NS;
+	r->look_ns = now;
 	return now >= r->tick_ns + BUSY_TICK_NS || (r->end_ns && !r->is_stopped && now >= r->end_ns);
 }
 

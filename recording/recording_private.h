@@ -55,6 +55,8 @@ struct recording {
 	struct trace trace;                     /* if target.is_traced */
 	uint64_t start_ns, end_ns, progress_ns; /* end 0 = open */
 	uint64_t tick_ns;                       /* when the clock was last read for everything that is due */
+	uint64_t look_ns;                       /* and only to see whether anything is */
+	bool is_slow;                           /* events take long */
 	int wait_ms;         /* for the next event, computed when the clock was last read; 0 before that */
 	bool is_stopped;     /* is_over returned true, or the duration was over */
 	bool is_hurried;     /* is_urgent returned true */

@@ -9,7 +9,7 @@ notes   COUNT sections are the same notes
 names   COUNT sections whose names are ends of the same long name
 calls   COUNT sections of code, and many calls to where no code is
 tables  COUNT jumps through the same large table (x86-64)
-gaps    COUNT functions with symbols, and code without any that runs in 200 places far from each other"""
+gaps    COUNT functions with symbols, and code without any that runs in 100 places far from each other"""
 import os
 import struct
 import sys
@@ -50,7 +50,7 @@ def text_of_gaps():
     nop = b"\x66\x2e\x0f\x1f\x84\0\0\0\0\0\x66\x0f\x1f\x44\0\0" if IS_X86 else b"\x1f\x20\x03\xd5" * 4
     place = (some + branch(each - len(some))).ljust(64, nop[-1:])
     place += ((branch(16, True) + RETURN).ljust(16, nop[-1:]) * n_calls + RETURN + nop[len(RETURN):])
-    text = (place + nop * ((each - len(place)) // 16)) * 200 + CODE.ljust(64, b"\0")
+    text = (place + nop * ((each - len(place)) // 16)) * 100 + CODE.ljust(64, b"\0")
     listed = START + len(text)
     text += RETURN * GAP_FUNCTIONS
     cie = struct.pack("<IIB3sBBBBB", 20, 0, 1, b"zR\0", 1, 0x78, 16, 1, 0x1b).ljust(24, b"\0")

@@ -29,7 +29,7 @@ head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, 0, 0, heads_
 sections = b"".join(struct.pack("<IIQQQQIIQQ", *s, 0, 1, each) for *s, each in (
     (0, 0, 0, 0, 0, 0, 0, 0), (1, 2, 0, 0, at, n * 24, 2, 24), (9, 3, 0, 0, names_at, 64, 0, 0), (9, 3, 0, 0, names_at, 64, 0, 0)))
 symbol = struct.pack("<IBBHQQ", 17, 2, 0, 1, 0x401000, 4)
-with lzma.open("debugdata.xz", "wb") as file:
+with lzma.open("debugdata.xz", "wb", preset=0) as file:
     file.write(head)
     for _ in range(n >> 12):
         file.write(symbol * 4096)
@@ -44,7 +44,7 @@ python3 - "$(readelf -hW plain | awk '/Entry point/ { print $4 }')" <<'EOS'
 import struct, sys, zlib
 cie = struct.pack("<IIB", 20, 0xffffffff, 4) + b"\0" + struct.pack("<BBBBB", 8, 0, 1, 0x78, 16) + bytes(9)
 entry = struct.pack("<IIQQ", 20, 0, int(sys.argv[1], 16), 4)
-squeeze, n = zlib.compressobj(9), 10 << 20
+squeeze, n = zlib.compressobj(1), 10 << 20
 with open("entries.bin", "wb") as file:
     file.write(struct.pack("<IIQQ", 1, 0, len(cie) + n * len(entry), 1) + squeeze.compress(cie))
     for _ in range(n >> 12):

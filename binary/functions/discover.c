@@ -107,7 +107,7 @@ static void discover_note_tail_targets(struct discovery *d, const struct flow *f
 		uint64_t target = flow->insns.at[i].target;
 		bool is_tail = (flow->flags.at[i] & INSN_TAIL) && (flow->flags.at[i] & INSN_EXIT_PASSES);
 		if (is_tail && target && discover_is_in_window(d, target) && discover_is_free(d, target) &&
-		    !filled_piece(&d->filled, target) && image_is_code(d->functions->image, target) &&
+		    !filled_piece(&d->filled, target) && functions_text(d->functions, target) &&
 		    discover_may_begin(d, target))
 			vec_push(&d->tails, target);
 	}

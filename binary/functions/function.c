@@ -356,6 +356,10 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 	size_t behind = search_first(i, whole->n, whole->at[i].start >= end);
 	struct function_starts starts, others = { 0 };
 
+	/* Up to the next known start, one in front of the piece may extend over all of the text. */
+	if (first < behind && whole->at[first].start < start && function_is_inferred(&whole->at[first]))
+		first++;
+
 	*piece = *whole;
 	piece->at = NULL;
 	piece->n = 0;

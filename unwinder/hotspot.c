@@ -16,6 +16,7 @@
 
 struct hotspot_process {
 	uint64_t generation; /* of the space that was searched for libjvm */
+	size_t n_since;      /* questions since then that were answered without a search */
 	uint64_t at, bias;   /* an address in libjvm */
 	image_id image;      /* IMAGE_NONE: it has none */
 	unsigned n_tries;
@@ -78,12 +79,19 @@ static bool hotspot_locate(struct hotspot *hotspot, struct space *space, struct 
 
 	if (process->generation == space->generation)
 		return process->image != IMAGE_NONE;
-	process->generation = space->generation;
-	if (map && map->image == process->image && map->bias == process->bias)
+	if (map && map->image == process->image && map->bias == process->bias) {
+		process->generation = space->generation;
 		return true;
+	}
+	/* A program with tens of thousands of mappings is not searched for each new one. */
+	size_t n_chunks = space->maps.chunks.n;
+	if (n_chunks > 1 && process->n_since < n_chunks * 16) {
+		process->n_since++;
+		return false;
+	}
 	*process = (struct hotspot_process){ .generation = space->generation, .image = IMAGE_NONE };
-	for (size_t i = 0; i < space->maps.n && process->image == IMAGE_NONE; i++) {
-		map = &space->maps.at[i];
+	for (map = space_maps_next(&space->maps, 0); map && process->image == IMAGE_NONE;
+	     map = space_maps_next(&space->maps, map->end)) {
 		if (!hotspot_is_library(hotspot, map->image))
 			continue;
 		process->image = map->image;
@@ -137,7 +145,8 @@ static const struct hotspot_process *hotspot_find_process(struct hotspot *hotspo
 		}
 		index = (uint32_t)hotspot->processes.n;
 		map_put(&hotspot->by_pid, (uint32_t)pid, index);
-		vec_push(&hotspot->processes, (struct hotspot_process){ .image = IMAGE_NONE });
+		vec_push(&hotspot->processes,
+			 (struct hotspot_process){ .n_since = SIZE_MAX, .image = IMAGE_NONE });
 	}
 	struct hotspot_process *process = &hotspot->processes.at[index];
 	if (!hotspot_locate(hotspot, space, process))

@@ -2,14 +2,13 @@
 #include "unwinder/space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/search.h"
-
-#define MAX_DEAD 64 /* ended processes whose mappings are kept for late samples */
-/* Spaces kept with their memory for processes to come, and the most mappings of such a space. */
-#define MAX_SPARE 64
-#define MAX_SPARE_MAPS 64
+#define MAX_DEAD 64  /* ended processes whose mappings are kept for late samples */
+#define MAX_SPARE 64 /* spaces kept for processes to come */
+/* Chunks from which on a space is large, and copies of such spaces at a time. A recording that was made for
+ * it could contain any number of them; in reality each costs the kernel much more than a copy. */
+#define LARGE_CHUNKS 64
+#define MAX_LARGE 1024
 
 struct process {
 	pid_t pid;
@@ -27,26 +26,14 @@ struct spaces {
 	uint64_t generation;
 	uint32_t dead[MAX_DEAD]; /* ring of slots, oldest at n_dead % MAX_DEAD */
 	size_t n_dead;
+	uint32_t n_large; /* copies of large spaces */
 };
 
 /* ---- one space ---------------------------------------------------------------------------------- */
 
-/* Index of the first mapping that ends after pc. */
-static size_t space_first_behind(const struct space *space, uint64_t pc)
-{
-	return search_first(i, space->maps.n, space->maps.at[i].end > pc);
-}
-
 const struct space_map *space_find(struct space *space, uint64_t pc)
 {
-	size_t i = space->last;
-
-	if (i >= space->maps.n || pc < space->maps.at[i].start || pc >= space->maps.at[i].end)
-		i = space_first_behind(space, pc);
-	if (i >= space->maps.n || pc < space->maps.at[i].start)
-		return NULL;
-	space->last = i;
-	return &space->maps.at[i];
+	return space_maps_find(&space->maps, pc);
 }
 
 static struct space *space_new(struct spaces *spaces)
@@ -54,9 +41,7 @@ static struct space *space_new(struct spaces *spaces)
 	struct space *space =
 		spaces->spare.n ? spaces->spare.at[--spaces->spare.n] : alloc_zero(1, sizeof(*space));
 
-	vec_clear(&space->maps);
-	space->last = 0;
-	space->is_in_exec = false;
+	space->is_in_exec = space->is_large = false;
 	space->n_users = 1;
 	space->generation = ++spaces->generation;
 	return space;
@@ -64,7 +49,7 @@ static struct space *space_new(struct spaces *spaces)
 
 static void space_free(struct space *space)
 {
-	vec_done(&space->maps);
+	space_maps_done(&space->maps);
 	free(space);
 }
 
@@ -72,46 +57,28 @@ static void space_release(struct spaces *spaces, struct space *space)
 {
 	if (!space || --space->n_users)
 		return;
-	if (spaces->spare.n < MAX_SPARE && space->maps.cap <= MAX_SPARE_MAPS)
+	if (space->is_large)
+		spaces->n_large--;
+	space_maps_clear(&space->maps);
+	if (spaces->spare.n < MAX_SPARE && space->maps.chunks.cap <= LARGE_CHUNKS)
 		vec_push(&spaces->spare, space);
 	else
 		space_free(space);
 }
 
-/* A space that may be changed: a copy if others also use the space. */
+/* A space that may be changed: a copy if others also use the space; empty if that would be too much. */
 static struct space *space_own(struct spaces *spaces, struct space *space)
 {
 	if (space->n_users == 1)
 		return space;
 
 	struct space *copy = space_new(spaces);
-	vec_reserve(&copy->maps, space->maps.n);
-	if (space->maps.n)
-		memcpy(copy->maps.at, space->maps.at, space->maps.n * sizeof(*space->maps.at));
-	copy->maps.n = space->maps.n;
+	copy->is_large = space->maps.chunks.n > LARGE_CHUNKS && spaces->n_large < MAX_LARGE;
+	spaces->n_large += copy->is_large;
+	if (copy->is_large || space->maps.chunks.n <= LARGE_CHUNKS)
+		space_maps_copy(&copy->maps, &space->maps);
 	space->n_users--;
 	return copy;
-}
-
-/* Replaces maps[from, to) by what remains of them around [start, end), with `added` in the middle. */
-static void space_splice(struct space *space, size_t from, size_t to, const struct space_map *added)
-{
-	struct space_map pieces[3];
-	size_t n = 0;
-
-	if (from < to && space->maps.at[from].start < added->start) {
-		pieces[n] = space->maps.at[from];
-		pieces[n++].end = added->start;
-	}
-	pieces[n++] = *added;
-	if (from < to && space->maps.at[to - 1].end > added->end) {
-		pieces[n] = space->maps.at[to - 1];
-		pieces[n++].start = added->end;
-	}
-	vec_reserve(&space->maps, space->maps.n + 3);
-	memmove(&space->maps.at[from + n], &space->maps.at[to], (space->maps.n - to) * sizeof(*pieces));
-	memcpy(&space->maps.at[from], pieces, n * sizeof(*pieces));
-	space->maps.n = space->maps.n - (to - from) + n;
 }
 
 static bool space_map_equal(const struct space_map *a, const struct space_map *b)
@@ -122,14 +89,12 @@ static bool space_map_equal(const struct space_map *a, const struct space_map *b
 
 static struct space *space_add(struct spaces *spaces, struct space *space, const struct space_map *map)
 {
-	size_t from = space_first_behind(space, map->start), to = from;
+	const struct space_map *there = space_find(space, map->start);
 
-	if (from < space->maps.n && space_map_equal(&space->maps.at[from], map))
+	if (there && space_map_equal(there, map))
 		return space; /* reported twice: by /proc and by the kernel */
-	while (to < space->maps.n && space->maps.at[to].start < map->end)
-		to++;
 	space = space_own(spaces, space);
-	space_splice(space, from, to, map);
+	space_maps_add(&space->maps, map);
 	space->generation = ++spaces->generation;
 	return space;
 }
@@ -223,7 +188,11 @@ static void spaces_on_fork(struct spaces *spaces, pid_t pid, pid_t parent_pid)
 static void spaces_on_mapping(struct spaces *spaces, pid_t pid, const struct mapping *m)
 {
 	struct process *process = spaces_get_process(spaces, pid);
-	struct space_map map = { m->start, m->start + m->len, m->bias, m->image, m->is_executable };
+	struct space_map map = { .start = m->start,
+				 .end = m->start + m->len,
+				 .bias = m->bias,
+				 .image = m->image,
+				 .is_executable = m->is_executable };
 
 	if (map.end > map.start)
 		process->space = space_add(spaces, process->space, &map);

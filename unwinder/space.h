@@ -9,22 +9,15 @@
 #pragma once
 
 #include "base/hash.h"
-#include "base/vec.h"
 #include "collector/event.h"
-
-struct space_map {
-	uint64_t start, end; /* run-time addresses */
-	uint64_t bias;       /* pc = vaddr + bias */
-	image_id image;      /* IMAGE_NONE: anonymous */
-	bool is_executable;
-};
+#include "unwinder/space_maps.h"
 
 struct space {
-	VEC(struct space_map) maps; /* sorted, not overlapping */
+	struct space_maps maps;
 	uint64_t generation;
 	uint32_t n_users; /* processes that share it */
-	size_t last;      /* index of the last hit: the next one is often the same */
 	bool is_in_exec;  /* no sample was taken in it since an exec created it */
+	bool is_large;    /* a copy of many mappings */
 };
 
 /* NULL if nothing is mapped there. Valid until the next event. */

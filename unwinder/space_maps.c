@@ -53,7 +53,8 @@ static size_t chunk_first_behind(const struct space_chunk *chunk, uint64_t pc)
 	return search_first(i, chunk->maps.n, chunk->maps.at[i].end > pc);
 }
 
-/* Replaces what is mapped at `added` by it. */
+/* Replaces what is mapped at `added` by it. Of a mapping that it splits, the second part is a new one: the
+ * number of first ones does not grow. */
 static void chunk_splice(struct space_chunk *chunk, const struct space_map *added)
 {
 	size_t from = chunk_first_behind(chunk, added->start), to = from, n = 0;
@@ -68,6 +69,7 @@ static void chunk_splice(struct space_chunk *chunk, const struct space_map *adde
 	pieces[n++] = *added;
 	if (from < to && chunk->maps.at[to - 1].end > added->end) {
 		pieces[n] = chunk->maps.at[to - 1];
+		pieces[n].age = n > 1 && to == from + 1 ? MAP_YOUNG : pieces[n].age;
 		pieces[n++].start = added->end;
 	}
 	vec_reserve(&chunk->maps, chunk->maps.n + 3);

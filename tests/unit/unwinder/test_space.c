@@ -259,6 +259,23 @@ TEST(space_keeps_the_first_mappings_and_the_newest)
 	for (image_id image = 1000000 - 65530; image < 1000000; image++)
 		CHECK_EQ(image_at(spaces, 1, (page - image * 2) << 12), image);
 	CHECK_EQ(image_at(spaces, 1, (page - 500000 * 2) << 12), IMAGE_NONE);
+	CHECK(spaces_find(spaces, 1)->maps.chunks.n < 10000);
+	spaces_free(spaces);
+}
+
+TEST(space_of_a_mapping_that_is_split_again_and_again_is_bounded)
+{
+	struct spaces *spaces = spaces_new();
+	uint64_t size = UINT64_C(1) << 40;
+
+	map(spaces, 1, 0, size, 7);
+	for (image_id image = 10; image < 1000000; image++)
+		map(spaces, 1, size - ((uint64_t)image << 13), size - ((uint64_t)image << 13) + 0x1000,
+		    image);
+	CHECK_EQ(image_at(spaces, 1, 0), 7);
+	CHECK_EQ(image_at(spaces, 1, size - (UINT64_C(999999) << 13)), 999999);
+	CHECK_EQ(image_at(spaces, 1, size - (UINT64_C(999999) << 13) + 0x1000), 7);
+	CHECK(spaces_find(spaces, 1)->maps.chunks.n < 10000);
 	spaces_free(spaces);
 }
 

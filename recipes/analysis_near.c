@@ -60,10 +60,12 @@ static uint32_t analysis_marked_recipe(struct analysis *analysis, uint64_t vaddr
 
 /* --- pieces ------------------------------------------------------------------------------------- */
 
-#define MAX_PIECES 1024    /* kept at a time */
+/* Bytes of memory for pieces: some seven hundred, if their functions are not unusually many. */
+#define MAX_NEAR (128u << 20)
 #define PIECE (128u << 10) /* bytes of text that one piece is responsible for */
 #define PIECE_MARGIN \
 	(32u << 10) /* ... which is larger by this on both sides: functions extend over its ends */
+#define PIECE_EVIDENCE (PIECE + 2 * PIECE_MARGIN) /* bytes of memory for what was seen in its text */
 
 static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t number)
 {
@@ -76,29 +78,17 @@ static struct analysis *analysis_make_piece(struct analysis *analysis, uint64_t 
 	return piece;
 }
 
-/* The piece responsible for vaddr; if there are too many, replaces the least recently used one. */
-static struct analysis *analysis_piece_of(struct analysis *analysis, uint64_t vaddr)
+/* The piece responsible for vaddr. */
+static struct analysis_piece *analysis_piece_of(struct analysis *analysis, uint64_t vaddr)
 {
-	struct analysis_piece wanted = { vaddr / PIECE, ++analysis->n_near, NULL };
-	size_t oldest = 0;
+	struct analysis_piece made = { .number = vaddr / PIECE };
 
-	for (size_t i = 0; i < analysis->near.n; i++) {
-		struct analysis_piece *piece = &analysis->near.at[i];
-		if (piece->number == wanted.number) {
-			piece->used = wanted.used;
-			return piece->analysis;
-		}
-		if (piece->used < analysis->near.at[oldest].used)
-			oldest = i;
-	}
-	wanted.analysis = analysis_make_piece(analysis, wanted.number);
-	if (analysis->near.n < MAX_PIECES) {
-		vec_push(&analysis->near, wanted);
-	} else {
-		analysis_free(analysis->near.at[oldest].analysis);
-		analysis->near.at[oldest] = wanted;
-	}
-	return wanted.analysis;
+	for (size_t i = 0; i < analysis->near.n; i++)
+		if (analysis->near.at[i].number == made.number)
+			return &analysis->near.at[i];
+	made.analysis = analysis_make_piece(analysis, made.number);
+	vec_push(&analysis->near, made);
+	return &analysis->near.at[analysis->near.n - 1];
 }
 
 /* What a piece knows is little; the memory for the analysis of a function is much. */
@@ -109,6 +99,32 @@ static uint32_t analysis_ask_piece(struct analysis *piece, uint64_t vaddr, uint6
 	flow_done(&piece->flow);
 	flow_init(&piece->flow, functions_facts(piece->functions));
 	return row;
+}
+
+static void analysis_drop_oldest_piece(struct analysis *analysis)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < analysis->near.n; i++)
+		if (analysis->near.at[i].used < analysis->near.at[oldest].used)
+			oldest = i;
+	analysis->near_size -= analysis->near.at[oldest].size;
+	analysis_free(analysis->near.at[oldest].analysis);
+	analysis->near.at[oldest] = analysis->near.at[--analysis->near.n];
+}
+
+/* Its answer may have made the piece larger. */
+static void analysis_weigh_piece(struct analysis *analysis, struct analysis_piece *piece)
+{
+	uint64_t size = PIECE_EVIDENCE + piece->analysis->functions->n * sizeof(struct function) +
+			piece->analysis->table.spans.n * sizeof(struct table_span) +
+			piece->analysis->table.rows.n * sizeof(struct recipe_row);
+
+	piece->used = ++analysis->n_near;
+	analysis->near_size += size - piece->size;
+	piece->size = size;
+	while (analysis->near_size > MAX_NEAR && analysis->near.n > 1)
+		analysis_drop_oldest_piece(analysis);
 }
 
 uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_t *ret_function)
@@ -122,5 +138,8 @@ uint32_t analysis_near_recipe(struct analysis *analysis, uint64_t vaddr, uint64_
 			       : RECIPE_NONE;
 	if (row != RECIPE_NONE)
 		return row;
-	return analysis_ask_piece(analysis_piece_of(analysis, vaddr), vaddr, ret_function);
+	struct analysis_piece *piece = analysis_piece_of(analysis, vaddr);
+	row = analysis_ask_piece(piece->analysis, vaddr, ret_function);
+	analysis_weigh_piece(analysis, piece);
+	return row;
 }

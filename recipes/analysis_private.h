@@ -15,6 +15,7 @@
 struct analysis_piece {
 	uint64_t number; /* of the piece in the image */
 	uint64_t used;   /* when it was last used: the number of the query */
+	uint64_t size;   /* its memory in bytes, roughly */
 	struct analysis *analysis;
 };
 
@@ -35,6 +36,7 @@ struct analysis {
 	struct inner inner;
 	VEC(struct analysis_piece) near; /* the most recently used pieces of a large text */
 	uint64_t n_near;                 /* queries so far */
+	uint64_t near_size;              /* the memory of these pieces */
 	uint64_t n_analysed;
 };
 

@@ -40,7 +40,9 @@ struct go_odd {
 	enum go_kind kind;
 };
 
-#define MAX_RANGES 256 /* programs have about ten; all are looked through for each frame */
+#define MAX_NAMES (64u << 20) /* bytes of names that are read in any case */
+#define MAX_ODD (1u << 18)    /* programs have some thousands */
+#define MAX_RANGES 256        /* programs have about ten; all are looked through for each frame */
 
 struct go_stacks {
 	VEC(struct go_range) ranges;
@@ -68,13 +70,25 @@ static enum go_role go_role_of(const struct go_function *f)
 	return GO_ORDINARY;
 }
 
-/* A table without assembly functions does not record the kind: every program has some. */
-static void go_stacks_add_odd(struct go_stacks *stacks, const struct go_function *f)
+/* A table without assembly functions does not record the kind: every program has some. False if there are too
+ * many. */
+static bool go_stacks_add_odd(struct go_stacks *stacks, const struct go_function *f)
 {
 	stacks->has_kinds |= f->kind == GO_KIND_ASSEMBLY;
-	if (f->kind != GO_KIND_COMPILED &&
-	    (!stacks->odd.n || stacks->odd.at[stacks->odd.n - 1].end <= f->start))
-		vec_push(&stacks->odd, ((struct go_odd){ f->start, f->end, f->kind }));
+	if (f->kind == GO_KIND_COMPILED || f->kind == GO_KIND_UNKNOWN ||
+	    (stacks->odd.n && stacks->odd.at[stacks->odd.n - 1].end > f->start))
+		return true;
+	if (stacks->odd.n == MAX_ODD)
+		return false;
+	vec_push(&stacks->odd, ((struct go_odd){ f->start, f->end, f->kind }));
+	return true;
+}
+
+/* A damaged table may say of millions of functions that they have the same long name. Those of all functions
+ * are in the table once. */
+static bool go_has_time(const struct gopclntab *table, uint64_t n_read)
+{
+	return n_read < MAX_NAMES + 2 * table->table.len;
 }
 
 struct go_stacks *go_stacks_read(struct image *image)
@@ -84,12 +98,15 @@ struct go_stacks *go_stacks_read(struct image *image)
 	if (!gopclntab_open(image, &table))
 		return NULL;
 	struct go_stacks *stacks = alloc_zero(1, sizeof(*stacks));
-	for (uint64_t i = 0; i < table.n_functions; i++) {
+	for (uint64_t i = 0, n_read = 0; i < table.n_functions; i++) {
 		struct go_function f;
-		if (!gopclntab_get(&table, i, &f))
-			continue;
-		enum go_role role = go_role_of(&f);
-		go_stacks_add_odd(stacks, &f);
+		bool is_function = gopclntab_get(&table, i, &f);
+		n_read += is_function ? strlen(f.name) : GO_MAX_NAME;
+		if (!go_has_time(&table, n_read) || (is_function && !go_stacks_add_odd(stacks, &f))) {
+			stacks->has_kinds = false; /* nothing is known about the others */
+			break;
+		}
+		enum go_role role = is_function ? go_role_of(&f) : GO_ORDINARY;
 		if (role != GO_ORDINARY && stacks->ranges.n < MAX_RANGES)
 			vec_push(&stacks->ranges, ((struct go_range){ f.start, f.end, role }));
 	}

@@ -11,7 +11,6 @@ enum go_magic {
 #define KIND_AT_1_18 36u /* after nine numbers; 1.20 has a tenth, the first line */
 #define KIND_AT_1_20 40u
 #define FLAG_ASSEMBLY 4u
-#define MAX_NAME 8192 /* bytes; any number of functions may have the same long one */
 
 static uint64_t gopclntab_number_at(struct bytes table, uint64_t offset, unsigned size)
 {
@@ -106,7 +105,8 @@ bool gopclntab_get(const struct gopclntab *table, uint64_t index, struct go_func
 		return false;
 	uint32_t name = (uint32_t)gopclntab_number_at(table->table, base + record + start_size, 4);
 	struct bytes rest = bytes_from(table->table, table->names + name);
-	struct reader names = reader_of(bytes_slice(rest, 0, rest.len < MAX_NAME ? rest.len : MAX_NAME));
+	struct reader names =
+		reader_of(bytes_slice(rest, 0, rest.len < GO_MAX_NAME ? rest.len : GO_MAX_NAME));
 	*ret = (struct go_function){ table->text_start + start, table->text_start + end, read_cstr(&names),
 				     gopclntab_kind(table, base + record) };
 	return !names.failed && ret->end > ret->start && ret->name[0];

@@ -7,6 +7,8 @@
 
 #include "binary/elf/image.h"
 
+#define GO_MAX_NAME 8192 /* bytes; any number of functions may have the same long one */
+
 /* What the runtime needs to know about a function. */
 enum go_kind {
 	GO_KIND_UNKNOWN,  /* the table is of a version before 1.18 */

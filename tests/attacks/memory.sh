@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Files of kilobytes that take gigabytes in the process that records: symbols and unwind entries that are compressed, and libraries
-# that are one large function each.
+# Files of kilobytes that take gigabytes in the process that records: symbols, unwind entries and a Go program's functions that
+# are compressed, and libraries that are one large function each.
 . "$(dirname "$0")/../e2e/lib.sh"
 need gcc objcopy python3 jq
 export XDG_CACHE_HOME=$HERE/cache
@@ -39,6 +39,22 @@ objcopy --add-section .gnu_debugdata=debugdata.xz plain debugdata
 measure debugdata ./debugdata
 [ "$peak" -lt $((usual + (200 << 10))) ] || fail "debugdata: $((peak >> 10)) MB"
 
+# mark_compressed FILE SECTION
+mark_compressed() {
+	python3 - "$@" <<'EOS'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+table, = struct.unpack_from("<Q", data, 40)
+count, names = struct.unpack_from("<HH", data, 60)
+names_at, = struct.unpack_from("<Q", data, table + 64 * names + 24)
+for i in range(count):
+    name, = struct.unpack_from("<I", data, table + 64 * i)
+    if data[names_at + name:].startswith(sys.argv[2].encode() + b"\0"):
+        struct.pack_into("<Q", data, table + 64 * i + 8, 0x800)  # SHF_COMPRESSED
+open(sys.argv[1], "wb").write(data)
+EOS
+}
+
 # 10 million unwind entries in 1 MB
 python3 - "$(readelf -hW plain | awk '/Entry point/ { print $4 }')" <<'EOS'
 import struct, sys, zlib
@@ -52,20 +68,33 @@ with open("entries.bin", "wb") as file:
     file.write(squeeze.flush())
 EOS
 objcopy --add-section .debug_frame=entries.bin plain entries
-python3 - <<'EOS'
-import struct
-data = bytearray(open("entries", "rb").read())
-table, = struct.unpack_from("<Q", data, 40)
-count, names = struct.unpack_from("<HH", data, 60)
-names_at, = struct.unpack_from("<Q", data, table + 64 * names + 24)
-for i in range(count):
-    name, = struct.unpack_from("<I", data, table + 64 * i)
-    if data[names_at + name:].startswith(b".debug_frame\0"):
-        struct.pack_into("<Q", data, table + 64 * i + 8, 0x800)  # SHF_COMPRESSED
-open("entries", "wb").write(data)
-EOS
+mark_compressed entries .debug_frame
 measure entries ./entries
 [ "$peak" -lt $((usual + (400 << 10))) ] || fail "entries: $((peak >> 10)) MB"
+
+# 20 million functions in assembly with the same name in a Go program's table of 1 MB
+for name in short long; do
+	python3 - $name <<'EOS'
+import array, struct, sys, zlib
+n, at = 20 << 20, 72
+name = b"f\0" if sys.argv[1] == "short" else b"f" * 8000 + b"\0"
+record = struct.pack("<II", 0, 0).ljust(40, b"\0") + b"\0\4"
+names_at = at + n * 8 + 8 + len(record)
+squeeze = zlib.compressobj(1)
+with open("table.bin", "wb") as file:
+    file.write(struct.pack("<IIQQ", 1, 0, names_at + len(name), 1))
+    file.write(squeeze.compress(struct.pack("<IHBBQQQQQQQQ", 0xfffffff1, 0, 1, 8, n, 0, 0x1000, names_at, 0, 0, 0, at)))
+    entries = array.array("I", [n * 8 + 8]) * 131072
+    for i in range(0, n, 65536):
+        entries[::2] = array.array("I", range(i, i + 65536))
+        file.write(squeeze.compress(entries))
+    file.write(squeeze.compress(struct.pack("<II", n, 0) + record + name) + squeeze.flush())
+EOS
+	objcopy --add-section .gopclntab=table.bin plain go_$name
+	mark_compressed go_$name .gopclntab
+	measure go_$name ./go_$name
+	[ "$peak" -lt $((usual + (400 << 10))) ] || fail "go_$name: $((peak >> 10)) MB"
+done
 
 # A function of 2.4 million instructions in each of six libraries
 echo 'void f(void); __asm__(".globl f; .type f, %function; f: .fill " WORDS ", 4, " NOP "; ret; .size f, . - f");' >large.c

@@ -11,12 +11,11 @@
 #include "recipes/analysis_private.h"
 #include "recipes/recover.h"
 
-#define LARGE_FUNCTION 50000 /* instructions; 7 MB */
-#define MAX_OWNERS 8         /* functions tried as the owner of a part */
-#define MAX_JUMPERS 64       /* jumps into it that are tried for that: most come from the same function */
-#define MANY_FUNCTIONS 2048  /* an index of at least this many functions is worth caching */
-#define MIN_INTERPRETER 512  /* bytes */
-#define MAX_PIECES 8         /* that start before an address and may cover it: functions share their ends */
+#define MAX_OWNERS 8        /* functions tried as the owner of a part */
+#define MAX_JUMPERS 64      /* jumps into it that are tried for that: most come from the same function */
+#define MANY_FUNCTIONS 2048 /* an index of at least this many functions is worth caching */
+#define MIN_INTERPRETER 512 /* bytes */
+#define MAX_PIECES 8        /* that start before an address and may cover it: functions share their ends */
 
 /* The state of a span. */
 enum span_state {
@@ -52,7 +51,7 @@ void analysis_free(struct analysis *analysis)
 	vec_done(&analysis->pieces);
 	map_done(&analysis->by_start);
 	map_done(&analysis->tried);
-	inner_done(&analysis->inner);
+	inner_done(&analysis->inner, analysis->image);
 	free(analysis);
 }
 
@@ -352,11 +351,7 @@ uint32_t analysis_recipe(struct analysis *analysis, uint64_t vaddr, bool is_alon
 {
 	uint32_t row = analysis_find_recipe(analysis, vaddr, is_alone, ret_function);
 
-	/* The next function needs less; there may be thousands of images. */
-	if (analysis->flow.insns.n > LARGE_FUNCTION) {
-		flow_done(&analysis->flow);
-		flow_init(&analysis->flow, functions_facts(analysis->functions));
-	}
+	flow_shrink(&analysis->flow);
 	return row;
 }
 

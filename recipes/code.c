@@ -14,6 +14,8 @@
  * file entries overlap, so that each function has one as long as the file. */
 #define LONG_PROGRAM 4096
 #define MAX_LONG (1u << 20) /* of all long ones together */
+/* Bytes of entries that are decoded from end to end; without overlaps it would be a very large program. */
+#define MAX_DECODED (32u << 20)
 
 /* The state of a span. */
 enum leaves { LEAVES_UNKNOWN, LEAVES_NOT, LEAVES };
@@ -29,6 +31,7 @@ struct code *code_new(struct image *image, const struct isa *isa, struct recipes
 	code->isa = isa;
 	code->recipes = recipes;
 	code->n_compiled = n_compiled;
+	code->n_decodable = MAX_DECODED;
 	kept_init(&code->kept, image, recipes, store);
 	return code;
 }
@@ -168,13 +171,14 @@ bool code_entry_is_exact(const struct code *code, const struct table_span *entry
 }
 
 /* Does control leave [start, start + size) other than by returning? */
-static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
+static bool code_leaves(struct code *code, uint64_t start, uint64_t size)
 {
 	struct bytes bytes = bytes_slice(image_code(code->image, start), 0, size);
 	struct insn insn = { .flow = FLOW_NEXT };
 
-	if (!code->isa->decode || size > LEAVE_MAX_BYTES)
+	if (!code->isa->decode || size > LEAVE_MAX_BYTES || size > code->n_decodable)
 		return true;
+	code->n_decodable -= size;
 	for (uint64_t at = start; bytes.len; at += insn.len, bytes = bytes_from(bytes, insn.len)) {
 		if (code->isa->decode(bytes, at, &insn) < 0 || insn.len == 0)
 			return true;
@@ -185,11 +189,13 @@ static bool code_leaves(const struct code *code, uint64_t start, uint64_t size)
 	return insn.flow == FLOW_NEXT; /* falls through to the following code */
 }
 
-bool code_has_inner(const struct code *code, struct table_span *entry)
+bool code_has_inner(struct code *code, struct table_span *entry)
 {
 	if (entry->inner == INNER_UNKNOWN)
-		entry->inner = inner_is_there(code->isa, code->image, entry->start, entry->size) ? INNER
-												 : INNER_NONE;
+		entry->inner =
+			inner_is_there(code->isa, code->image, entry->start, entry->size, &code->n_decodable)
+				? INNER
+				: INNER_NONE;
 	return entry->inner == INNER;
 }
 

@@ -25,6 +25,7 @@ struct code {
 	uint32_t *by_frame;        /* span of the table + 1, per unwind entry; 0 = not compiled yet */
 	struct recipe_table table; /* rows of unwind entries */
 	uint64_t n_long, taken;    /* bytes of long unwind programs; of the image's memory budget */
+	uint64_t n_decodable;      /* bytes of entries that may still be decoded: see MAX_DECODED */
 	bool is_full;              /* the budget is exhausted */
 };
 
@@ -50,8 +51,8 @@ uint32_t code_entry_recipe(const struct code *code, const struct table_span *ent
 bool code_entry_is_exact(const struct code *code, const struct table_span *entry);
 
 /* Whether code inside the entry calls addresses in it other than its start. Then its rows may belong to
- * another frame. */
-bool code_has_inner(const struct code *code, struct table_span *entry);
+ * another frame. False if too much was decoded for such answers. */
+bool code_has_inner(struct code *code, struct table_span *entry);
 
 /* Whether a call to vaddr may lead to another function without creating a frame. True if that is not known.
  */

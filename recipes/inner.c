@@ -4,20 +4,35 @@
 #include "recipes/recover.h"
 
 #define MAX_ENTRY (4u << 20) /* bytes of an entry that are decoded */
-#define MAX_OPENING 4        /* instructions with which a function sets up its frame */
+/* Bytes in which calls are looked for in the time that it takes to decode one. */
+#define GLANCE 16
+/* Bytes of an image that are analysed. The same code is analysed again for each end, of which a hostile file
+ * has many. */
+#define MAX_ANALYSED (16u << 20)
 
-void inner_done(struct inner *inner)
+void inner_done(struct inner *inner, struct image *image)
 {
+	image_give_back(image, inner->taken);
 	table_done(&inner->table);
 	map_done(&inner->by_start);
 }
 
-bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size)
+/* Takes n from what is left; false if there is less. */
+static bool inner_spend(uint64_t *left, uint64_t n)
+{
+	bool is_enough = n <= *left;
+
+	*left -= is_enough ? n : 0;
+	return is_enough;
+}
+
+bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size, uint64_t *left)
 {
 	struct bytes code = bytes_slice(image_code(image, start), 0, size);
 	struct insn insn = { 0 };
 
-	if (!isa->decode || size > MAX_ENTRY || !isa->may_call_inside(code))
+	if (!isa->decode || size > MAX_ENTRY || !inner_spend(left, code.len / GLANCE) ||
+	    !isa->may_call_inside(code) || !inner_spend(left, code.len))
 		return false; /* nearly always: whole functions need not be decoded */
 	for (uint64_t at = start; code.len; at += insn.len, code = bytes_from(code, insn.len)) {
 		/* Data between the code; if instructions have a fixed length, decoding continues after it. */
@@ -31,32 +46,6 @@ bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, 
 			return true;
 	}
 	return false;
-}
-
-/* Does the code begin by allocating stack? The continuation of an interpreter does not. */
-static bool inner_makes_frame(const struct functions *functions, uint64_t vaddr)
-{
-	const struct isa *isa = functions->isa;
-	struct insn insn;
-
-	for (unsigned n = 0; n < MAX_OPENING; n++, vaddr += insn.len) {
-		if (isa->decode(image_code(functions->image, vaddr), vaddr, &insn) < 0 || insn.len == 0 ||
-		    insn.flow != FLOW_NEXT)
-			return false;
-		for (unsigned i = 0; i < insn.n_effects && i < INSN_MAX_EFFECTS; i++) {
-			const struct effect *e = &insn.effect[i];
-			if (e->kind == EFFECT_SET && e->reg == isa->sp && e->base == isa->sp &&
-			    e->index == REG_NONE && e->imm < 0)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool inner_is_start(const struct functions *functions, uint64_t vaddr)
-{
-	return functions_is_called(functions, vaddr) ||
-	       (functions_is_taken(functions, vaddr) && inner_makes_frame(functions, vaddr));
 }
 
 struct inner_rows {
@@ -89,8 +78,9 @@ static void inner_see(void *context, const struct flow_point *point)
 	recipe_rows_add(&to->rows, (uint32_t)(to->flow->vaddrs.at[point->insn] - to->start), recipe);
 }
 
-static void inner_analyse(struct inner *inner, struct functions *functions, struct flow *flow,
-			  struct recipes *recipes, struct inner_range range)
+/* Returns the number of the span. */
+static uint32_t inner_analyse(struct inner *inner, struct functions *functions, struct flow *flow,
+			      struct recipes *recipes, struct inner_range range)
 {
 	struct inner_rows to = { .flow = flow, .recipes = recipes, .start = range.start };
 
@@ -99,30 +89,53 @@ static void inner_analyse(struct inner *inner, struct functions *functions, stru
 	functions_analyse_range(functions, range.start, range.end, flow);
 	if (flow->parts.n)
 		flow_walk(flow, 0, inner_see, &to);
-	map_put(&inner->by_start, range.start,
-		table_add(&inner->table, range.start, range.end - range.start, &to.rows));
+	uint64_t bytes = to.rows.rows.n * sizeof(*to.rows.rows.at);
+	if (image_take(functions->image, bytes))
+		inner->taken += bytes;
+	else
+		to.rows.rows.n = 1; /* nothing is known */
+	uint32_t span = table_add(&inner->table, range.start, range.end - range.start, &to.rows);
 	vec_done(&to.rows.rows);
+	flow_shrink(flow);
+	return span;
+}
+
+/* NULL if too much was analysed. The function is analysed again if its end has changed: by new evidence, or
+ * because entries overlap. */
+static const struct table_span *inner_span(struct inner *inner, struct functions *functions,
+					   struct flow *flow, struct recipes *recipes,
+					   struct inner_range range)
+{
+	uint64_t size = range.end - range.start;
+	uint32_t known = map_find(&inner->by_start, range.start);
+
+	if (known == MAP_NONE || inner->table.spans.at[known].size != size) {
+		if (size > MAX_ANALYSED - inner->n_analysed)
+			return NULL;
+		inner->n_analysed += size;
+		known = inner_analyse(inner, functions, flow, recipes, range);
+		map_put(&inner->by_start, range.start, known);
+	}
+	return &inner->table.spans.at[known];
 }
 
 uint32_t inner_recipe(struct inner *inner, struct functions *functions, struct flow *flow,
 		      struct recipes *recipes, struct inner_range range, uint64_t vaddr)
 {
-	uint64_t step = functions->isa->min_insn, start = vaddr - vaddr % step, end = start + step;
 	uint64_t size = image_code(functions->image, range.start).len;
 
 	if (range.end - range.start > size) /* an unwind entry may claim to cover more than there is */
 		range.end = range.start + size;
-	if (start <= range.start || vaddr >= range.end)
+	if (vaddr <= range.start || vaddr >= range.end)
 		return RECIPE_NONE;
 	functions_look_around(functions, vaddr);
-	while (start > range.start && !inner_is_start(functions, start))
-		start -= step;
-	while (end < range.end && !inner_is_start(functions, end))
-		end += step;
-	if (start <= range.start)
+	uint64_t start = functions_last_inner(functions, range.start + 1, vaddr + 1);
+	if (start == UINT64_MAX)
 		return RECIPE_NONE;
-	if (map_find(&inner->by_start, start) == MAP_NONE)
-		inner_analyse(inner, functions, flow, recipes, (struct inner_range){ start, end });
+	uint64_t next = functions_first_inner(functions, vaddr + 1, range.end);
+	const struct table_span *span =
+		inner_span(inner, functions, flow, recipes,
+			   (struct inner_range){ start, next < range.end ? next : range.end });
 	struct table_view view = table_view_of(&inner->table);
-	return table_span_recipe(&view, &view.spans[map_find(&inner->by_start, start)], vaddr);
+	return span ? table_span_recipe(&view, span, vaddr) : RECIPE_NONE;
 }

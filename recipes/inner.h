@@ -17,12 +17,17 @@
 struct inner {
 	struct recipe_table table;
 	struct map by_start; /* start of an analysed function -> span */
+	uint64_t n_analysed; /* bytes of code so far */
+	uint64_t taken;      /* of the image's memory budget */
 };
-void inner_done(struct inner *inner);
+void inner_done(struct inner *inner, struct image *image);
 
-/* Whether a direct call from within [start, start + size) leads into its middle. Decodes each instruction
- * once. */
-bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size);
+/*
+ * Whether a direct call from within [start, start + size) leads into its middle. Decodes each instruction
+ * once. *left: how many more bytes may be decoded; if there are too few, the answer is no.
+ */
+bool inner_is_there(const struct isa *isa, struct image *image, uint64_t start, uint64_t size,
+		    uint64_t *left);
 
 /*
  * The recipe from the analysis of the inner function that contains vaddr; RECIPE_NONE if there is no such

@@ -155,8 +155,8 @@ static bool place_overwrites(const struct knowledge *knowledge, uint32_t analysi
 
 /* Unwind entries are valid at calls: there, no number of requests makes an analysis worth its cost. Not so
  * in handwritten code whose entry also covers its subroutines: see place_doubt_entry. */
-static bool place_can_wait(const struct knowledge *knowledge, const struct code *code,
-			   struct table_span *entry, bool is_return)
+static bool place_can_wait(const struct knowledge *knowledge, struct code *code, struct table_span *entry,
+			   bool is_return)
 {
 	if (is_return)
 		return knowledge->patience > 1 && (entry->size < INNER_MIN || !code_has_inner(code, entry));

@@ -66,7 +66,8 @@ bool function_is_inferred(const struct function *function);
 struct text_range {
 	uint64_t start, end;
 	unsigned shift; /* instructions start at multiples of 1 << shift */
-	uint64_t *called, *taken, *jumped, *pointed, *covered; /* bitmaps; NULL before the first evidence */
+	/* Bitmaps; NULL before the first evidence. frameless: see functions_last_inner. */
+	uint64_t *called, *taken, *jumped, *pointed, *covered, *frameless;
 };
 /* The number of the bit for an address, and back. */
 static inline uint64_t text_bit(const struct text_range *range, uint64_t vaddr)

@@ -5,8 +5,9 @@
  */
 #include "binary/flow/flow_private.h"
 
-#define MAX_RESTARTS 6 /* each finds more calls that do not return; two were always enough */
-#define MAX_BIAS 64    /* bytes a lazy-binding resolver finds above its return address */
+#define LARGE_FUNCTION 50000 /* instructions; 7 MB */
+#define MAX_RESTARTS 6       /* each finds more calls that do not return; two were always enough */
+#define MAX_BIAS 64          /* bytes a lazy-binding resolver finds above its return address */
 
 void flow_init(struct flow *flow, const struct code_facts *facts)
 {
@@ -50,6 +51,16 @@ void flow_done(struct flow *flow)
 	map_done(&p->question_of);
 	free(p);
 	flow->private = NULL;
+}
+
+void flow_shrink(struct flow *flow)
+{
+	const struct code_facts *facts = flow->facts;
+
+	if (flow->insns.n <= LARGE_FUNCTION)
+		return;
+	flow_done(flow);
+	flow_init(flow, facts);
 }
 
 const struct state *flow_state(const struct flow *flow, uint32_t leader)

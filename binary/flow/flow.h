@@ -135,6 +135,9 @@ struct flow {
  */
 void flow_init(struct flow *flow, const struct code_facts *facts);
 void flow_done(struct flow *flow);
+/* Forgets the last function if it was large: the next one needs less memory, and there may be thousands of
+ * images. */
+void flow_shrink(struct flow *flow);
 /*
  * One analysis with the current facts. It is final if all its assumptions (`questions`) are correct: see
  * functions_analyse_one in binary/functions/function.h.

@@ -103,8 +103,12 @@ size_t functions_jumpers(const struct functions *functions, uint64_t start, uint
 bool functions_looks_partial(const struct functions *functions, const struct function *function);
 /* Does some instruction call it? False before there is evidence. */
 bool functions_is_called(const struct functions *functions, uint64_t vaddr);
-/* Does some instruction take its address? */
-bool functions_is_taken(const struct functions *functions, uint64_t vaddr);
+/*
+ * The last and the first address in [start, end) where a function may start inside another: one that is
+ * called, or that is taken and allocates stack. UINT64_MAX if there is none, and before there is evidence.
+ */
+uint64_t functions_last_inner(struct functions *functions, uint64_t start, uint64_t end);
+uint64_t functions_first_inner(struct functions *functions, uint64_t start, uint64_t end);
 /* Registers that a call to the function at vaddr may change: exact for small functions whose callees are also
  * small, otherwise all. */
 uint64_t functions_clobbers(struct functions *functions, uint64_t vaddr);

@@ -93,22 +93,18 @@ bool functions_is_called(const struct functions *functions, uint64_t vaddr)
 	return evidence_has(functions, EVIDENCE_CALLED, vaddr);
 }
 
-bool functions_is_taken(const struct functions *functions, uint64_t vaddr)
-{
-	return evidence_has(functions, EVIDENCE_TAKEN, vaddr);
-}
-
 static void survey_make_bitmaps(struct text_range *range, unsigned min_insn)
 {
 	range->shift = min_insn == 4 ? 2 : 0;
 	size_t words = text_bit(range, range->end) / 64 + 1;
-	uint64_t *block = alloc_zero(words * 5, 8);
+	uint64_t *block = alloc_zero(words * 6, 8);
 
 	range->called = block;
 	range->taken = block + words;
 	range->jumped = block + 2 * words;
 	range->pointed = block + 3 * words;
 	range->covered = block + 4 * words;
+	range->frameless = block + 5 * words;
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */

@@ -76,6 +76,8 @@ struct source_ops {
 	 * from any thread. */
 	ssize_t (*read_memory)(struct source *source, pid_t pid, uint64_t addr, void *to, size_t len);
 	void (*close)(struct source *source);
+	/* Makes source look for each file again, when it is mapped next. NULL: it need not. */
+	void (*forget_files)(struct source *source);
 };
 
 struct source {

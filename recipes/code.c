@@ -80,7 +80,7 @@ void code_read(struct code *code)
 static uint64_t code_recipes_size(const struct recipes *recipes)
 {
 	return recipes->recipes.n * sizeof(*recipes->recipes.at) +
-	       recipes->rules.n * sizeof(*recipes->rules.at);
+	       recipes->rules.n * sizeof(*recipes->rules.at) + recipes->n_expr_bytes;
 }
 
 /* Memory that is used already: the next entry is not compiled if it was too much. */

@@ -82,6 +82,18 @@ void knowledge_forget(struct knowledge *knowledge, bool all)
 	}
 }
 
+void knowledge_forget_images(struct knowledge *knowledge, const bool *is_unused)
+{
+	for (size_t i = 0; i < knowledge->codes.n; i++) {
+		if (!is_unused[i] || !knowledge->codes.at[i])
+			continue;
+		if (knowledge->store)
+			kept_save(&knowledge->codes.at[i]->kept, knowledge->codes.at[i]->analysis);
+		code_free(knowledge->codes.at[i]);
+		knowledge->codes.at[i] = NULL;
+	}
+}
+
 struct recipes *knowledge_recipes(const struct knowledge *knowledge)
 {
 	return (struct recipes *)&knowledge->recipes;

@@ -62,6 +62,8 @@ void knowledge_save(struct knowledge *knowledge);
  * Functions that were returned become invalid. Without a store nothing is dropped.
  */
 void knowledge_forget(struct knowledge *knowledge, bool all);
+/* Before images_forget. */
+void knowledge_forget_images(struct knowledge *knowledge, const bool *is_unused);
 
 /* For images of another architecture, the answer to every query is that nothing is known. */
 struct answer knowledge_ask(struct knowledge *knowledge, enum question question, image_id image, uint64_t a,

@@ -22,6 +22,7 @@ void recipes_done(struct recipes *recipes)
 	vec_done(&recipes->packed);
 	vec_done(&recipes->rules);
 	vec_done(&recipes->exprs);
+	arena_done(&recipes->expr_bytes);
 	map_done(&recipes->expr_index);
 	slots_done(&recipes->slots);
 	*recipes = (struct recipes){ 0 };
@@ -114,7 +115,9 @@ uint32_t recipes_add_expr(struct recipes *recipes, struct bytes expr)
 	if (known != MAP_NONE && bytes_equal(recipes->exprs.at[known], expr))
 		return known;
 	uint32_t index = (uint32_t)recipes->exprs.n;
-	vec_push(&recipes->exprs, expr);
+	const char *copy = arena_text(&recipes->expr_bytes, (const char *)expr.at, expr.len);
+	vec_push(&recipes->exprs, ((struct bytes){ (const uint8_t *)copy, expr.len }));
+	recipes->n_expr_bytes += expr.len;
 	map_put(&recipes->expr_index, key, index);
 	return index;
 }

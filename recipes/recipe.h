@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/slots.h"
@@ -40,7 +41,9 @@ struct recipes {
 	VEC(struct packed_rule)
 	packed; /* the packed form of each recipe; PACKED_WHOLE refers to the recipe itself */
 	VEC(struct rule) rules;
-	VEC(struct bytes) exprs; /* borrowed from an image */
+	VEC(struct bytes) exprs;
+	size_t n_expr_bytes;
+	struct arena expr_bytes; /* a copy of them: recipes outlive images */
 	struct map expr_index;   /* hash of the bytes -> exprs */
 	struct slots slots;      /* of recipes */
 };
@@ -49,7 +52,7 @@ void recipes_init(struct recipes *recipes);
 void recipes_done(struct recipes *recipes);
 /* Adds a recipe with its rules (r->rules is ignored), or finds the same one again. */
 uint32_t recipes_add(struct recipes *recipes, const struct recipe *r, const struct rule *rules);
-/* An expression for cfa_expr or rule.expr; the bytes stay borrowed. */
+/* An expression for cfa_expr or rule.expr. */
 uint32_t recipes_add_expr(struct recipes *recipes, struct bytes expr);
 /* The rule for a register; NULL if it has the default one. */
 const struct rule *recipe_rule(const struct recipes *recipes, const struct recipe *recipe, unsigned reg);

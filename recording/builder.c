@@ -29,7 +29,8 @@ struct builder {
 	const struct source_info *info; /* borrowed */
 	struct unwinder_stats before;   /* of the profiles before this one */
 	uint64_t cpu_before_ns;
-	bool notes_writers; /* of images */
+	bool notes_writers;     /* of images */
+	uint64_t image_changes; /* at the last update: see images_changes */
 };
 
 static void builder_add_metric(struct profile *profile, const char *name, const char *unit, uint32_t event)
@@ -379,9 +380,13 @@ void builder_count_class(struct builder *builder, uint32_t node, uint32_t thread
 	cct_add_value(&builder->profile->cct, node, thread, CCT_DURATION_CLASS + class, n);
 }
 
-/* Images are only ever added, so the ones we have come first. */
-static void builder_update_images(struct profile *profile, const struct images *images, bool notes_writers)
+/* Images are only added, so the ones we have come first; if ids have got another meaning, all are new. */
+static void builder_update_images(struct profile *profile, const struct images *images, bool notes_writers,
+				  uint64_t *changes)
 {
+	if (*changes != images_changes(images))
+		vec_clear(&profile->images);
+	*changes = images_changes(images);
 	for (size_t i = profile->images.n; i < images_count(images); i++) {
 		const struct image *image = images_peek(images, (image_id)i);
 		vec_push(&profile->images,
@@ -417,7 +422,7 @@ struct profile *builder_profile(struct builder *builder, const struct unwinder_s
 
 	growth_settle(&builder->growth);
 	tasks_settle(&builder->tasks);
-	builder_update_images(profile, builder->images, builder->notes_writers);
+	builder_update_images(profile, builder->images, builder->notes_writers, &builder->image_changes);
 	builder_update_cost(builder, &profile->quality);
 	if (builder->has_started)
 		profile->run.duration_ns = builder->last_ns - profile->run.start_ns;

@@ -54,12 +54,17 @@ static uint64_t epoch_memory(struct recording *r, uint64_t *ret_own)
 	return resident * page;
 }
 
+static void epoch_forget_code(struct unwinder *unwinder, void *forgets_all)
+{
+	unwinder_forget(unwinder, *(const bool *)forgets_all);
+}
+
 static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all, bool drops_files)
 {
 	uint64_t own;
 
 	r->tidy_ns = now;
-	workers_forget(r->workers, forgets_all);
+	workers_each(r->workers, epoch_forget_code, &forgets_all);
 	if (drops_files)
 		images_rest(r->images);
 #ifdef __GLIBC__
@@ -67,6 +72,33 @@ static void epoch_tidy_now(struct recording *r, uint64_t now, bool forgets_all, 
 #endif
 	r->rest_bytes = epoch_memory(r, &own);
 	r->rest_own = forgets_all ? own : r->rest_own;
+}
+
+static void epoch_mark_images(struct unwinder *unwinder, void *is_used)
+{
+	unwinder_mark_images(unwinder, is_used);
+}
+
+static void epoch_forget_in_unwinder(struct unwinder *unwinder, void *is_unused)
+{
+	unwinder_forget_images(unwinder, is_unused);
+}
+
+/* The profile that begins refers to no image yet, and the child that looks up the names of the last one has
+ * a copy of all. */
+static void epoch_forget_images(struct recording *r)
+{
+	CLEANUP(freep) bool *is_used = alloc_zero(images_count(r->images) + 1, sizeof(*is_used));
+
+	if (!r->source->ops->forget_files || !workers_are_idle(r->workers))
+		return;
+	workers_each(r->workers, epoch_mark_images, is_used);
+	CLEANUP(freep) bool *is_unused = images_find_unused(r->images, is_used);
+	r->source->ops->forget_files(r->source);
+	if (!is_unused)
+		return;
+	workers_each(r->workers, epoch_forget_in_unwinder, is_unused);
+	images_forget(r->images, is_unused);
 }
 
 /* The task of the child process. */
@@ -174,6 +206,8 @@ static void epoch_hand_over(struct recording *r, struct profile *profile, uint64
 		listener->epoch(listener->context, profile, info->start_unix_ns + (end_ns - info->start_ns));
 	epoch_start_naming(r, profile, is_last);
 	profile_free(profile);
+	if (!is_last)
+		epoch_forget_images(r);
 	if (!r->options.file)
 		recording_live_write_to(r, next);
 }

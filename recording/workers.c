@@ -493,8 +493,8 @@ void workers_hurry(struct workers *workers)
 		unwinder_hurry(worker_unwinder(workers->all.at[i]));
 }
 
-void workers_forget(struct workers *workers, bool all)
+void workers_each(struct workers *workers, unwinder_act *act, void *context)
 {
 	for (size_t i = 0; i < workers->all.n; i++)
-		unwinder_forget(worker_unwinder(workers->all.at[i]), all);
+		act(worker_unwinder(workers->all.at[i]), context);
 }

@@ -81,5 +81,6 @@ struct functions *workers_functions(struct workers *workers, image_id image);
 void workers_save(struct workers *workers);
 /* At the end, if it must come soon, at any time: see knowledge_hurry. */
 void workers_hurry(struct workers *workers);
-/* While they are idle: see knowledge_forget. */
-void workers_forget(struct workers *workers, bool all);
+/* While they are idle: calls act for the unwinder of each. */
+typedef void unwinder_act(struct unwinder *unwinder, void *context);
+void workers_each(struct workers *workers, unwinder_act *act, void *context);

@@ -53,6 +53,14 @@ struct hotspot *hotspot_new(const struct isa *isa, struct images *images, struct
 	return hotspot;
 }
 
+void hotspot_forget(struct hotspot *hotspot)
+{
+	map_done(&hotspot->by_pid);
+	hotspot->by_pid = (struct map){ 0 };
+	vec_clear(&hotspot->processes);
+	vec_clear(&hotspot->libraries);
+}
+
 void hotspot_free(struct hotspot *hotspot)
 {
 	if (!hotspot)

@@ -17,6 +17,8 @@ struct hotspot;
 struct hotspot *hotspot_new(const struct isa *isa, struct images *images, struct code_pages *pages,
 			    struct recipes *recipes);
 void hotspot_free(struct hotspot *hotspot);
+/* Everything is looked for again: ids of images have another meaning. */
+void hotspot_forget(struct hotspot *hotspot);
 
 /* A place in code that is in no file. */
 struct hotspot_place {

@@ -91,12 +91,17 @@ void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc)
 
 void pc_table_limit(struct pc_table *table)
 {
-	if (table->n <= (table->max ? table->max : PC_TABLE_MAX))
-		return;
+	if (table->n > (table->max ? table->max : PC_TABLE_MAX))
+		pc_table_clear(table);
+}
+
+void pc_table_clear(struct pc_table *table)
+{
 	for (size_t i = 0; i < table->n; i++)
 		pc_table_entry_at(table, i)->generation = 0; /* others may still point to it */
 	table->n = 0;
-	memset(table->slots, 0, table->n_slots * sizeof(*table->slots));
+	for (size_t i = 0; i < table->n_slots; i++)
+		table->slots[i] = 0;
 }
 
 void pc_table_done(struct pc_table *table)

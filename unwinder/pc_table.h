@@ -56,4 +56,6 @@ void pc_table_fetch_slot(const struct pc_table *table, pid_t pid, uint64_t pc);
 void pc_table_fetch_entry(const struct pc_table *table, pid_t pid, uint64_t pc);
 /* To be called from time to time: drops all entries if there are more than max. */
 void pc_table_limit(struct pc_table *table);
+/* Not during a walk. */
+void pc_table_clear(struct pc_table *table);
 void pc_table_done(struct pc_table *table);

@@ -87,7 +87,7 @@ static void recall_drop(struct recall *recall)
 	vec_done(&recall->pages);
 }
 
-static void recalls_drop_all(struct recalls *recalls)
+void recalls_drop_all(struct recalls *recalls)
 {
 	for (size_t i = 0; i < recalls->all.n; i++)
 		recall_drop(&recalls->all.at[i]);

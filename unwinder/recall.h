@@ -41,6 +41,7 @@ struct recall_scope {
 
 struct recalls;
 struct recalls *recalls_new(const struct isa *isa);
+void recalls_drop_all(struct recalls *recalls);
 void recalls_free(struct recalls *recalls);
 /* The thread has ended. */
 void recalls_forget(struct recalls *recalls, pid_t tid);

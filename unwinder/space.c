@@ -242,6 +242,38 @@ struct space *spaces_find(struct spaces *spaces, pid_t pid)
 	return process ? process->space : NULL;
 }
 
+void spaces_mark_images(const struct spaces *spaces, bool *is_used)
+{
+	for (size_t i = 0; i < spaces->processes.n; i++) {
+		const struct process *process = &spaces->processes.at[i];
+		const struct space *space = process->is_dead ? NULL : process->space;
+		const struct space_map *map = space ? space_maps_next(&space->maps, 0) : NULL;
+		for (; map; map = space_maps_next(&space->maps, map->end))
+			if (map->image != IMAGE_NONE)
+				is_used[map->image] = true;
+	}
+}
+
+static bool space_has_image_of(const struct space *space, const bool *is_unused)
+{
+	const struct space_map *map = space_maps_next(&space->maps, 0);
+
+	while (map && (map->image == IMAGE_NONE || !is_unused[map->image]))
+		map = space_maps_next(&space->maps, map->end);
+	return map;
+}
+
+void spaces_forget_images(struct spaces *spaces, const bool *is_unused)
+{
+	for (size_t i = 0; i < spaces->processes.n; i++) {
+		struct process *process = &spaces->processes.at[i];
+		if (!process->is_dead || !space_has_image_of(process->space, is_unused))
+			continue;
+		space_release(spaces, process->space);
+		process->space = space_new(spaces);
+	}
+}
+
 struct spaces *spaces_new(void)
 {
 	return alloc_zero(1, sizeof(struct spaces));

@@ -28,6 +28,10 @@ struct spaces *spaces_new(void);
 void spaces_free(struct spaces *spaces);
 /* Mappings, forks, execs and exits; other kinds change nothing. */
 void spaces_event(struct spaces *spaces, const struct event *event);
+/* Sets is_used for each image that is mapped in a process that has not ended. */
+void spaces_mark_images(const struct spaces *spaces, bool *is_used);
+/* Before images_forget: processes that ended longer ago have no mappings of these any more. */
+void spaces_forget_images(struct spaces *spaces, const bool *is_unused);
 /*
  * NULL for an unknown process. A process that has ended is kept for a while: its last samples may arrive
  * late.

@@ -132,6 +132,21 @@ void unwinder_forget(struct unwinder *unwinder, bool all)
 	code_pages_forget(unwinder->walker.code);
 }
 
+void unwinder_mark_images(const struct unwinder *unwinder, bool *is_used)
+{
+	spaces_mark_images(unwinder->spaces, is_used);
+}
+
+void unwinder_forget_images(struct unwinder *unwinder, const bool *is_unused)
+{
+	spaces_forget_images(unwinder->spaces, is_unused);
+	knowledge_forget_images(unwinder->walker.knowledge, is_unused);
+	pc_table_clear(&unwinder->walker.pcs);
+	hotspot_forget(unwinder->walker.hotspot);
+	if (unwinder->walker.recalls)
+		recalls_drop_all(unwinder->walker.recalls);
+}
+
 image_id unwinder_locate(struct unwinder *unwinder, pid_t pid, uint64_t pc, uint64_t *ret_vaddr)
 {
 	struct space *space = spaces_find(unwinder->spaces, pid);

@@ -31,6 +31,10 @@ struct functions *unwinder_functions(struct unwinder *unwinder, image_id image);
 void unwinder_save(struct unwinder *unwinder);
 /* See knowledge_forget, and for JIT code code_pages_forget. */
 void unwinder_forget(struct unwinder *unwinder, bool all);
+/* Sets is_used for each image that is mapped in a process. */
+void unwinder_mark_images(const struct unwinder *unwinder, bool *is_used);
+/* Before images_forget. */
+void unwinder_forget_images(struct unwinder *unwinder, const bool *is_unused);
 /* From any thread: see knowledge_hurry. */
 void unwinder_hurry(struct unwinder *unwinder);
 

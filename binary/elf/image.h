@@ -88,6 +88,17 @@ void images_free(struct images *images);
 /* Allows the kernel to drop the mapped parts of files from memory. */
 void images_rest(struct images *images);
 size_t images_count(const struct images *images);
+/*
+ * On a machine that runs for weeks there are ever new files, and a deleted one stays on the disk as long as
+ * we have it mapped. images_find_unused, called from time to time, returns for each id whether it can be
+ * forgotten: it is not in `is_used`, and was not opened or asked for since the last but two calls. NULL if
+ * there are only few. images_forget frees these images and uses their ids again for others: nobody may still
+ * have one, and no other thread may use the registry meanwhile.
+ */
+bool *images_find_unused(struct images *images, const bool *is_used);
+void images_forget(struct images *images, const bool *is_unused);
+/* Increases when an id gets another meaning. */
+uint64_t images_changes(const struct images *images);
 /* Valid as long as images; NULL for IMAGE_NONE. */
 struct image *images_get(const struct images *images, image_id id);
 /*

@@ -37,6 +37,7 @@ struct image_private {
 	size_t n_headers;                 /* of sections, as stated */
 	atomic_uint_least64_t left;       /* remaining memory budget in bytes; see image_take */
 	atomic_uint_least64_t scans_left; /* see image_scan */
+	uint32_t round;                   /* when it was last opened or asked for: see images_find_unused */
 	atomic_bool is_too_much;
 	atomic_bool is_brief; /* only the beginning of the file was read so far: no sections are known */
 	pthread_mutex_t lock; /* of the list `unpacked`, and of reading the sections */

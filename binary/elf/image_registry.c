@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,42 +16,14 @@
 #include "base/cleanup.h"
 #include "base/file_map.h"
 #include "base/file_open.h"
-#include "base/hash.h"
-#include "base/slots.h"
-#include "base/vec.h"
-#include "binary/elf/image_private.h"
+#include "binary/elf/image_registry_private.h"
 
 /* Larger files are mapped instead of read: programs link to a hundred libraries, and samples need little of
  * them. */
 #define READ_LIMIT (16u << 10)
 
-#define FIRST_BLOCK_LOG2 6
-
 #define OTHERS_MAX_KB (1u << 20) /* for the files of one other user, at most a quarter of the memory */
 #define ENTRY_KB 2               /* for a file, without its bytes */
-
-/* A file that was opened. Compared in full, not by its hash: whoever owns a file can choose its size and its
- * times such that the hash is that of another user's file. */
-struct registry_file {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec modified, changed;
-	image_id image;
-};
-
-/* Blocks double in size and do not move, so readers need no lock. */
-struct images {
-	struct image **blocks[32 - FIRST_BLOCK_LOG2];
-	atomic_size_t n;
-	pthread_mutex_t lock; /* for adding, and for everything below */
-	VEC(struct registry_file) files;
-	struct slots by_file;
-	struct map by_build_id;
-	struct map kb_of; /* by user, what the files of others take */
-	VEC(image_id) pseudos;
-	struct slots by_name; /* of pseudos */
-};
 
 static void registry_freep(struct image **image)
 {
@@ -67,7 +37,13 @@ struct images *images_new(void)
 	pthread_mutex_init(&images->lock, NULL);
 	slots_init(&images->by_file);
 	slots_init(&images->by_name);
+	images->gone = image_new(IMAGE_UNKNOWN, "");
 	return images;
+}
+
+uint64_t images_changes(const struct images *images)
+{
+	return images->n_changes;
 }
 
 size_t images_count(const struct images *images)
@@ -85,7 +61,7 @@ static unsigned registry_block_of(image_id id, size_t *ret_index)
 	return log2 - FIRST_BLOCK_LOG2;
 }
 
-static struct image *registry_look_up(const struct images *images, image_id id)
+struct image *registry_look_up(const struct images *images, image_id id)
 {
 	size_t index;
 
@@ -114,7 +90,10 @@ void images_free(struct images *images)
 	if (!images)
 		return;
 	for (size_t i = 0; i < images_count(images); i++)
-		image_free(registry_look_up(images, (image_id)i));
+		if (registry_look_up(images, (image_id)i) != images->gone)
+			image_free(registry_look_up(images, (image_id)i));
+	image_free(images->gone);
+	vec_done(&images->free);
 	for (size_t i = 0; i < ARRAY_LEN(images->blocks); i++)
 		free(images->blocks[i]);
 	vec_done(&images->files);
@@ -138,8 +117,12 @@ void images_rest(struct images *images)
 
 static struct registry_file registry_file_of(const struct stat *st)
 {
-	return (struct registry_file){ st->st_dev,  st->st_ino,  st->st_size,
-				       st->st_mtim, st->st_ctim, IMAGE_NONE };
+	return (struct registry_file){ .device = st->st_dev,
+				       .inode = st->st_ino,
+				       .size = st->st_size,
+				       .modified = st->st_mtim,
+				       .changed = st->st_ctim,
+				       .image = IMAGE_NONE };
 }
 
 static bool registry_is_same_time(const struct timespec *a, const struct timespec *b)
@@ -166,14 +149,24 @@ static uint64_t registry_hash_of_file(const void *owner, uint32_t index)
 	return registry_file_hash(&((const struct images *)owner)->files.at[index]);
 }
 
+size_t registry_file_slot(const struct images *images, const struct registry_file *file)
+{
+	return slots_find(&images->by_file, registry_file_hash(file), registry_is_same_file, images, file);
+}
+
+void registry_add_file(struct images *images, size_t slot, const struct registry_file *file)
+{
+	vec_push(&images->files, *file);
+	slots_put(&images->by_file, slot, (uint32_t)images->files.n - 1, registry_hash_of_file, images);
+}
+
 static uint64_t registry_build_id_key(const struct build_id *id)
 {
 	return hash_bytes((struct bytes){ id->bytes, id->len });
 }
 
-static image_id registry_add(struct images *images, struct image *image)
+void registry_set(struct images *images, image_id id, struct image *image)
 {
-	image_id id = (image_id)images_count(images);
 	size_t index;
 	unsigned block = registry_block_of(id, &index);
 
@@ -181,7 +174,25 @@ static image_id registry_add(struct images *images, struct image *image)
 		images->blocks[block] =
 			alloc_zero((size_t)1 << (block + FIRST_BLOCK_LOG2), sizeof(*images->blocks[block]));
 	images->blocks[block][index] = image;
-	atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
+}
+
+static image_id registry_add(struct images *images, struct image *image)
+{
+	bool is_again = images->free.n > 0;
+	image_id id = is_again ? images->free.at[--images->free.n] : (image_id)images_count(images);
+
+	image->private->round = images->round;
+	images->n_changes += is_again;
+	registry_set(images, id, image);
+	if (!is_again)
+		atomic_store_explicit(&images->n, (size_t)id + 1, memory_order_release);
+	return id;
+}
+
+/* It is used in this round. */
+static image_id registry_touch(struct images *images, image_id id)
+{
+	registry_look_up(images, id)->private->round = images->round;
 	return id;
 }
 
@@ -205,34 +216,46 @@ static image_id registry_find_same(const struct images *images, const struct ima
 	return id;
 }
 
+void registry_forget_build_id(struct images *images, image_id id)
+{
+	uint64_t key = registry_build_id_key(&registry_look_up(images, id)->build_id);
+
+	if (map_find(&images->by_build_id, key) == id)
+		map_remove(&images->by_build_id, key);
+}
+
 static image_id registry_enter(struct images *images, struct image **image)
 {
 	image_id same = registry_find_same(images, *image);
+	const struct image *added = *image;
 
 	if (same != IMAGE_NONE)
-		return same;
-	if (registry_is_known_by_build_id(*image))
-		map_put(&images->by_build_id, registry_build_id_key(&(*image)->build_id),
-			(image_id)images_count(images));
-	return registry_add(images, TAKE(*image));
+		return registry_touch(images, same);
+	image_id id = registry_add(images, TAKE(*image));
+	if (registry_is_known_by_build_id(added))
+		map_put(&images->by_build_id, registry_build_id_key(&added->build_id), id);
+	return id;
 }
 
 /*
  * A user can make any number of files, and one in memory (tmpfs, memfd) stays there as long as we have it
  * mapped, even if its user has removed it. False if this one would be too much.
  */
-static bool registry_may_keep(struct images *images, int fd, const struct stat *st)
+static bool registry_may_keep(struct images *images, int fd, const struct stat *st,
+			      struct registry_file *file)
 {
 	uint64_t quarter_kb = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE) >> 10;
 	uint32_t known = map_find(&images->kb_of, st->st_uid), used = known == MAP_NONE ? 0 : known;
 	struct statfs fs;
 	bool is_in_memory = fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
-	uint64_t kb = used + ENTRY_KB + (is_in_memory ? (uint64_t)st->st_blocks / 2 : 0);
+	uint64_t own = ENTRY_KB + (is_in_memory ? (uint64_t)st->st_blocks / 2 : 0), kb = used + own;
 
 	if (!image_file_foreign(st))
 		return true;
 	if (kb > OTHERS_MAX_KB || kb > quarter_kb)
 		return false;
+	file->owner = st->st_uid;
+	file->kb = (uint32_t)own;
 	map_put(&images->kb_of, st->st_uid, (uint32_t)kb);
 	return true;
 }
@@ -246,10 +269,9 @@ static int registry_open_fd(struct images *images, int fd, const char *path, siz
 		return diag_set(diag, -errno, "cannot read image '%s'", path);
 
 	struct registry_file file = registry_file_of(&st);
-	size_t slot =
-		slots_find(&images->by_file, registry_file_hash(&file), registry_is_same_file, images, &file);
+	size_t slot = registry_file_slot(images, &file);
 	if (images->by_file.at[slot] != SLOT_FREE) {
-		*ret = images->files.at[images->by_file.at[slot]].image;
+		*ret = registry_touch(images, images->files.at[images->by_file.at[slot]].image);
 		return 0;
 	}
 
@@ -257,11 +279,10 @@ static int registry_open_fd(struct images *images, int fd, const char *path, siz
 	int error = image_open_file(fd, &st, path, read_limit, &image, diag);
 	if (error < 0)
 		return error;
-	if (!registry_may_keep(images, fd, &st))
+	if (!registry_may_keep(images, fd, &st, &file))
 		return image_refuse(diag, -EDQUOT, path, "other files of its user take too much memory");
 	*ret = file.image = registry_enter(images, &image);
-	vec_push(&images->files, file);
-	slots_put(&images->by_file, slot, (uint32_t)images->files.n - 1, registry_hash_of_file, images);
+	registry_add_file(images, slot, &file);
 	return 0;
 }
 
@@ -357,20 +378,33 @@ static bool registry_is_pseudo(const void *owner, uint32_t index, const void *ke
 	       build_id_equal(&image->build_id, pseudo->build_id) && strcmp(image->path, pseudo->name) == 0;
 }
 
+static size_t registry_pseudo_slot(const struct images *images, const struct pseudo *pseudo)
+{
+	return slots_find(&images->by_name, registry_pseudo_hash(pseudo), registry_is_pseudo, images, pseudo);
+}
+
+void registry_put_pseudo(struct images *images, image_id id)
+{
+	const struct image *image = registry_look_up(images, id);
+	size_t slot = registry_pseudo_slot(
+		images, &(struct pseudo){ image->kind, image->path, &image->build_id, image->pid });
+
+	vec_push(&images->pseudos, id);
+	slots_put(&images->by_name, slot, (uint32_t)images->pseudos.n - 1, registry_hash_of, images);
+}
+
 static image_id registry_add_pseudo(struct images *images, const struct pseudo *pseudo)
 {
-	size_t slot = slots_find(&images->by_name, registry_pseudo_hash(pseudo), registry_is_pseudo, images,
-				 pseudo);
+	size_t slot = registry_pseudo_slot(images, pseudo);
 
 	if (images->by_name.at[slot] != SLOT_FREE)
-		return images->pseudos.at[images->by_name.at[slot]];
+		return registry_touch(images, images->pseudos.at[images->by_name.at[slot]]);
 
 	struct image *image = image_new(pseudo->kind, pseudo->name);
 	image->pid = pseudo->pid;
 	image->build_id = *pseudo->build_id;
 	image_id id = registry_add(images, image);
-	vec_push(&images->pseudos, id);
-	slots_put(&images->by_name, slot, (uint32_t)images->pseudos.n - 1, registry_hash_of, images);
+	registry_put_pseudo(images, id);
 	return id;
 }
 

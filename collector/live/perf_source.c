@@ -435,4 +435,9 @@ static void live_close(struct source *source)
 	free(live);
 }
 
-const struct source_ops perf_live_ops = { live_next, live_read_memory, live_close };
+static void live_forget_files(struct source *source)
+{
+	mapper_forget(perf_live_of(source)->mapper);
+}
+
+const struct source_ops perf_live_ops = { live_next, live_read_memory, live_close, live_forget_files };

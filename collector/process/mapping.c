@@ -63,12 +63,28 @@ struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *o
 	return mapper;
 }
 
+static size_t mapping_name_cost(const struct image *image)
+{
+	return image->kind == IMAGE_UNKNOWN && image->path[0] ? NAME_COST + strlen(image->path) : 0;
+}
+
+void mapper_forget(struct mapper *mapper)
+{
+	for (size_t i = 0; i < mapper->files.n; i++)
+		free(mapper->files.at[i].path);
+	vec_clear(&mapper->files);
+	map_done(&mapper->by_file);
+	mapper->by_file = (struct map){ 0 };
+	mapper->names = 0;
+	for (image_id id = 0; id < images_count(mapper->images); id++)
+		mapper->names += mapping_name_cost(images_peek(mapper->images, id));
+}
+
 void mapper_free(struct mapper *mapper)
 {
 	if (!mapper)
 		return;
-	for (size_t i = 0; i < mapper->files.n; i++)
-		free(mapper->files.at[i].path);
+	mapper_forget(mapper);
 	map_done(&mapper->by_file);
 	vec_done(&mapper->files);
 	free(mapper);
@@ -313,13 +329,13 @@ static struct mapped_file *mapping_find_file(struct mapper *mapper, pid_t pid,
 static void mapping_set_unknown(struct mapper *mapper, const struct mapping_file *file, const char *name,
 				struct mapping *m)
 {
-	size_t before = images_count(mapper->images);
+	uint64_t before = images_count(mapper->images) + images_changes(mapper->images);
 	bool is_named = mapper->names < NAMES_MAX;
 
 	m->image = images_add_pseudo(mapper->images, IMAGE_UNKNOWN, is_named ? name : "[other files]",
 				     is_named && file->build_id.len ? &file->build_id : NULL);
-	if (images_count(mapper->images) > before)
-		mapper->names += NAME_COST + strlen(name);
+	if (images_count(mapper->images) + images_changes(mapper->images) > before)
+		mapper->names += mapping_name_cost(images_peek(mapper->images, m->image));
 	m->bias = m->start - m->file_offset;
 }
 

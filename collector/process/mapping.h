@@ -48,6 +48,9 @@ struct mapper *mapper_new(struct images *images);
 /* For recordings: files are found by ops, which are called with context. */
 struct mapper *mapper_new_with(struct images *images, const struct mapper_ops *ops, void *context);
 void mapper_free(struct mapper *mapper);
+/* Each file is looked for again when it is mapped next. Otherwise images_find_unused does not know that it is
+ * used. */
+void mapper_forget(struct mapper *mapper);
 /* Fills in image and bias; the rest of the mapping must be set. False if its code is not available. */
 bool mapper_resolve(struct mapper *mapper, pid_t pid, const struct mapping_file *file,
 		    struct mapping *mapping);

@@ -356,10 +356,6 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 	size_t behind = search_first(i, whole->n, whole->at[i].start >= end);
 	struct function_starts starts, others = { 0 };
 
-	/* Up to the next known start, one in front of the piece may extend over all of the text. */
-	if (first < behind && whole->at[first].start < start && function_is_inferred(&whole->at[first]))
-		first++;
-
 	*piece = *whole;
 	piece->at = NULL;
 	piece->n = 0;
@@ -384,6 +380,10 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 	functions_merge(piece, 0, 0, &starts);
 	vec_done(&starts.list);
 	vec_done(&others.list);
+	/* Up to the next known start, one in front of the piece may extend over all of the text: it only says
+	 * that there are no others. */
+	for (size_t i = 0; i < p->list.n && p->list.at[i].start < start; i++)
+		p->list.at[i].is_analysed = function_is_inferred(&p->list.at[i]);
 	return piece;
 }
 

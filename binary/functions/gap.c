@@ -232,5 +232,9 @@ uint32_t functions_find(struct functions *functions, uint64_t vaddr)
 		functions_discover(functions, gap, window);
 		vec_push(&p->inferred, window);
 	}
-	return functions_index(functions, vaddr);
+	index = functions_index(functions, vaddr);
+	/* What starts in front of a piece is not analysed for it. */
+	return index == FUNCTION_NONE || functions_text(functions, functions->at[index].start)
+		       ? index
+		       : FUNCTION_NONE;
 }

@@ -4,10 +4,10 @@
  */
 #include "binary/elf/image_registry_private.h"
 
-#define IDLE_ROUNDS                                                                                          \
-	3               /* what was opened or asked for in the last ones may still be on its way to somebody \
-			 */
-#define MANY_UNUSED 256 /* fewer are not worth it */
+/* What was opened or asked for in the last rounds may still be on its way to somebody. */
+#define IDLE_ROUNDS 3
+/* Fewer are not worth it. */
+#define MANY_UNUSED 256
 
 /* Files, the code of processes, and the names of files that could not be read. */
 static bool forget_is_of_process(const struct image *image)

@@ -338,13 +338,11 @@ static bool ahead_touches(const struct isa *isa, const struct insn *insn)
  * Code that was entered by a call a few instructions before, according to a marker, and has not changed the
  * stack since: tail calls from piece to piece have no return of their own that could be found ahead.
  */
-static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+static bool ahead_is_marked(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {
 	const struct isa *isa = ahead->isa;
 	struct insn insn;
 
-	if (isa->call_pushes_ra || isa->min_insn == 1)
-		return false;
 	for (unsigned n = 0; n < FRESH_MAX; n++, pc -= isa->min_insn) {
 		if (isa->decode(code(context, pc), pc, &insn) < 0)
 			return false;
@@ -356,16 +354,65 @@ static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *con
 	return false;
 }
 
-static uint32_t ahead_fresh_recipe(const struct isa *isa, struct recipes *recipes)
-{
-	struct recipe recipe = { .cfa_kind = CFA_REG,
-				 .cfa_reg = isa->sp,
-				 .witness = WITNESS_ANALYSIS,
-				 .trust = TRUST_GUESS,
-				 .n_rules = 1 };
-	struct rule ra = { .reg = isa->ra, .kind = RULE_SAME };
+#define THUNK_ALIGN 16
+#define THUNK_MAX 64 /* bytes */
 
-	return recipes_add(recipes, &recipe, &ra);
+/* Memory where nothing was ever written. */
+static bool ahead_is_unused(ahead_code code, void *context, uint64_t at)
+{
+	static const uint8_t zeros[4];
+	struct bytes there = code(context, at);
+
+	return there.len >= sizeof(zeros) && memcmp(there.at, zeros, sizeof(zeros)) == 0;
+}
+
+/* Does the code at `from` leave the stack as it is, and end in an indirect jump behind pc? */
+static bool ahead_jumps_on(const struct ahead *ahead, ahead_code code, void *context, uint64_t from,
+			   uint64_t pc)
+{
+	uint64_t limit = from + THUNK_MAX;
+	bool has_pc = false;
+	struct insn insn;
+
+	for (; from < limit; from += insn.len) {
+		has_pc |= from == pc;
+		if (ahead->isa->decode(code(context, from), from, &insn) < 0 || insn.len == 0)
+			return false;
+		if (insn.flow == FLOW_JUMP_INDIRECT)
+			return has_pc && ahead_is_unused(code, context, from + insn.len);
+		if (ahead_touches(ahead->isa, &insn))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Code that has no marker, and nothing but unused memory around it: a runtime's thunk, which only moves
+ * arguments and jumps to what it has found. Inside a function the same jump would not tell anything.
+ */
+static bool ahead_is_thunk(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+{
+	uint64_t start = pc & ~(uint64_t)(THUNK_ALIGN - 1);
+
+	for (; pc - start < THUNK_MAX; start -= THUNK_ALIGN)
+		if (ahead_is_unused(code, context, start - 4))
+			return ahead_jumps_on(ahead, code, context, start, pc);
+	return false;
+}
+
+/* Is the state at pc still the one in which its function was called? */
+static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
+{
+	bool has_marks = !ahead->isa->call_pushes_ra && ahead->isa->min_insn > 1;
+
+	return (has_marks && ahead_is_marked(ahead, code, context, pc)) ||
+	       ahead_is_thunk(ahead, code, context, pc);
+}
+
+static uint32_t ahead_fresh_recipe(struct ahead *ahead, uint64_t pc, struct recipes *recipes)
+{
+	path_begin(&ahead->now, pc);
+	return ahead_recipe_of(ahead->isa, &ahead->now, ahead->isa->ra, recipes);
 }
 
 /*
@@ -432,6 +479,6 @@ uint32_t ahead_recipe(struct ahead *ahead, ahead_code code, void *context, uint6
 		found = ahead_search(ahead, code, context, pc, is_return, recipes, &differ);
 	}
 	if (found == RECIPE_NONE && !differ && !is_return && ahead_is_fresh(ahead, code, context, pc))
-		return ahead_fresh_recipe(ahead->isa, recipes);
+		return ahead_fresh_recipe(ahead, pc, recipes);
 	return found;
 }

@@ -7,7 +7,7 @@
  * current registers and stack. At a return instruction, the value in the place of the return address is the
  * caller's pc, and sp is the CFA. All exits must agree. An indirect jump is ignored (it may lead to an
  * interpreter's next instruction), unless the frame was released before it. If no exit is found, code that
- * was entered a few instructions ago still has its return address in the register.
+ * was entered a few instructions ago still has its return address in the register, or on top of the stack.
  *
  * No side effects: code is read through a callback, and the recipe is added to the caller's pool.
  */

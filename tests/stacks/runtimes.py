@@ -41,7 +41,7 @@ RUNTIMES = [
     Runtime("guile", ["guile"], "true", f"guile --no-auto-compile {SRC}/work.scm", 99),
     Runtime("qemu-user", [f"qemu-{machines.OTHER}", FOREIGN_CC], f"{FOREIGN_CC} -O1 -static -o work {SRC}/work.c",
             f"qemu-{machines.OTHER} ./work", 99),
-    Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 90),  # thunks that call delegates
+    Runtime("mono", ["mono", "mcs"], f"mcs -out:work.exe {SRC}/work.cs", "mono work.exe", 95),
     Runtime("pypy", ["pypy3"], "true", f"pypy3 {SRC}/work.py", 5),
     Runtime("pascal", ["fpc"], f"fpc -v0 -O2 -FE. {SRC}/work.pas", "./work", 99.9),  # its code has no unwind tables
     Runtime("d", ["ldc2"], f"ldc2 -O2 -of=work {SRC}/work.d", "./work", 99.9),  # with fibers

@@ -174,6 +174,26 @@ TEST(ahead_finds_the_return_address_in_its_register_at_an_entry)
 	CHECK_STR(ARM(2, false, mark, 0xd10083ff, NOP, JUMP_X8), "none"); /* sub sp, sp, #32 */
 }
 
+/* Mono's delegates: mov %rdi, %rax; mov %rsi, %rdi; jmp *0x10(%rax) */
+#define THUNK 0x48, 0x8b, 0xc7, 0x48, 0x8b, 0xfe, 0xff, 0x60, 0x10
+#define ZEROS 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+
+TEST(ahead_finds_the_return_address_on_top_of_the_stack_in_a_thunk)
+{
+	struct bytes thunk = PROGRAM(ZEROS, THUNK, ZEROS);
+
+	CHECK_STR(recipe_in(&isa_x86_64, thunk, 16, false), "cfa=rsp+8 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, thunk, 22, false), "cfa=rsp+8 ra=c-8");
+	CHECK_STR(recipe_in(&isa_x86_64, thunk, 21, false), "none"); /* inside an instruction */
+	CHECK_STR(recipe_in(&isa_x86_64, thunk, 19, true), "none");
+	/* Something else follows, or is before it. */
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(ZEROS, THUNK, 0xc9, ZEROS), 16, false), "none");
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(0x90, 0x90, 0x90, THUNK, ZEROS), 3, false), "none");
+	/* push %rbx */
+	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(ZEROS, 0x53, THUNK, ZEROS), 17, false), "none");
+	CHECK_STR(ARM(5, false, 0, 0, 0, 0, NOP, NOP, JUMP_X8, 0), "cfa=sp+0 ra=same");
+}
+
 TEST(ahead_does_not_know_sp_if_a_variable_number_of_arguments_is_popped)
 {
 	/* mov sp, x29; ldp x29, x30, [sp], #16; add sp, sp, x3, lsl #3; ret */

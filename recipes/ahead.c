@@ -387,8 +387,9 @@ static bool ahead_jumps_on(const struct ahead *ahead, ahead_code code, void *con
 }
 
 /*
- * Code that has no marker, and nothing but unused memory around it: a runtime's thunk, which only moves
- * arguments and jumps to what it has found. Inside a function the same jump would not tell anything.
+ * x86-64, where code has no marker, but the walk checks the return address that it finds on the stack: is
+ * there nothing but unused memory around the code? A runtime's thunk only moves arguments, and jumps to what
+ * it has found. Inside a function the same jump would not tell anything.
  */
 static bool ahead_is_thunk(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {
@@ -403,10 +404,8 @@ static bool ahead_is_thunk(const struct ahead *ahead, ahead_code code, void *con
 /* Is the state at pc still the one in which its function was called? */
 static bool ahead_is_fresh(const struct ahead *ahead, ahead_code code, void *context, uint64_t pc)
 {
-	bool has_marks = !ahead->isa->call_pushes_ra && ahead->isa->min_insn > 1;
-
-	return (has_marks && ahead_is_marked(ahead, code, context, pc)) ||
-	       ahead_is_thunk(ahead, code, context, pc);
+	return ahead->isa->call_pushes_ra ? ahead_is_thunk(ahead, code, context, pc)
+					  : ahead_is_marked(ahead, code, context, pc);
 }
 
 static uint32_t ahead_fresh_recipe(struct ahead *ahead, uint64_t pc, struct recipes *recipes)

@@ -191,7 +191,6 @@ TEST(ahead_finds_the_return_address_on_top_of_the_stack_in_a_thunk)
 	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(0x90, 0x90, 0x90, THUNK, ZEROS), 3, false), "none");
 	/* push %rbx */
 	CHECK_STR(recipe_in(&isa_x86_64, PROGRAM(ZEROS, 0x53, THUNK, ZEROS), 17, false), "none");
-	CHECK_STR(ARM(5, false, 0, 0, 0, 0, NOP, NOP, JUMP_X8, 0), "cfa=sp+0 ra=same");
 }
 
 TEST(ahead_does_not_know_sp_if_a_variable_number_of_arguments_is_popped)

@@ -356,14 +356,15 @@ static bool ahead_is_marked(const struct ahead *ahead, ahead_code code, void *co
 
 #define THUNK_ALIGN 16
 #define THUNK_MAX 64 /* bytes */
+#define UNUSED_MIN 4 /* bytes of zeros on each side */
 
 /* Memory where nothing was ever written. */
 static bool ahead_is_unused(ahead_code code, void *context, uint64_t at)
 {
-	static const uint8_t zeros[4];
+	static const uint8_t zeros[UNUSED_MIN];
 	struct bytes there = code(context, at);
 
-	return there.len >= sizeof(zeros) && memcmp(there.at, zeros, sizeof(zeros)) == 0;
+	return there.len >= UNUSED_MIN && memcmp(there.at, zeros, UNUSED_MIN) == 0;
 }
 
 /* Does the code at `from` leave the stack as it is, and end in an indirect jump behind pc? */
@@ -396,7 +397,7 @@ static bool ahead_is_thunk(const struct ahead *ahead, ahead_code code, void *con
 	uint64_t start = pc & ~(uint64_t)(THUNK_ALIGN - 1);
 
 	for (; pc - start < THUNK_MAX; start -= THUNK_ALIGN)
-		if (ahead_is_unused(code, context, start - 4))
+		if (ahead_is_unused(code, context, start - UNUSED_MIN))
 			return ahead_jumps_on(ahead, code, context, start, pc);
 	return false;
 }

@@ -380,8 +380,8 @@ struct functions *functions_piece(const struct functions *whole, uint64_t start,
 	functions_merge(piece, 0, 0, &starts);
 	vec_done(&starts.list);
 	vec_done(&others.list);
-	/* Up to the next known start, one in front of the piece may extend over all of the text: it only says
-	 * that there are no others. */
+	/* A function with an inferred end that starts in front of the piece may extend over all of the text.
+	 * It is kept, so that no other is looked for inside it, but it is not analysed again. */
 	for (size_t i = 0; i < p->list.n && p->list.at[i].start < start; i++)
 		p->list.at[i].is_analysed = function_is_inferred(&p->list.at[i]);
 	return piece;

@@ -84,7 +84,7 @@ def main():
     if os.geteuid() != 0:
         skip("only root may profile the whole machine")
     folder = tempfile.mkdtemp(prefix="cpprof_files.", dir="/dev/shm")
-    wrong = []
+    wrong, group, daemon = [], None, None
     try:
         os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
         database = os.path.join(folder, "db")
@@ -105,7 +105,6 @@ def main():
                 wrong.append("memory is not freed")
             if kept > 256:
                 wrong.append("deleted files are kept")
-        os.rmdir(group)
         daemon.terminate()
         if daemon.wait() != 0:
             wrong.append("the daemon failed")
@@ -120,7 +119,12 @@ def main():
         if n_sampled < 20:
             wrong.append("too few programs have samples")
     finally:
+        if daemon:
+            daemon.kill()
+            daemon.wait()
         shutil.rmtree(folder)
+        if group:
+            os.rmdir(group)
     for line in wrong:
         print("FAILED:", line)
     sys.exit(bool(wrong))
